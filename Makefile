@@ -1,0 +1,60 @@
+# Every target sets itself up: a fresh machine needs Python >= 3.11 with pip and venv, and make.
+# What is installed is pinned with hashes in constraints/; a second run finds the stamp and starts at once.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+OUT ?= demo-report
+
+.PHONY: demo test bench lint types assets pins clean help
+
+help:
+	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
+	@echo "make test    run the tests"
+	@echo "make bench   run the benchmarks, side by side with the peers"
+	@echo "make lint    ruff;   make types   pyright"
+	@echo "make assets  model the bundled robots anew from their tables"
+	@echo "make pins    refresh constraints/ after a change of dependencies"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "elbowroom needs Python 3.11 or newer, found %s; set PYTHON=" % sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(BIN)/python constraints/run.txt pyproject.toml
+	$(PIP_INSTALL) --no-deps --require-hashes -r constraints/run.txt
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run constraints/dev.txt
+	$(PIP_INSTALL) --no-deps --require-hashes -r constraints/dev.txt
+	@touch $@
+
+demo: $(VENV)/.run
+	$(BIN)/elbowroom demo --out $(OUT)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/pyright
+
+assets: $(VENV)/.dev
+	$(BIN)/python tools/model_teaarm.py
+	$(BIN)/python tools/model_rh56.py
+
+PIN := $(BIN)/uv pip compile pyproject.toml constraints/build.in --universal --python-version 3.11 \
+  --generate-hashes --no-emit-index-url --quiet --custom-compile-command "make pins"
+pins: $(VENV)/.dev
+	$(PIN) --output-file constraints/run.txt
+	$(PIN) --all-extras --constraint constraints/run.txt --output-file constraints/dev.txt
+
+clean:
+	rm -rf $(VENV) $(OUT) .pytest_cache .ruff_cache

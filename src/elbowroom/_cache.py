@@ -1,0 +1,91 @@
+"""A content-addressed cache of arrays in the user's cache folder.
+
+A result is stored under a hash of everything it depends on, so it is never stale: other inputs, other
+name. Files are npz without pickle, written to a temporary name and renamed, so readers and parallel
+writers never see half a file; a file that cannot be read is treated as absent and replaced. A cache
+that cannot be written (read-only home, full disk) costs time, never the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+logger = logging.getLogger(__name__)
+
+Arrays = Mapping[str, np.ndarray]
+
+
+def cache_dir() -> Path:
+    """The folder in use: `ELBOWROOM_CACHE` if set, otherwise the platform's user cache folder."""
+    from platformdirs import user_cache_dir
+
+    return Path(os.environ.get("ELBOWROOM_CACHE") or user_cache_dir("elbowroom", appauthor=False))
+
+
+def content_hash(parts: Iterable[Any]) -> str:
+    """Hash of arrays, strings, bytes and numbers, in order; types and shapes count."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            data = np.ascontiguousarray(part)
+            digest.update(f"array {data.dtype.str} {data.shape} ".encode())
+            digest.update(data.tobytes())
+        elif isinstance(part, bytes):
+            digest.update(b"bytes %d " % len(part) + part)
+        else:
+            text = repr(part)
+            digest.update(f"{type(part).__name__} {len(text)} {text} ".encode())
+    return digest.hexdigest()[:32]
+
+
+def cached(kind: str, parts: Iterable[Any], compute: Callable[[], Arrays]) -> Arrays:
+    """Returns the stored arrays for these inputs, or computes and stores them.
+
+    Args:
+        kind: folder name inside the cache, e.g. "spheres".
+        parts: everything the result depends on, version of the algorithm included.
+        compute: makes the arrays when they are not stored.
+    """
+    path = cache_dir() / kind / f"{content_hash(parts)}.npz"
+    found = read_arrays(path)
+    if found is not None:
+        return found
+    arrays = {name: np.asarray(value) for name, value in compute().items()}
+    write_arrays(path, arrays)
+    return arrays
+
+
+def read_arrays(path: Path) -> Arrays | None:
+    """The arrays of an npz file, or None when it is absent, corrupt or of another kind."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        logger.warning("cache file %s cannot be read (%s); it will be made anew", path, error)
+        return None
+
+
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    """Writes arrays as npz under `path`, all or nothing."""
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+            temporary = file.name
+            np.savez(file, allow_pickle=False, **arrays)
+        os.replace(temporary, path)
+    except OSError as error:
+        logger.warning("cannot write cache file %s: %s", path, error)
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)

@@ -1,0 +1,108 @@
+"""XML files, read safely.
+
+Robot descriptions come from strangers. Entities, document types and network access are refused, size is
+bounded, and every complaint names file and line. Nothing here knows what the elements mean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
+from .errors import DescriptionError, UnsafeFileError
+
+MAX_BYTES = 32 * 2**20
+"""Largest description read; the largest in common use are below 2 MB, meshes are separate files."""
+
+
+def read_xml(path: Path, kind: str = "description") -> Any:
+    """Parses a file into an lxml element tree.
+
+    Args:
+        path: the file.
+        kind: what the file should be, for messages.
+
+    Raises:
+        DescriptionError: the file is missing, empty, too large, not text or not well-formed.
+        UnsafeFileError: it declares a document type or entities.
+    """
+    try:
+        size = path.stat().st_size
+        if not path.is_file():
+            raise DescriptionError(f"{path}: expected a {kind} file, found a folder or device")
+        if size > MAX_BYTES:
+            raise DescriptionError(
+                f"{path}: the {kind} has {size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
+            )
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise DescriptionError(f"{path}: there is no such {kind} file") from error
+    except (OSError, ValueError) as error:
+        raise DescriptionError(f"{path}: the {kind} file cannot be read: {error}") from error
+    return parse_xml(data, str(path), kind)
+
+
+def parse_xml(data: bytes, where: str, kind: str = "description") -> Any:
+    """Parses bytes into an lxml element tree; see `read_xml`."""
+    if not data.strip():
+        raise DescriptionError(f"{where}: the {kind} is empty")
+    if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DescriptionError(f"{where}: expected an XML {kind}, found binary data")
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, dtd_validation=False, huge_tree=False
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        if "entity" in str(error).lower():
+            raise UnsafeFileError(
+                f"{where}: line {error.lineno}: entities are not allowed in a {kind}: {error.msg}"
+            ) from error
+        raise DescriptionError(
+            f"{where}: line {error.lineno}: the {kind} is not well-formed XML: {error.msg}"
+        ) from error
+    except (LookupError, ValueError) as error:
+        raise DescriptionError(f"{where}: the {kind} cannot be decoded: {error}") from error
+    tree = root.getroottree()
+    if tree.docinfo.internalDTD is not None or tree.docinfo.doctype:
+        raise UnsafeFileError(
+            f"{where}: a document type ({tree.docinfo.doctype[:60]}) is not allowed in a {kind}; remove it"
+        )
+    return tree
+
+
+def at_line(where: str, element: Any) -> str:
+    """Prefix for messages: file, line and element."""
+    name = element.get("name")
+    label = f"<{element.tag} name={name!r}>" if name else f"<{element.tag}>"
+    return f"{where}: line {element.sourceline}: {label}"
+
+
+def numbers(where: str, element: Any, attribute: str, count: int | tuple[int, ...]) -> list[float] | None:
+    """Finite numbers of an attribute, or None when it is absent.
+
+    Raises:
+        DescriptionError: not numbers, not finite, or not as many as `count` allows.
+    """
+    text = element.get(attribute)
+    if text is None:
+        return None
+    allowed = (count,) if isinstance(count, int) else count
+    asked = " or ".join(map(str, allowed))
+    try:
+        values = [float(word) for word in text.replace(",", " ").split()]
+    except ValueError as error:
+        raise DescriptionError(
+            f"{at_line(where, element)}: {attribute}={text!r:.60}: expected {asked} numbers"
+        ) from error
+    if len(values) not in allowed:
+        raise DescriptionError(
+            f"{at_line(where, element)}: {attribute}={text!r:.60}: expected {asked} numbers, found {len(values)}"
+        )
+    if not all(abs(value) < float("inf") for value in values):
+        raise DescriptionError(
+            f"{at_line(where, element)}: {attribute}={text!r:.60}: NaN and infinity are not allowed"
+        )
+    return values

@@ -1,0 +1,119 @@
+"""What the verbs share: the robot's arguments, JSON output, progress bars."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import tyro
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from .._parallel import Progress
+    from ..robot import Robot
+
+
+PIPE_WIDTH = 160
+"""Columns of a table that goes to a file or pipe, where nothing limits them."""
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """Arguments of every verb that loads a robot."""
+
+    robot: Annotated[str, tyro.conf.Positional]
+    """Name or path of the robot; `elbowroom info` lists the names."""
+    srdf: Path | None = None
+    """SRDF file with named poses and disabled pairs."""
+    package_dirs: tuple[Path, ...] = ()
+    """Folders in which package:// meshes are looked for."""
+    use_visual: bool = False
+    """Take visual geometry for links that have no collision geometry."""
+    json: bool = False
+    """Print JSON instead of tables."""
+
+    def load(self) -> Robot:
+        """Loads the robot that the arguments name."""
+        from ..robot import load_robot
+
+        return load_robot(
+            self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
+        )
+
+
+def console() -> Any:
+    """A rich console for tables; as wide as they need when the output is not a terminal."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+
+
+def print_json(value: Any) -> None:
+    """Prints a value as JSON; arrays become lists, infinities null."""
+    print(json.dumps(_plain(value), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value
+
+
+@contextmanager
+def progress_bar(label: str, *, quiet: bool = False) -> Generator[Progress | None]:
+    """A progress bar on standard error; yields the callback to give to long work, or None when quiet."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file all or nothing, making its folder.
+
+    Raises:
+        InputError: the place cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error}") from error
+
+
+def make_folder(path: Path) -> Path:
+    """Makes a folder for output.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {path}: {error}") from error
+    return path

@@ -1,0 +1,177 @@
+"""`load_robot`: every source of a description, one Robot."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._poses import as_matrix
+from .._xml import read_xml
+from ..errors import ApproximationWarning, DescriptionError, InputError
+from ._catalogue import find_robot
+from ._parts import Parts
+from ._robot import Robot, read_only
+from ._srdf import Srdf, read_srdf
+from ._tree import KinematicTree, build_tree
+from ._types import Note, frozen
+
+DEFAULT_NAMES = ("default", "home")
+"""Named configurations that become `default_cfg`, in this order."""
+
+
+def load_robot(
+    source: Any,
+    *,
+    srdf: str | os.PathLike[str] | None = None,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+    base_pose: Any = None,
+    use_visual: bool = False,
+) -> Robot:
+    """Loads a robot from any description.
+
+    Args:
+        source: a bundled name ("teaarm", "rh56"), a name of example-robot-data ("panda") or
+            robot_descriptions ("panda_description"), a path to a URDF (.urdf) or MJCF (.xml) file, a
+            `yourdfpy.URDF`, a `mujoco.MjModel` or a `mujoco.MjSpec`.
+        srdf: SRDF file with named poses and disabled pairs; robots known by name bring their own.
+        package_dirs: folders in which `package://` meshes are looked for, and from which meshes outside
+            the description's own folder may be read.
+        base_pose: pose of the base in the world, (7,) or (4, 4): of the floating or planar base if the
+            description has one, of the root link otherwise.
+        use_visual: take visual geometry for links that have no collision geometry.
+
+    Returns:
+        The Robot. What it does not represent exactly is listed in `notes` and warned about.
+
+    Raises:
+        ElbowroomError: unknown name, broken or unsafe description; the message says what and where.
+    """
+    srdf_path = Path(srdf) if srdf is not None else None
+    if isinstance(source, (str, os.PathLike)):
+        path, known_srdf, known_dirs = _locate(source)
+        parts = _read_file(path, (*_as_tuple(package_dirs), *known_dirs), use_visual)
+        srdf_path = srdf_path or known_srdf
+        origin = str(source)
+    else:
+        parts, origin = _read_object(source, package_dirs, use_visual)
+    robot = _assemble(parts, srdf_path, base_pose, origin)
+    warned = [str(note) for note in robot.notes if note.warns]
+    if warned:
+        listing = "\n  ".join(warned[:8]) + (
+            f"\n  ... {len(warned) - 8} more in robot.notes" if len(warned) > 8 else ""
+        )
+        warnings.warn(
+            f"{robot.name}: not everything is represented exactly\n  {listing}", ApproximationWarning, 2
+        )
+    return robot
+
+
+def _as_tuple(package_dirs: Iterable[str | os.PathLike[str]]) -> tuple[str | os.PathLike[str], ...]:
+    return (package_dirs,) if isinstance(package_dirs, (str, os.PathLike)) else tuple(package_dirs)
+
+
+def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Path, ...]]:
+    """File of a path or of a known name, its SRDF, and its package folders."""
+    text = os.fspath(source)
+    if not text or "\0" in text:
+        raise InputError(f"expected a robot's name or path, found {text!r}")
+    looks_like_path = (
+        isinstance(source, os.PathLike) or os.sep in text or "/" in text or Path(text).suffix != ""
+    )
+    try:
+        exists = Path(text).exists()
+    except (OSError, ValueError):
+        exists = False
+    if looks_like_path or exists:
+        return Path(text).expanduser(), None, ()
+    entry = find_robot(text)
+    assert entry.description is not None
+    return entry.description, entry.srdf, entry.package_dirs
+
+
+def _read_file(path: Path, package_dirs: tuple[str | os.PathLike[str], ...], use_visual: bool) -> Parts:
+    tree = read_xml(path)
+    tag = tree.getroot().tag
+    if tag == "robot":
+        from ._urdf import parts_from_tree
+
+        return parts_from_tree(tree, path, package_dirs, use_visual)
+    if tag == "mujoco":
+        from ._mjcf import model_from_file, parts_from_model
+
+        return parts_from_model(model_from_file(path, package_dirs), use_visual)
+    raise DescriptionError(f"{path}: expected a URDF (<robot>) or MJCF (<mujoco>) file, found <{tag}>")
+
+
+def _read_object(
+    source: Any, package_dirs: Iterable[str | os.PathLike[str]], use_visual: bool
+) -> tuple[Parts, str]:
+    """Reads a yourdfpy.URDF, MjModel or MjSpec, told by its class's name: neither library is imported in vain."""
+    kind = type(source).__name__
+    if kind == "URDF" and hasattr(source, "robot"):
+        from ._urdf import parts_from_yourdfpy
+
+        return parts_from_yourdfpy(source, package_dirs, use_visual), "yourdfpy.URDF"
+    if kind in ("MjModel", "MjSpec"):
+        from ._mjcf import compile_spec, parts_from_model
+
+        model = source if kind == "MjModel" else compile_spec(source, "mujoco.MjSpec")
+        return parts_from_model(model, use_visual), f"mujoco.{kind}"
+    raise InputError(
+        f"cannot load a robot from a {kind}; expected a name, a path, a yourdfpy.URDF, an mujoco.MjModel or MjSpec"
+    )
+
+
+def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str) -> Robot:
+    T_world_root = np.eye(4) if parts.root_pose is None else parts.root_pose
+    joints = parts.joints
+    if base_pose is not None:
+        T_base = as_matrix(base_pose, "base_pose")
+        if T_base.shape != (4, 4):
+            raise InputError(f"base_pose: expected one pose, found a stack of shape {T_base.shape}")
+        if parts.base_held is None:
+            T_world_root = T_base
+        else:
+            joints = [
+                replace(joint, T_parent_joint=frozen(T_base)) if joint.name == parts.base_held else joint
+                for joint in joints
+            ]
+    tree = build_tree(parts.name, parts.link_names, joints, T_world_root)
+    named, notes, disabled = dict(parts.named), list(parts.notes), {}
+    if srdf_path is not None:
+        info: Srdf = read_srdf(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
+        named, disabled = {**named, **info.named}, info.disabled
+        notes += [Note("skipped", srdf_path.name, text) for text in info.notes]
+    zero = _within_limits(tree, parts.reference)
+    base = next((_cfg(tree, named[name], zero) for name in DEFAULT_NAMES if name in named), zero)
+    return Robot(
+        name=parts.name,
+        tree=tree,
+        shapes={link: tuple(shapes) for link, shapes in parts.shapes.items()},
+        named_cfgs=read_only({name: _cfg(tree, values, base) for name, values in named.items()}),
+        default_cfg=base,
+        notes=tuple(notes),
+        disabled_pairs=disabled,
+        source=origin,
+    )
+
+
+def _within_limits(tree: KinematicTree, reference: dict[str, float]) -> np.ndarray:
+    values = [np.clip(reference.get(joint.name, 0.0), joint.lower, joint.upper) for joint in tree.actuated]
+    return frozen(np.array(values, dtype=np.float64))
+
+
+def _cfg(tree: KinematicTree, values: dict[str, float], base: np.ndarray) -> np.ndarray:
+    """A full configuration from named values; joints that are not named stay at `base`."""
+    return frozen(
+        np.array(
+            [values.get(joint.name, at) for joint, at in zip(tree.actuated, base, strict=True)],
+            dtype=np.float64,
+        )
+    )

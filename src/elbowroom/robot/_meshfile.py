@@ -1,0 +1,81 @@
+"""Mesh files read into triangles.
+
+trimesh does the parsing. Vertices are merged, so that closed surfaces are seen as closed (STL repeats
+every corner); nothing else is repaired. A mesh that cannot be read or holds no triangle is an error.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import MeshError, UnsafeFileError
+from ._types import MeshData, frozen
+
+FORMATS = (".stl", ".obj", ".dae", ".ply", ".glb", ".off")
+"""Formats in one file each: nothing in them can make a reader open other files."""
+MAX_BYTES = 512 * 2**20
+"""Largest mesh file read; far above any robot link in use, far below a computer's memory."""
+
+
+def read_mesh(path: Path, scale: tuple[float, ...], where: str) -> MeshData:
+    """Reads a mesh file; all its pieces are joined.
+
+    Args:
+        path: STL, OBJ, DAE, PLY, GLB ... whatever trimesh reads.
+        scale: factors along x, y, z; a mirrored mesh (odd number of negatives) is wound outward again.
+        where: element that asks, for messages.
+
+    Raises:
+        MeshError: unreadable, too large, empty, or with vertices that are not finite.
+    """
+    import trimesh
+
+    if path.suffix.lower() not in FORMATS:
+        raise MeshError(
+            f"{where}: {path.name}: meshes of this kind are not read; allowed are {', '.join(FORMATS)}"
+        )
+    if path.stat().st_size > MAX_BYTES:
+        raise MeshError(
+            f"{where}: {path} has {path.stat().st_size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
+        )
+    if path.suffix.lower() == ".dae" and _declares_entities(path):
+        raise UnsafeFileError(f"{where}: {path}: a document type or entities are not allowed in a mesh")
+    try:
+        loaded: Any = trimesh.load(path, process=False, skip_materials=True)
+        mesh = loaded.to_mesh() if isinstance(loaded, trimesh.Scene) else loaded
+        vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
+        vertices = vertices * _unit_in_metres(mesh.metadata.get("units") or loaded.metadata.get("units"))
+    except Exception as error:  # trimesh's readers raise whatever their format libraries raise
+        raise MeshError(
+            f"{where}: {path} cannot be read as a mesh: {type(error).__name__}: {error}"
+        ) from error
+    return clean_triangles(vertices, faces, np.asarray(scale), f"{where}: {path}")
+
+
+def _unit_in_metres(units: str | None) -> float:
+    """Collada files state their unit, which trimesh passes on as "0.01 * meters"; other formats have none."""
+    factor, separator, _ = (units or "").partition(" * meter")
+    return float(factor) if separator else 1.0
+
+
+def _declares_entities(path: Path) -> bool:
+    data = path.read_bytes()
+    return b"<!DOCTYPE" in data or b"<!ENTITY" in data
+
+
+def clean_triangles(vertices: np.ndarray, faces: np.ndarray, scale: np.ndarray, where: str) -> MeshData:
+    """Checks and scales triangles, merges equal vertices and keeps the winding outward."""
+    if faces.ndim != 2 or faces.shape[1:] != (3,) or len(faces) == 0:
+        raise MeshError(f"{where}: it holds no triangle")
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.min() < 0 or faces.max() >= len(vertices):
+        raise MeshError(f"{where}: its triangles name vertices that do not exist ({len(vertices)} vertices)")
+    if not np.all(np.isfinite(vertices[np.unique(faces)])):
+        raise MeshError(f"{where}: it has vertices with NaN or infinite coordinates")
+    unique, inverse = np.unique(vertices[faces.ravel()], axis=0, return_inverse=True)
+    faces = inverse.reshape(faces.shape).astype(np.int64)
+    if np.prod(scale) < 0:
+        faces = faces[:, ::-1]
+    return MeshData(frozen(unique * scale), frozen(np.ascontiguousarray(faces)))

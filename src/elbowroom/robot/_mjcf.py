@@ -1,0 +1,338 @@
+"""MJCF files, `mujoco.MjSpec` and `mujoco.MjModel` read into joints and shapes.
+
+MuJoCo itself compiles the file; we read the compiled model, so defaults, includes, classes, frames and
+inferred sizes are MuJoCo's own. Hinge and slide joints move; free and ball joints are held and noted.
+Joint equalities become couplings (y - y0 = sum_k c_k (x - x0)^k, MuJoCo's law, rewritten in x and y).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._poses import matrix_from_wxyz_xyz
+from .._xml import at_line, read_xml
+from ..errors import DescriptionError, UnsafeFileError
+from ..typing import Matrix4
+from . import _tessellate
+from ._meshfile import clean_triangles
+from ._parts import Parts
+from ._resolve import MeshResolver
+from ._types import Coupling, Joint, JointType, Note, Shape, frozen
+
+WORLD = 0
+"""Body index of MuJoCo's world."""
+
+
+def _mujoco() -> Any:
+    """The mujoco module, imported when first needed; its compiled names are unknown to type checkers."""
+    import mujoco
+
+    return mujoco
+
+
+def model_from_file(path: Path, package_dirs: Iterable[str | os.PathLike[str]]) -> Any:
+    """Compiles an MJCF file after checking that it only names files it may read.
+
+    Raises:
+        UnsafeFileError: an include or asset outside the description's folders, or XML entities.
+        DescriptionError: MuJoCo cannot compile it; its message is passed on.
+    """
+    mujoco = _mujoco()
+    resolver = MeshResolver(path.parent, package_dirs)
+    _check_includes(path, resolver, set())
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+    except (ValueError, OSError, RuntimeError) as error:
+        raise DescriptionError(f"{path}: MuJoCo cannot read it: {_one_line(error)}") from error
+    for folder, assets in (
+        (spec.meshdir, spec.meshes),
+        (spec.meshdir, spec.hfields),
+        (spec.texturedir, spec.textures),
+    ):
+        for asset in assets:
+            if asset.file:
+                resolver.resolve(str(Path(folder) / asset.file), f"{path}: asset {asset.name!r}")
+    return compile_spec(spec, str(path))
+
+
+def compile_spec(spec: Any, where: str) -> Any:
+    """Compiles an MjSpec into an MjModel."""
+    try:
+        return spec.compile()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise DescriptionError(f"{where}: MuJoCo cannot compile it: {_one_line(error)}") from error
+
+
+def _check_includes(path: Path, resolver: MeshResolver, seen: set[Path]) -> None:
+    seen.add(path.resolve())
+    for element in read_xml(path, "MJCF file").getroot().iter("include"):
+        name = element.get("file")
+        if not name:
+            raise DescriptionError(f"{at_line(str(path), element)}: attribute 'file' is missing")
+        included = resolver.resolve(name, at_line(str(path), element))
+        if included in seen:
+            raise UnsafeFileError(f"{at_line(str(path), element)}: {name!r} is included more than once")
+        _check_includes(included, resolver, seen)
+
+
+def parts_from_model(model: Any, use_visual: bool) -> Parts:
+    """Translates a compiled MuJoCo model."""
+    reader = _Reader(model)
+    return reader.parts(use_visual)
+
+
+class _Reader:
+    """Reads one MjModel; holds the maps that several steps share."""
+
+    def __init__(self, model: Any) -> None:
+        mujoco = _mujoco()
+        self.model = model
+        self.where = f"MJCF model {_model_name(model)!r}"
+        self.notes: list[Note] = []
+        self.body_names = [self._name("BODY", body, f"body_{body}") for body in range(model.nbody)]
+        self.joint_names = [self._name("JOINT", joint, f"joint_{joint}") for joint in range(model.njnt)]
+        self.constants: dict[int, float] = {}
+        """Joints that an equality keeps at one value."""
+        self._scalar_types = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+    def _name(self, kind: str, index: int, default: str) -> str:
+        mujoco = _mujoco()
+        return mujoco.mj_id2name(self.model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), index) or default
+
+    def parts(self, use_visual: bool) -> Parts:
+        model = self.model
+        shapes = {body: self._shapes(body, use_visual) for body in range(model.nbody)}
+        roots = [body for body in range(1, model.nbody) if model.body_parentid[body] == WORLD]
+        if not roots:
+            raise DescriptionError(f"{self.where}: it has no body besides the world")
+        # A single root body that stands still is the robot's base; otherwise the world is a link too.
+        keep_world = len(roots) > 1 or bool(shapes[WORLD]) or self._moves(roots[0])
+        bodies = list(range(0 if keep_world else 1, model.nbody))
+        couplings = self._couplings()
+        joints = [joint for body in bodies[1:] for joint in self._joints(body, couplings)]
+        if not keep_world:
+            self._note_held(roots[0])
+        self._note_unrepresented()
+        parts = Parts(
+            name=_model_name(model),
+            link_names=[self.body_names[body] for body in bodies],
+            joints=joints,
+            notes=self.notes,
+            named=self._keyframes(),
+            reference=self._values(model.qpos0),
+        )
+        if not keep_world:
+            parts.root_pose = _pose(model.body_pos[roots[0]], model.body_quat[roots[0]])
+        for body in bodies:
+            parts.add_shapes(self.body_names[body], shapes[body])
+        return parts
+
+    def _moves(self, body: int) -> bool:
+        return any(self.model.jnt_type[index] in self._scalar_types for index in self._joint_range(body))
+
+    def _joint_range(self, body: int) -> range:
+        first = int(self.model.body_jntadr[body])
+        return range(first, first + int(self.model.body_jntnum[body]))
+
+    def _note_held(self, body: int) -> None:
+        mujoco = _mujoco()
+        for index in self._joint_range(body):
+            if self.model.jnt_type[index] not in self._scalar_types:
+                label = "free" if self.model.jnt_type[index] == int(mujoco.mjtJoint.mjJNT_FREE) else "ball"
+                text = f"{label} joint of body {self.body_names[body]!r}, held at its reference pose or at base_pose"
+                self.notes.append(Note("held", self.joint_names[index], text))
+
+    def _joints(self, body: int, couplings: dict[int, Coupling]) -> list[Joint]:
+        """Joints of one body in order of action; a fixed one where nothing moves."""
+        model = self.model
+        self._note_held(body)
+        parent, child = self.body_names[model.body_parentid[body]], self.body_names[body]
+        T_carrier = _pose(model.body_pos[body], model.body_quat[body])
+        joints: list[Joint] = []
+        for index in self._joint_range(body):
+            if model.jnt_type[index] in self._scalar_types:
+                joints.append(self._joint(index, parent, child, T_carrier, couplings.get(index)))
+                T_carrier = np.eye(4)
+        return joints or [fixed_joint(f"{child}_fixed", parent, child, T_carrier)]
+
+    def _joint(
+        self, index: int, parent: str, child: str, T_carrier: Matrix4, coupling: Coupling | None
+    ) -> Joint:
+        mujoco = _mujoco()
+        model = self.model
+        anchor, axis = model.jnt_pos[index], model.jnt_axis[index].copy()
+        reference = float(model.qpos0[model.jnt_qposadr[index]])
+        limited = bool(model.jnt_limited[index])
+        lower, upper = (
+            (float(bound) for bound in model.jnt_range[index]) if limited else (-math.inf, math.inf)
+        )
+        if model.jnt_type[index] == int(mujoco.mjtJoint.mjJNT_HINGE):
+            type_: JointType = "revolute" if limited else "continuous"
+            if not limited:
+                lower, upper = -math.pi, math.pi
+        else:
+            type_ = "prismatic"
+        # The body's pose belongs to the reference value; ours to zero.
+        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ _motion(type_, axis, -reference)
+        T_joint_child = _pose(-anchor, np.array([1.0, 0.0, 0.0, 0.0]))
+        if index in self.constants:
+            T_moved = _motion(type_, axis, self.constants[index])
+            return fixed_joint(
+                self.joint_names[index], parent, child, T_carrier @ T_zero @ T_moved @ T_joint_child
+            )
+        return Joint(
+            name=self.joint_names[index],
+            type=type_,
+            parent=parent,
+            child=child,
+            T_parent_joint=frozen(T_carrier @ T_zero),
+            axis=frozen(axis),
+            lower=lower,
+            upper=upper,
+            coupling=coupling,
+            T_joint_child=frozen(T_joint_child),
+        )
+
+    def _couplings(self) -> dict[int, Coupling]:
+        """Joint equalities that are active, by the index of the joint that follows."""
+        mujoco = _mujoco()
+        model = self.model
+        found: dict[int, Coupling] = {}
+        for index in range(model.neq):
+            if model.eq_type[index] != int(mujoco.mjtEq.mjEQ_JOINT) or not model.eq_active0[index]:
+                continue
+            follower, driver = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
+            coefficients = np.polynomial.Polynomial(model.eq_data[index, :5])
+            y0 = float(model.qpos0[model.jnt_qposadr[follower]])
+            if follower in found:
+                self.notes.append(
+                    Note("skipped", self.joint_names[follower], "a second joint equality; the first counts")
+                )
+            elif driver < 0:
+                self.constants[follower] = y0 + float(coefficients.coef[0])
+                self.notes.append(
+                    Note("held", self.joint_names[follower], "an equality fixes it at a constant")
+                )
+            else:
+                x0 = float(model.qpos0[model.jnt_qposadr[driver]])
+                law = coefficients(np.polynomial.Polynomial([-x0, 1.0])) + y0
+                found[follower] = Coupling(self.joint_names[driver], tuple(map(float, law.coef)))
+        return found
+
+    def _note_unrepresented(self) -> None:
+        """Constraints that tie joints together and that a tree with couplings cannot hold."""
+        mujoco = _mujoco()
+        model = self.model
+        labels = {
+            int(mujoco.mjtEq.mjEQ_CONNECT): "connect",
+            int(mujoco.mjtEq.mjEQ_WELD): "weld",
+            int(mujoco.mjtEq.mjEQ_TENDON): "tendon",
+        }
+        for index in range(model.neq):
+            label = labels.get(int(model.eq_type[index]))
+            if label and model.eq_active0[index]:
+                name = self._name("EQUALITY", index, f"equality_{index}")
+                self.notes.append(
+                    Note(
+                        "skipped", name, f"a {label} equality closes a loop; its joints are left independent"
+                    )
+                )
+
+    def _shapes(self, body: int, use_visual: bool) -> list[Shape]:
+        model = self.model
+        first = model.body_geomadr[body]
+        geoms = range(first, first + model.body_geomnum[body]) if model.body_geomnum[body] else range(0)
+        colliding = [geom for geom in geoms if model.geom_contype[geom] or model.geom_conaffinity[geom]]
+        if not colliding and use_visual and geoms:
+            colliding = list(geoms)
+            self.notes.append(
+                Note(
+                    "approximated",
+                    self.body_names[body],
+                    "no collision geometry; its visual geometry is used",
+                )
+            )
+        shapes = [self._shape(geom, body) for geom in colliding]
+        return [shape for shape in shapes if shape is not None]
+
+    def _shape(self, geom: int, body: int) -> Shape | None:
+        mujoco = _mujoco()
+        model = self.model
+        T_link_shape = frozen(_pose(model.geom_pos[geom], model.geom_quat[geom]))
+        size = [float(value) for value in model.geom_size[geom]]
+        source = self._name("GEOM", geom, f"geom_{geom}")
+        kind = mujoco.mjtGeom(model.geom_type[geom])
+        types = mujoco.mjtGeom
+        if kind == types.mjGEOM_MESH:
+            return Shape("mesh", T_link_shape, (1.0, 1.0, 1.0), self._mesh_loader(geom), source)
+        if kind == types.mjGEOM_BOX:
+            edges = (2 * size[0], 2 * size[1], 2 * size[2])
+            return Shape("box", T_link_shape, edges, partial(_tessellate.box, edges), source)
+        if kind == types.mjGEOM_SPHERE:
+            return Shape("sphere", T_link_shape, (size[0],), partial(_tessellate.sphere, size[0]), source)
+        if kind == types.mjGEOM_ELLIPSOID:
+            axes = (size[0], size[1], size[2])
+            return Shape("ellipsoid", T_link_shape, axes, partial(_tessellate.ellipsoid, axes), source)
+        dims = (size[0], 2 * size[1])
+        if kind == types.mjGEOM_CYLINDER:
+            return Shape("cylinder", T_link_shape, dims, partial(_tessellate.cylinder, *dims), source)
+        if kind == types.mjGEOM_CAPSULE:
+            return Shape("capsule", T_link_shape, dims, partial(_tessellate.capsule, *dims), source)
+        label = kind.name.removeprefix("mjGEOM_").lower()
+        self.notes.append(
+            Note("skipped", self.body_names[body], f"a {label} geom ({source}) has no finite mesh")
+        )
+        return None
+
+    def _mesh_loader(self, geom: int) -> Any:
+        model = self.model
+        mesh = model.geom_dataid[geom]
+        vertices = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]].astype(np.float64)
+        faces = model.mesh_face[model.mesh_faceadr[mesh] :][: model.mesh_facenum[mesh]].astype(np.int64)
+        where = f"{self.where}: mesh {self._name('MESH', mesh, str(mesh))!r}"
+        return partial(clean_triangles, vertices, faces, np.ones(3), where)
+
+    def _keyframes(self) -> dict[str, dict[str, float]]:
+        model = self.model
+        return {
+            self._name("KEY", key, f"key_{key}"): self._values(model.key_qpos[key])
+            for key in range(model.nkey)
+        }
+
+    def _values(self, qpos: np.ndarray) -> dict[str, float]:
+        """Values of hinge and slide joints in a qpos."""
+        return {
+            self.joint_names[index]: float(qpos[self.model.jnt_qposadr[index]])
+            for index in range(self.model.njnt)
+            if self.model.jnt_type[index] in self._scalar_types
+        }
+
+
+def fixed_joint(name: str, parent: str, child: str, T_parent_child: Matrix4) -> Joint:
+    """A joint that does not move."""
+    return Joint(name, "fixed", parent, child, frozen(T_parent_child), frozen(np.array([0.0, 0.0, 1.0])))
+
+
+def _motion(type_: JointType, axis: np.ndarray, value: float) -> Matrix4:
+    if type_ == "prismatic":
+        return _pose(value * axis, np.array([1.0, 0.0, 0.0, 0.0]))
+    return _pose(np.zeros(3), np.concatenate([[math.cos(value / 2)], math.sin(value / 2) * axis]))
+
+
+def _pose(position: np.ndarray, quaternion: np.ndarray) -> Matrix4:
+    return matrix_from_wxyz_xyz(np.concatenate([quaternion, position]))
+
+
+def _model_name(model: Any) -> str:
+    return model.names.split(b"\0", 1)[0].decode() or "mjcf"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

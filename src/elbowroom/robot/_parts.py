@@ -1,0 +1,46 @@
+"""What a reader of descriptions returns: the common form of URDF and MJCF before it becomes a Robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..typing import Matrix4
+from ._types import Joint, Note, Shape
+
+
+@dataclass
+class Parts:
+    """What a description holds, before it becomes a Robot."""
+
+    name: str
+    link_names: list[str]
+    joints: list[Joint]
+    shapes: dict[str, list[Shape]] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    base_held: str | None = None
+    """Joint of a floating or planar base whose pose the caller may give."""
+    named: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Named configurations as joint values."""
+    root_pose: Matrix4 | None = None
+    """Pose of the root link in the world where the description gives one."""
+    reference: dict[str, float] = field(default_factory=dict)
+    """Joint values of the description's own reference pose, where it is not zero (MJCF's qpos0)."""
+
+    def add_shapes(self, link: str, shapes: Sequence[Shape]) -> None:
+        """Gives a link its collision shapes; leaves out those without extent, notes curved ones."""
+        solid = [
+            shape
+            for shape in shapes
+            if min(map(abs, shape.size[:1] if shape.kind == "capsule" else shape.size)) > 0
+        ]
+        if len(solid) < len(shapes):
+            self.notes.append(Note("skipped", link, f"{len(shapes) - len(solid)} shape(s) of zero size"))
+        curved = [shape.kind for shape in solid if shape.kind not in ("mesh", "box")]
+        if curved:
+            counts = ", ".join(f"{curved.count(kind)} {kind}" for kind in dict.fromkeys(curved))
+            self.notes.append(
+                Note("meshed", link, f"{counts}: enclosed by triangles, at most 1 % of the radius outside")
+            )
+        if solid:
+            self.shapes[link] = solid

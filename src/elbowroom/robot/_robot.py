@@ -1,0 +1,288 @@
+"""The Robot: what every other part of Elbowroom takes.
+
+A frozen value made by `load_robot`. Kinematics are offered twice, in JAX for gradients and in numba for
+speed; both compile at first use. Meshes are read when first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
+from ..typing import LinkPair
+from ._tree import KinematicTree
+from ._types import Joint, Note, Shape, frozen
+
+if TYPE_CHECKING:
+    import trimesh
+
+    from ._pyroki import JointInfo, LinkInfo
+
+PARALLEL_ROWS = 4096
+"""Batches from this size on are shared by two threads; below, starting a thread costs more than it saves."""
+THREADS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A robot: kinematic tree, limits, collision geometry and named configurations.
+
+    Robots compare and hash by identity, so they can be static arguments of `jax.jit`.
+    """
+
+    name: str
+    tree: KinematicTree
+    shapes: Mapping[str, tuple[Shape, ...]]
+    """Collision shapes per link, exact as described; links without any are absent."""
+    named_cfgs: Mapping[str, np.ndarray]
+    """Named configurations (SRDF group states, MJCF keyframes), each (dof,)."""
+    default_cfg: Float[np.ndarray, "dof"]
+    """The named configuration "default" or "home" if there is one, else the description's zero within the limits."""
+    notes: tuple[Note, ...] = ()
+    """What was approximated, held, skipped or meshed; see `Note`."""
+    disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
+    """Link pairs that the SRDF disables, with its reasons."""
+    source: str = ""
+    """Where it was loaded from."""
+    _meshes: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+
+    # Names and limits -------------------------------------------------------------------------
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links in the order of poses."""
+        return self.tree.link_names
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Actuated joints in the order of a configuration."""
+        return tuple(joint.name for joint in self.tree.actuated)
+
+    @property
+    def dof(self) -> int:
+        """Number of actuated joints."""
+        return len(self.tree.actuated)
+
+    @cached_property
+    def lower(self) -> Float[np.ndarray, "dof"]:
+        """Lower limits, rad or m; -pi for continuous joints."""
+        return frozen(np.array([joint.lower for joint in self.tree.actuated], dtype=np.float64))
+
+    @cached_property
+    def upper(self) -> Float[np.ndarray, "dof"]:
+        """Upper limits, rad or m; pi for continuous joints."""
+        return frozen(np.array([joint.upper for joint in self.tree.actuated], dtype=np.float64))
+
+    @cached_property
+    def velocity_limits(self) -> Float[np.ndarray, "dof"]:
+        """Largest speeds, rad/s or m/s; infinite where the description gives none."""
+        return frozen(np.array([joint.velocity for joint in self.tree.actuated], dtype=np.float64))
+
+    @cached_property
+    def joints(self) -> JointInfo:
+        """Joint facts under pyroki's names."""
+        from ._pyroki import joint_info
+
+        return joint_info(self)
+
+    @cached_property
+    def links(self) -> LinkInfo:
+        """Link facts under pyroki's names."""
+        from ._pyroki import link_info
+
+        return link_info(self)
+
+    # The tree ---------------------------------------------------------------------------------
+
+    def link_index(self, link: str) -> int:
+        """Position of a link in `link_names`."""
+        try:
+            return self._link_index[link]
+        except (KeyError, TypeError):
+            raise UnknownLinkError(unknown("link", str(link), self.link_names)) from None
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name, fixed and coupled ones included."""
+        try:
+            return self._joint_by_name[name]
+        except (KeyError, TypeError):
+            raise UnknownJointError(unknown("joint", str(name), self._joint_by_name)) from None
+
+    def parent_joint(self, link: str) -> Joint | None:
+        """The (first) joint that carries a link; None for the root."""
+        self.link_index(link)
+        return next((joint for joint in self.tree.joints if joint.child == link), None)
+
+    def child_joints(self, link: str) -> tuple[Joint, ...]:
+        """The joints that leave a link, one per child link."""
+        self.link_index(link)
+        first: dict[str, Joint] = {}
+        for joint in self.tree.joints:
+            if joint.parent == link:
+                first.setdefault(joint.child, joint)
+        return tuple(first.values())
+
+    @cached_property
+    def _link_index(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.link_names)}
+
+    @cached_property
+    def _joint_by_name(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in self.tree.joints}
+
+    # Kinematics -------------------------------------------------------------------------------
+
+    def forward_kinematics(self, cfg: Any) -> Any:
+        """Link poses in the world, by JAX: differentiable, under jit and vmap, on any device.
+
+        Args:
+            cfg: (*batch, dof); its precision is the precision of the answer.
+
+        Returns:
+            (*batch, links, 7) wxyz_xyz in `link_names` order.
+        """
+        shape = np.shape(cfg)
+        if not shape or shape[-1] != self.dof:
+            raise InputError(f"{self.name}: cfg must have shape (..., {self.dof}), found {shape_text(cfg)}")
+        return self._fk(cfg)
+
+    @cached_property
+    def _fk(self) -> Callable[[Any], Any]:
+        from ._fk_jax import make_forward_kinematics
+
+        return make_forward_kinematics(self.tree)
+
+    def link_poses(self, cfgs: Any) -> Float[np.ndarray, "*batch links 7"]:
+        """Link poses in the world, by numba in float64; large batches use two threads.
+
+        Args:
+            cfgs: (n, dof), or (dof,) for a single configuration.
+
+        Returns:
+            (n, links, 7) or (links, 7), wxyz_xyz in `link_names` order.
+        """
+        from . import _kernels
+
+        rows = self.as_cfgs(cfgs)
+        out = np.empty((len(rows), len(self.link_names), 7))
+        self._run_rows(_kernels.link_poses, rows, out, (self.tree.link_frame,))
+        return out[0] if np.ndim(cfgs) == 1 else out
+
+    def jacobian(self, cfgs: Any, link: str) -> Float[np.ndarray, "*batch 6 dof"]:
+        """Geometric Jacobian of a link frame, by numba in float64.
+
+        Rows 0-2 give the velocity of the frame's origin, rows 3-5 the angular velocity, both in world
+        axes, per unit rate of each actuated joint; coupled joints are included in their drivers' columns.
+
+        Args:
+            cfgs: (n, dof), or (dof,) for a single configuration.
+            link: name of the link.
+        """
+        from . import _kernels
+
+        rows = self.as_cfgs(cfgs)
+        frame = int(self.tree.link_frame[self.link_index(link)])
+        out = np.empty((len(rows), 6, self.dof))
+        self._run_rows(_kernels.jacobians, rows, out, (self.tree.axis, frame))
+        return out[0] if np.ndim(cfgs) == 1 else out
+
+    def as_cfgs(self, cfgs: Any) -> Float[np.ndarray, "n dof"]:
+        """Checks configurations and returns them as (n, dof) float64.
+
+        Raises:
+            InputError: wrong shape, not numbers, NaN or infinite.
+        """
+        try:
+            rows = np.ascontiguousarray(cfgs, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.name}: a configuration must be numbers, found {cfgs!r:.60}") from error
+        if rows.ndim not in (1, 2) or rows.shape[-1] != self.dof:
+            raise InputError(
+                f"{self.name}: configurations must have shape ({self.dof},) or (n, {self.dof}), "
+                f"found {shape_text(rows)}"
+            )
+        if not np.isfinite(rows).all():
+            raise InputError(f"{self.name}: configurations have NaN or infinite entries")
+        return rows.reshape(-1, self.dof)
+
+    def random_cfgs(self, n: int, seed: int = 0) -> Float[np.ndarray, "n dof"]:
+        """Configurations drawn uniformly within the limits.
+
+        Raises:
+            InputError: a joint has no finite limits to draw from.
+        """
+        for joint in self.tree.actuated:
+            if not np.isfinite(joint.upper - joint.lower):
+                raise InputError(f"{self.name}: joint {joint.name!r} has no finite limits to draw from")
+        return np.random.default_rng(seed).uniform(self.lower, self.upper, (n, self.dof))
+
+    def _run_rows(self, kernel: Any, rows: np.ndarray, out: np.ndarray, target: tuple[Any, ...]) -> None:
+        """Runs a batch kernel, in two threads when there are many rows."""
+        tree = self.tree
+        frames = (tree.parent, tree.kind, tree.quat_cos, tree.quat_sin, tree.shift, tree.slide, tree.q_idx)
+        laws = (tree.driver, tree.is_coupled, tree.polycoef, tree.order)
+        if len(rows) < PARALLEL_ROWS:
+            kernel(rows, *frames, *laws, *target, out)
+            return
+        pieces = np.array_split(np.arange(len(rows)), THREADS)
+        with ThreadPoolExecutor(THREADS) as pool:
+            jobs = [
+                pool.submit(kernel, rows[p[0] : p[-1] + 1], *frames, *laws, *target, out[p[0] : p[-1] + 1])
+                for p in pieces
+            ]
+            for job in jobs:
+                job.result()
+
+    # Geometry ---------------------------------------------------------------------------------
+
+    def link_mesh(self, link: str) -> trimesh.Trimesh | None:
+        """All collision shapes of a link as one mesh in the link frame; None if it has none.
+
+        Curved primitives are enclosed by their triangles (see `notes`). The mesh is a copy; read-only
+        triangles of single shapes are in `shapes`.
+
+        Raises:
+            MeshError: a mesh file is broken.
+        """
+        import trimesh
+
+        self.link_index(link)
+        if link not in self.shapes:
+            return None
+        if link not in self._meshes:
+            vertices: list[np.ndarray] = []
+            faces: list[np.ndarray] = []
+            count = 0
+            for shape in self.shapes[link]:
+                data = shape.load()
+                vertices.append(data.vertices @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3])
+                faces.append(data.faces + count)
+                count += len(data.vertices)
+            self._meshes[link] = (np.concatenate(vertices), np.concatenate(faces))
+        points, triangles = self._meshes[link]
+        return trimesh.Trimesh(points.copy(), triangles.copy(), process=False)
+
+    @property
+    def mesh_links(self) -> tuple[str, ...]:
+        """Links that have collision geometry."""
+        return tuple(name for name in self.link_names if name in self.shapes)
+
+    def __repr__(self) -> str:
+        warned = sum(note.warns for note in self.notes)
+        return (
+            f"Robot({self.name!r}: {len(self.link_names)} links, {self.dof} actuated joints, "
+            f"{len(self.shapes)} links with collision geometry, {warned} warnings)"
+        )
+
+
+def read_only(mapping: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """A view of a mapping that cannot be changed."""
+    return MappingProxyType(dict(mapping))

@@ -1,0 +1,80 @@
+"""Triangles that enclose primitives.
+
+Boxes are exact. Cylinders, capsules, spheres and ellipsoids are convex bodies of revolution (up to a
+scale): a polygon is circumscribed about the meridian and about every parallel, so the triangle mesh
+contains the primitive. With the sides below no point of the mesh is farther from the primitive than
+1 % of its radius (0.5 % for cylinders); what is proved of the mesh therefore holds for the primitive.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from ._types import MeshData, frozen
+
+SIDES = 32
+"""Facets around the axis."""
+MERIDIAN = 16
+"""Facets from pole to pole; even, so that the middle one is parallel to the axis."""
+
+
+def box(size: tuple[float, ...]) -> MeshData:
+    """A box with full edge lengths `size`, centred."""
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [triangle for a, b, c, d in quads for triangle in ((a, b, c), (a, c, d))]
+    return _mesh(corners * np.asarray(size), np.array(faces))
+
+
+def cylinder(radius: float, length: float) -> MeshData:
+    """A cylinder about z, centred; caps exact, sides circumscribed."""
+    return _revolved(np.array([[radius, length / 2], [radius, -length / 2]]))
+
+
+def capsule(radius: float, length: float) -> MeshData:
+    """A capsule about z, centred; `length` is the cylindrical part."""
+    angles = (np.arange(MERIDIAN) + 0.5) * np.pi / MERIDIAN
+    outer = radius / np.cos(np.pi / (2 * MERIDIAN))
+    profile = outer * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+    profile[:, 1] += np.where(angles < np.pi / 2, length / 2, -length / 2)
+    return _revolved(profile)
+
+
+def sphere(radius: float) -> MeshData:
+    """A sphere, centred."""
+    return capsule(radius, 0.0)
+
+
+def ellipsoid(semi_axes: tuple[float, ...]) -> MeshData:
+    """An ellipsoid with semi-axes along x, y, z, centred."""
+    unit = sphere(1.0)
+    return _mesh(unit.vertices * np.asarray(semi_axes), unit.faces)
+
+
+def _revolved(profile: Float[np.ndarray, "rings 2"]) -> MeshData:
+    """Revolves (radius, z) points, top to bottom, into a closed mesh with flat ends."""
+    rings = len(profile)
+    turn = 2 * np.pi * np.arange(SIDES) / SIDES
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1) / np.cos(np.pi / SIDES)
+    vertices = np.empty((rings * SIDES + 2, 3))
+    for ring, (radius, z) in enumerate(profile):
+        vertices[ring * SIDES : (ring + 1) * SIDES, :2] = radius * circle
+        vertices[ring * SIDES : (ring + 1) * SIDES, 2] = z
+    top, bottom = rings * SIDES, rings * SIDES + 1
+    vertices[top] = (0.0, 0.0, profile[0, 1])
+    vertices[bottom] = (0.0, 0.0, profile[-1, 1])
+    side = np.arange(SIDES)
+    following = (side + 1) % SIDES
+    faces = [np.stack([np.full(SIDES, top), side, following], axis=1)]
+    for ring in range(rings - 1):
+        upper, lower = ring * SIDES, (ring + 1) * SIDES
+        faces.append(np.stack([upper + side, lower + side, lower + following], axis=1))
+        faces.append(np.stack([upper + side, lower + following, upper + following], axis=1))
+    last = (rings - 1) * SIDES
+    faces.append(np.stack([np.full(SIDES, bottom), last + following, last + side], axis=1))
+    return _mesh(vertices, np.concatenate(faces))
+
+
+def _mesh(vertices: np.ndarray, faces: np.ndarray) -> MeshData:
+    return MeshData(frozen(np.ascontiguousarray(vertices, dtype=np.float64)), frozen(faces.astype(np.int64)))

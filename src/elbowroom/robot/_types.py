@@ -1,0 +1,113 @@
+"""The parts of a robot: joints, couplings, collision shapes and notes.
+
+Plain frozen values without behaviour beyond checks; `_tree.py` joins them into a kinematic tree and
+`_robot.py` into a `Robot`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from ..typing import Matrix4, Points, Triangles
+
+JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
+MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
+
+NoteKind = Literal["approximated", "skipped", "held", "meshed"]
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """Marks an array read-only and returns it."""
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something in the description that the Robot does not represent exactly."""
+
+    kind: NoteKind
+    """approximated: another shape or law stands in; skipped: left out; held: a joint kept still;
+    meshed: a curved primitive whose triangles enclose it (see `_tessellate.py` for the bound)."""
+    where: str
+    """Link, joint or element concerned."""
+    text: str
+    """What was done, and what it means."""
+
+    @property
+    def warns(self) -> bool:
+        """Whether loading warns about it; enclosing triangles of exact primitives are only listed."""
+        return self.kind != "meshed"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.where}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A joint that follows another: q = sum_k polycoef[k] * q_driver**k (URDF mimic, MJCF equality)."""
+
+    driver: str
+    """Name of the driving joint, which may itself be coupled."""
+    polycoef: tuple[float, ...]
+    """Coefficients from the constant term up; at most five."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One joint: the child link moves in the parent link by `T_parent_joint * motion(q) * T_joint_child`."""
+
+    name: str
+    type: JointType
+    parent: str
+    """Link that carries the joint."""
+    child: str
+    """Link that it moves. Several joints of one MJCF body share parent and child and act in order."""
+    T_parent_joint: Matrix4
+    """Joint frame in the parent link (or in the frame after the previous joint of the same child) at q = 0."""
+    axis: Float[np.ndarray, "3"]
+    """Unit axis of rotation or translation in the joint frame."""
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+    coupling: Coupling | None = None
+    T_joint_child: Matrix4 = field(default_factory=lambda: np.eye(4))
+    """Child link frame in the moved joint frame; identity in URDF."""
+
+    @property
+    def actuated(self) -> bool:
+        """Whether the joint has its own entry in a configuration."""
+        return self.type in MOVING and self.coupling is None
+
+
+@dataclass(frozen=True)
+class MeshData:
+    """Triangles of a shape in its own frame, metres, scale applied; read-only."""
+
+    vertices: Points
+    faces: Triangles
+
+
+ShapeKind = Literal["mesh", "box", "cylinder", "sphere", "capsule", "ellipsoid"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One piece of collision geometry, exact as described."""
+
+    kind: ShapeKind
+    T_link_shape: Matrix4
+    """Shape frame in the link frame."""
+    size: tuple[float, ...]
+    """box: full edges x y z; cylinder, capsule: radius, length of the cylindrical part along z;
+    sphere: radius; ellipsoid: three semi-axes; mesh: scale x y z as applied."""
+    load: Callable[[], MeshData]
+    """Makes the triangles in the shape frame; curved primitives are enclosed by theirs."""
+    source: str = ""
+    """File or element the shape comes from."""

@@ -1,0 +1,43 @@
+"""Array aliases and the protocol that functions of a robot rely on.
+
+Shapes use these axis names everywhere: batch, dof, links, spheres, pairs, verts, tris, steps, seeds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Int
+
+Cfg: TypeAlias = Float[np.ndarray, "dof"]
+"""One configuration, radians and metres, in `robot.joint_names` order."""
+Cfgs: TypeAlias = Float[np.ndarray, "batch dof"]
+"""A batch of configurations."""
+Points: TypeAlias = Float[np.ndarray, "points 3"]
+"""Points in metres; the argument's name says the frame."""
+Triangles: TypeAlias = Int[np.ndarray, "tris 3"]
+"""Vertex indices."""
+Matrix4: TypeAlias = Float[np.ndarray, "4 4"]
+"""A rigid motion; `T_a_b` maps coordinates of b to coordinates of a."""
+LinkPair: TypeAlias = tuple[str, str]
+"""Two link names, sorted."""
+
+
+@runtime_checkable
+class Kinematics(Protocol):
+    """What differentiable code needs of a robot; Elbowroom's and pyroki's `Robot` both offer it."""
+
+    @property
+    def links(self) -> Any:
+        """Link facts; `.names` is a tuple in the order of `forward_kinematics`."""
+        ...
+
+    @property
+    def joints(self) -> Any:
+        """Joint facts; `.actuated_names`, `.lower_limits` and `.upper_limits` in the order of a cfg."""
+        ...
+
+    def forward_kinematics(self, cfg: Any) -> Any:
+        """Link poses `(*batch, links, 7)` wxyz_xyz in the world."""
+        ...

@@ -1,0 +1,135 @@
+"""Shaded pictures of triangles and spheres with a depth buffer.
+
+Flat shading, one light at the camera's shoulder, drawn at twice the size and averaged down. Spheres
+may be see-through: they are drawn over the solid parts where they are nearer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from ..._poses import matrix_from_wxyz_xyz
+from ...errors import InputError
+from ...robot._tessellate import sphere as unit_sphere
+from ._camera import Camera
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+
+Colour = tuple[float, float, float]
+
+BACKGROUND: Colour = (1.0, 1.0, 1.0)
+SUPERSAMPLE = 2
+PALETTE: tuple[Colour, ...] = (
+    (0.62, 0.66, 0.72), (0.89, 0.56, 0.30), (0.37, 0.55, 0.76), (0.55, 0.72, 0.48),
+    (0.76, 0.46, 0.50), (0.58, 0.50, 0.73), (0.82, 0.73, 0.42), (0.42, 0.69, 0.69),
+)  # fmt: skip
+"""Muted colours that neighbours can be told apart by."""
+SPHERE_COLOUR: Colour = (0.85, 0.30, 0.25)
+
+
+@dataclass
+class Scene:
+    """Triangles collected for one picture."""
+
+    solid: list[tuple[np.ndarray, Colour]] = field(default_factory=list[tuple[np.ndarray, Colour]])
+    """(tris, 3, 3) corners in the world, and their colour."""
+    glass: list[tuple[np.ndarray, Colour]] = field(default_factory=list[tuple[np.ndarray, Colour]])
+    """The same, drawn see-through."""
+    opacity: float = 0.35
+
+    def add_mesh(self, vertices_world: np.ndarray, faces: np.ndarray, colour: Colour) -> None:
+        """Adds a solid mesh."""
+        self.solid.append((vertices_world[faces], colour))
+
+    def add_sphere(self, centre_world: np.ndarray, radius: float, colour: Colour = SPHERE_COLOUR) -> None:
+        """Adds a see-through sphere."""
+        ball = unit_sphere(1.0)
+        self.glass.append(((ball.vertices * radius + centre_world)[ball.faces], colour))
+
+    def draw(self, camera: Camera) -> Float[np.ndarray, "height width 3"]:
+        """Renders the picture, values in [0, 1].
+
+        Raises:
+            InputError: the scene is empty.
+        """
+        everything = [corners.reshape(-1, 3) for corners, _ in (*self.solid, *self.glass)]
+        if not everything:
+            raise InputError("there is nothing to draw: no mesh and no sphere was added")
+        content = np.concatenate(everything)
+        shape = (camera.height * SUPERSAMPLE, camera.width * SUPERSAMPLE)
+        image, depth = np.ones((*shape, 3)) * BACKGROUND, np.full(shape, -np.inf)
+        self._fill(self.solid, camera, content, image, depth)
+        if self.glass:
+            veil, nearest = image.copy(), depth.copy()
+            self._fill(self.glass, camera, content, veil, nearest)
+            image += self.opacity * (veil - image)
+        rows, columns = camera.height, camera.width
+        return image.reshape(rows, SUPERSAMPLE, columns, SUPERSAMPLE, 3).mean(axis=(1, 3))
+
+    @staticmethod
+    def _fill(
+        parts: list[tuple[np.ndarray, Colour]],
+        camera: Camera,
+        content: np.ndarray,
+        image: np.ndarray,
+        depth: np.ndarray,
+    ) -> None:
+        from ._kernels import fill_triangles
+
+        light = camera.axes().T @ np.array([0.35, 0.5, 0.8])
+        light /= np.linalg.norm(light)
+        for corners, colour in parts:
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+            shade = 0.42 + 0.58 * np.abs(normals @ light)
+            pixels = camera.project(corners.reshape(-1, 3), content)
+            pixels[:, :2] *= SUPERSAMPLE
+            fill_triangles(pixels.reshape(-1, 3, 3), shade[:, None] * np.asarray(colour), image, depth)
+
+
+def robot_scene(
+    robot: Robot,
+    cfg: Float[np.ndarray, "dof"] | None = None,
+    spheres: Mapping[str, Float[np.ndarray, "n 4"]] | None = None,
+    colours: Mapping[str, Colour] | None = None,
+) -> Scene:
+    """The robot's collision meshes at a configuration, with spheres if given.
+
+    Args:
+        robot: the robot.
+        cfg: configuration; the default one if None.
+        spheres: link -> rows of x, y, z, radius in the link frame.
+        colours: link -> colour, instead of the palette.
+    """
+    scene = Scene()
+    Ts_world_link = matrix_from_wxyz_xyz(robot.link_poses(robot.default_cfg if cfg is None else cfg))
+    for index, name in enumerate(robot.link_names):
+        R, t = Ts_world_link[index, :3, :3], Ts_world_link[index, :3, 3]
+        mesh = robot.link_mesh(name)
+        if mesh is not None:
+            colour = (colours or {}).get(name, PALETTE[index % len(PALETTE)])
+            scene.add_mesh(mesh.vertices @ R.T + t, mesh.faces, colour)
+        for x, y, z, radius in (spheres or {}).get(name, ()):
+            scene.add_sphere(R @ np.array([x, y, z]) + t, radius)
+    return scene
+
+
+def save_png(path: Path, image: Float[np.ndarray, "height width 3"]) -> None:
+    """Writes a picture as PNG.
+
+    Raises:
+        InputError: the place cannot be written.
+    """
+    from matplotlib.image import imsave
+
+    try:
+        imsave(path, np.clip(image, 0.0, 1.0))
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error}") from error
