@@ -25,8 +25,10 @@ jax.tree_util.register_pytree_node(Robot, lambda robot: ((), robot), lambda robo
 def make_forward_kinematics(tree: KinematicTree) -> Callable[[Any], jax.Array]:
     """Returns a jitted function from cfg (*batch, dof) to link poses (*batch, links, 7) wxyz_xyz."""
     expand = _make_expand(tree)
-    # Entry of q_full per frame; fixed frames read an appended zero.
-    entry = np.where(tree.q_idx < 0, len(tree.moving), tree.q_idx)
+    # Entry of q_full per frame; fixed frames read an appended zero. Indices are int32 because JAX mixes up
+    # 64-bit ones when x64 is switched on and off in one process.
+    entry = np.where(tree.q_idx < 0, len(tree.moving), tree.q_idx).astype(np.int32)
+    parent, link_frame = tree.parent.astype(np.int32), tree.link_frame.astype(np.int32)
     half = np.where(tree.kind == REVOLUTE, 0.5, 0.0)
 
     def forward_kinematics(cfg: Any) -> jax.Array:
@@ -44,9 +46,9 @@ def make_forward_kinematics(tree: KinematicTree) -> Callable[[Any], jax.Array]:
             return poses.at[index].set(compose(poses[parent], T_parent_frame)), None
 
         poses = jnp.zeros_like(local).at[0].set(local[0])
-        frames = (np.arange(1, len(tree.parent)), tree.parent[1:], local[1:])
+        frames = (np.arange(1, len(parent), dtype=np.int32), parent[1:], local[1:])
         poses, _ = jax.lax.scan(descend, poses, frames)
-        return jnp.moveaxis(poses[tree.link_frame], 0, -2)
+        return jnp.moveaxis(poses[link_frame], 0, -2)
 
     return jax.jit(forward_kinematics)
 

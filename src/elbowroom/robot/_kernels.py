@@ -94,45 +94,47 @@ def expand_lanes(cfgs, start, count, driver, is_coupled, polycoef, order, q_full
                 q_full[i, lane] = cfgs[start + min(lane, count - 1), d]
 
 
+@njit(cache=True, inline="always", error_model="numpy")
+def _compose_lane(pose, p, f, lane, w, x, y, z, vx, vy, vz):
+    """Writes pose[f] = pose[p] * (quaternion wxyz, translation v) for one lane."""
+    pw, px, py, pz = pose[p, 0, lane], pose[p, 1, lane], pose[p, 2, lane], pose[p, 3, lane]
+    pose[f, 0, lane] = pw * w - px * x - py * y - pz * z
+    pose[f, 1, lane] = pw * x + px * w + py * z - pz * y
+    pose[f, 2, lane] = pw * y - px * z + py * w + pz * x
+    pose[f, 3, lane] = pw * z + px * y - py * x + pz * w
+    cx, cy, cz = 2.0 * (py * vz - pz * vy), 2.0 * (pz * vx - px * vz), 2.0 * (px * vy - py * vx)
+    pose[f, 4, lane] = pose[p, 4, lane] + vx + pw * cx + py * cz - pz * cy
+    pose[f, 5, lane] = pose[p, 5, lane] + vy + pw * cy + pz * cx - px * cz
+    pose[f, 6, lane] = pose[p, 6, lane] + vz + pw * cz + px * cy - py * cx
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def frame_lanes(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, pose):
     """World poses of all frames: pose (frames, 7, LANES), wxyz_xyz along the middle axis."""
-    sine = np.empty(LANES)
-    cosine = np.empty(LANES)
-    for f in range(len(parent)):
+    for j in range(4):
+        pose[0, j, :] = quat_cos[0, j]
+    for j in range(3):
+        pose[0, 4 + j, :] = shift[0, j]
+    for f in range(1, len(parent)):
         p = parent[f]
         a0, a1, a2, a3 = quat_cos[f, 0], quat_cos[f, 1], quat_cos[f, 2], quat_cos[f, 3]
-        b0, b1, b2, b3 = quat_sin[f, 0], quat_sin[f, 1], quat_sin[f, 2], quat_sin[f, 3]
         t0, t1, t2 = shift[f, 0], shift[f, 1], shift[f, 2]
-        d0, d1, d2 = slide[f, 0], slide[f, 1], slide[f, 2]
-        if p < 0:
-            for lane in range(LANES):
-                pose[f, 0, lane], pose[f, 1, lane], pose[f, 2, lane], pose[f, 3, lane] = a0, a1, a2, a3
-                pose[f, 4, lane], pose[f, 5, lane], pose[f, 6, lane] = t0, t1, t2
-            continue
-        travel = 0.0
         if kind[f] == 1:
-            q = q_full[q_idx[f]]
+            b0, b1, b2, b3 = quat_sin[f, 0], quat_sin[f, 1], quat_sin[f, 2], quat_sin[f, 3]
+            i = q_idx[f]
             for lane in range(LANES):
-                sine[lane], cosine[lane] = _sincos(0.5 * q[lane])
+                s, c = _sincos(0.5 * q_full[i, lane])
+                w, x, y, z = c * a0 + s * b0, c * a1 + s * b1, c * a2 + s * b2, c * a3 + s * b3
+                _compose_lane(pose, p, f, lane, w, x, y, z, t0, t1, t2)
+        elif kind[f] == 2:
+            d0, d1, d2 = slide[f, 0], slide[f, 1], slide[f, 2]
+            i = q_idx[f]
+            for lane in range(LANES):
+                q = q_full[i, lane]
+                _compose_lane(pose, p, f, lane, a0, a1, a2, a3, t0 + d0 * q, t1 + d1 * q, t2 + d2 * q)
         else:
             for lane in range(LANES):
-                sine[lane], cosine[lane] = 0.0, 1.0
-        for lane in range(LANES):
-            s, c = sine[lane], cosine[lane]
-            w, x, y, z = c * a0 + s * b0, c * a1 + s * b1, c * a2 + s * b2, c * a3 + s * b3
-            pw, px, py, pz = pose[p, 0, lane], pose[p, 1, lane], pose[p, 2, lane], pose[p, 3, lane]
-            pose[f, 0, lane] = pw * w - px * x - py * y - pz * z
-            pose[f, 1, lane] = pw * x + px * w + py * z - pz * y
-            pose[f, 2, lane] = pw * y - px * z + py * w + pz * x
-            pose[f, 3, lane] = pw * z + px * y - py * x + pz * w
-            if kind[f] == 2:
-                travel = q_full[q_idx[f], lane]
-            vx, vy, vz = t0 + d0 * travel, t1 + d1 * travel, t2 + d2 * travel
-            cx, cy, cz = 2.0 * (py * vz - pz * vy), 2.0 * (pz * vx - px * vz), 2.0 * (px * vy - py * vx)
-            pose[f, 4, lane] = pose[p, 4, lane] + vx + pw * cx + py * cz - pz * cy
-            pose[f, 5, lane] = pose[p, 5, lane] + vy + pw * cy + pz * cx - px * cz
-            pose[f, 6, lane] = pose[p, 6, lane] + vz + pw * cz + px * cy - py * cx
+                _compose_lane(pose, p, f, lane, a0, a1, a2, a3, t0, t1, t2)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

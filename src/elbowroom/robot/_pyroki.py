@@ -57,7 +57,7 @@ class JointInfo:
 
         moving = self.expand(cfg)
         padded = jnp.concatenate([moving, jnp.zeros((*moving.shape[:-1], 1), moving.dtype)], axis=-1)
-        return padded[..., np.where(self.full_idx < 0, moving.shape[-1], self.full_idx)]
+        return padded[..., np.where(self.full_idx < 0, moving.shape[-1], self.full_idx).astype(np.int32)]
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ class Robot:
             )
         if not np.isfinite(rows).all():
             raise InputError(f"{self.name}: configurations have NaN or infinite entries")
-        return rows.reshape(-1, self.dof)
+        return rows if rows.ndim == 2 else rows[None, :]
 
     def random_cfgs(self, n: int, seed: int = 0) -> Float[np.ndarray, "n dof"]:
         """Configurations drawn uniformly within the limits.

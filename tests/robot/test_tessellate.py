@@ -1,0 +1,63 @@
+"""Triangles of primitives: closed, wound outward, and enclosing what they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elbowroom.robot import _tessellate
+
+sizes = st.floats(1e-3, 10.0)
+
+
+def check(data, support, radius):
+    """The mesh is closed and convex, its support in any direction is at least the primitive's, and little more."""
+    mesh = trimesh.Trimesh(data.vertices, data.faces, process=False)
+    assert mesh.is_watertight
+    assert mesh.is_winding_consistent
+    assert mesh.volume > 0
+    # Support at the face normals decides containment of a convex body in a convex mesh.
+    normals, heights = mesh.face_normals, np.einsum("ij,ij->i", mesh.face_normals, mesh.triangles[:, 0])
+    solid = mesh.area_faces > 1e-9 * mesh.area_faces.max()
+    assert np.all(heights[solid] >= support(normals[solid]) - 1e-9 * radius)
+    directions = np.random.default_rng(0).normal(size=(200, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    reach = (directions @ data.vertices.T).max(axis=1)
+    assert np.all(reach - support(directions) <= 0.01 * radius)
+
+
+@given(sizes, sizes)
+@settings(max_examples=20, deadline=None)
+def test_cylinder(radius, length):
+    check(
+        _tessellate.cylinder(radius, length),
+        lambda n: radius * np.hypot(n[:, 0], n[:, 1]) + length / 2 * np.abs(n[:, 2]),
+        radius,
+    )
+
+
+@given(sizes, sizes)
+@settings(max_examples=20, deadline=None)
+def test_capsule(radius, length):
+    check(_tessellate.capsule(radius, length), lambda n: radius + length / 2 * np.abs(n[:, 2]), radius)
+
+
+@given(sizes)
+@settings(max_examples=10, deadline=None)
+def test_sphere(radius):
+    check(_tessellate.sphere(radius), lambda n: np.full(len(n), radius), radius)
+
+
+@pytest.mark.parametrize("axes", [(1.0, 1.0, 1.0), (0.1, 0.2, 0.3), (0.5, 0.05, 0.2)])
+def test_ellipsoid(axes):
+    check(_tessellate.ellipsoid(axes), lambda n: np.linalg.norm(n * axes, axis=1), max(axes))
+
+
+def test_box_is_exact():
+    data = _tessellate.box((0.1, 0.2, 0.3))
+    mesh = trimesh.Trimesh(data.vertices, data.faces, process=False)
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(0.006)

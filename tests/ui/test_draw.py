@@ -1,0 +1,67 @@
+"""Pictures: what is nearer hides what is behind, glass lets it through, everything is in the frame."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from elbowroom.errors import InputError
+from elbowroom.robot import _tessellate
+from elbowroom.ui.draw import Camera, Scene, robot_scene, save_png
+
+FRONT = Camera(azimuth_deg=0.0, elevation_deg=0.0, width=100, height=100)
+RED, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def add_box(scene, size, offset, colour):
+    data = _tessellate.box(size)
+    scene.add_mesh(data.vertices + offset, data.faces, colour)
+
+
+def test_the_nearer_box_hides_the_farther():
+    for near, far, seen in ((RED, BLUE, 0), (BLUE, RED, 2)):
+        scene = Scene()
+        add_box(scene, (0.1, 2.0, 2.0), (-1.0, 0, 0), far)
+        add_box(scene, (0.1, 1.0, 1.0), (1.0, 0, 0), near)  # the camera stands at +x
+        centre = scene.draw(FRONT)[50, 50]
+        assert centre[seen] > 0.3
+        assert np.delete(centre, seen).max() == 0.0
+
+
+def test_axes_of_the_picture():
+    scene = Scene()
+    add_box(scene, (0.2, 0.2, 0.2), (0, 0.9, 0.9), RED)
+    add_box(scene, (0.2, 0.2, 0.2), (0, -0.9, -0.9), BLUE)
+    image = scene.draw(FRONT)
+    assert image[12, 88, 0] > 0.3  # +y is right and +z is up, seen from +x
+    assert image[12, 88, 2] == 0.0
+    assert image[88, 12, 2] > 0.3
+    np.testing.assert_array_equal(image[0, 0], 1.0)
+
+
+def test_spheres_are_see_through():
+    scene = Scene()
+    add_box(scene, (0.5, 0.5, 0.5), (0, 0, 0), BLUE)
+    bare = scene.draw(FRONT)[50, 50]
+    scene.add_sphere(np.zeros(3), 1.0, RED)
+    veiled = scene.draw(FRONT)[50, 50]
+    assert bare[0] == 0.0 < veiled[0] < 0.5
+    assert 0.0 < veiled[2] < bare[2]
+
+
+def test_the_robot_fills_the_picture(load, tmp_path):
+    image = robot_scene(load("rh56")).draw(Camera(width=120, height=100))
+    drawn = np.argwhere((image < 0.99).any(axis=2))
+    low, high = drawn.min(axis=0), drawn.max(axis=0)
+    assert (low >= 3).all()
+    assert (high <= [96, 116]).all()
+    assert (high - low).max() >= 0.8 * 100
+    save_png(tmp_path / "hand.png", image)
+    assert (tmp_path / "hand.png").stat().st_size > 500
+    with pytest.raises(InputError, match="cannot write"):
+        save_png(tmp_path / "missing/hand.png", image)
+
+
+def test_nothing_to_draw():
+    with pytest.raises(InputError, match="nothing to draw"):
+        Scene().draw(FRONT)
