@@ -1,6 +1,7 @@
 """Forward kinematics of all link frames: numba (one thread) and JAX against Pinocchio called per configuration.
 
-CPU seconds per configuration, smallest of several runs, all in one process. Pinocchio computes the
+Seconds per configuration, smallest of several runs, all in one process: CPU time for Pinocchio and numba,
+wall time for JAX, which uses all cores. Pinocchio computes the
 joint placements and all frame placements, as we do; its poses are left in its own data structure, ours
 are written to an array.
 """
@@ -13,7 +14,7 @@ import warnings
 import numpy as np
 
 import elbowroom as er
-from benchmarks._timing import cpu_seconds
+from benchmarks._timing import cpu_seconds, wall_seconds
 from elbowroom.errors import ApproximationWarning
 from elbowroom.robot._catalogue import find_robot
 
@@ -37,28 +38,40 @@ def pinocchio_seconds(name: str, cfgs: np.ndarray, robot: er.Robot) -> float:
     return cpu_seconds(run, 5) / len(cfgs)
 
 
-def main() -> None:
+def measure(name: str) -> tuple[object, ...]:
     import jax
 
-    print(
-        f"{'robot':<14}{'links':>6}{'pinocchio us':>14}{'numba us':>10}{'ratio':>7}{'jax us':>8}{'ratio':>7}{'jax compile s':>15}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        robot = er.load_robot(name)
+    cfgs = robot.random_cfgs(BATCH)
+    robot.link_poses(cfgs)
+    peer = pinocchio_seconds(name, cfgs, robot)
+    numba = cpu_seconds(lambda: robot.link_poses(cfgs), 15) / BATCH
+    single = jax.numpy.asarray(cfgs, dtype=np.float32)
+    start = time.perf_counter()
+    robot.forward_kinematics(single).block_until_ready()
+    compile_seconds = time.perf_counter() - start
+    batched = wall_seconds(lambda: robot.forward_kinematics(single).block_until_ready(), 15) / BATCH
+    return (
+        name,
+        len(robot.link_names),
+        peer * 1e6,
+        numba * 1e6,
+        peer / numba,
+        batched * 1e6,
+        peer / batched,
+        compile_seconds,
     )
+
+
+def main() -> None:
+    heads = ("robot", "links", "pinocchio us", "numba us", "ratio", "jax us", "ratio", "jax compile s")
+    print("{:<14}{:>6}{:>14}{:>10}{:>7}{:>8}{:>7}{:>15}".format(*heads))
     for name in ROBOTS:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ApproximationWarning)
-            robot = er.load_robot(name)
-        cfgs = robot.random_cfgs(BATCH)
-        robot.link_poses(cfgs)
-        peer = pinocchio_seconds(name, cfgs, robot)
-        numba = cpu_seconds(lambda: robot.link_poses(cfgs), 15) / BATCH
-        single = jax.numpy.asarray(cfgs, dtype=np.float32)
-        start = time.perf_counter()
-        robot.forward_kinematics(single).block_until_ready()
-        compile_seconds = time.perf_counter() - start
-        batched = cpu_seconds(lambda: robot.forward_kinematics(single).block_until_ready(), 7) / BATCH
         print(
-            f"{name:<14}{len(robot.link_names):>6}{peer * 1e6:>14.2f}{numba * 1e6:>10.3f}{peer / numba:>7.1f}"
-            f"{batched * 1e6:>8.2f}{peer / batched:>7.1f}{compile_seconds:>15.2f}"
+            "{:<14}{:>6}{:>14.2f}{:>10.3f}{:>7.1f}{:>8.2f}{:>7.1f}{:>15.2f}".format(*measure(name)),
+            flush=True,
         )
 
 
