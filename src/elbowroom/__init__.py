@@ -12,12 +12,14 @@ from ._version import __version__ as __version__
 from .errors import ElbowroomError as ElbowroomError
 
 if TYPE_CHECKING:
+    from .mesh import ExactCollision as ExactCollision
     from .robot import Robot as Robot
     from .robot import as_robot as as_robot
     from .robot import catalogue as catalogue
     from .robot import load_robot as load_robot
 
 _HOME = {
+    "ExactCollision": "mesh",
     "Robot": "robot",
     "as_robot": "robot",
     "catalogue": "robot",
@@ -25,7 +27,7 @@ _HOME = {
 }
 """Public name -> folder that defines it."""
 
-__all__ = ["ElbowroomError", "Robot", "__version__", "as_robot", "catalogue", "load_robot"]
+__all__ = ["ElbowroomError", "ExactCollision", "Robot", "__version__", "as_robot", "catalogue", "load_robot"]
 
 
 def __getattr__(name: str) -> Any:

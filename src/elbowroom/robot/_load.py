@@ -52,7 +52,7 @@ def load_robot(
     Raises:
         ElbowroomError: unknown name, broken or unsafe description; the message says what and where.
     """
-    srdf_path = Path(srdf) if srdf is not None else None
+    srdf_path, path = (Path(srdf) if srdf is not None else None), None
     if isinstance(source, (str, os.PathLike)):
         path, known_srdf, known_dirs = _locate(source)
         parts = _read_file(path, (*_as_tuple(package_dirs), *known_dirs), use_visual)
@@ -60,7 +60,7 @@ def load_robot(
         origin = str(source)
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
-    robot = _assemble(parts, srdf_path, base_pose, origin)
+    robot = _assemble(parts, srdf_path, base_pose, origin, path)
     warned = [str(note) for note in robot.notes if note.warns]
     if warned:
         listing = "\n  ".join(warned[:8]) + (
@@ -128,7 +128,7 @@ def _read_object(
     )
 
 
-def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str) -> Robot:
+def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str, path: Path | None) -> Robot:
     T_world_root = np.eye(4) if parts.root_pose is None else parts.root_pose
     joints = parts.joints
     if base_pose is not None:
@@ -159,6 +159,7 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str)
         notes=tuple(notes),
         disabled_pairs=disabled,
         source=origin,
+        path=path,
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,9 @@ class Robot:
     disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
     """Link pairs that the SRDF disables, with its reasons."""
     source: str = ""
-    """Where it was loaded from."""
+    """What it was loaded from, as given."""
+    path: Path | None = None
+    """Description file, where there is one."""
     _meshes: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     # Names and limits -------------------------------------------------------------------------

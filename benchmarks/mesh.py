@@ -1,0 +1,366 @@
+"""Mesh collision side by side with Coal (OBBRSS) and python-fcl, in one run, on sweeps of varied poses.
+
+Every figure is the CPU time of a whole sweep divided by its poses: ours as one batched call on one thread, theirs as
+the Python loop a user writes, with poses prepared beforehand. One repeated pose would flatter us by up to 100 times
+(branch prediction); that is why there are sweeps. `python -m benchmarks.mesh [--quick] [--json FILE]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import site
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import coal
+import fcl
+import numpy as np
+import trimesh
+
+from elbowroom.mesh import (
+    Scene,
+    TriangleMesh,
+    collide_batch,
+    distance_batch,
+    mesh_mesh_contact_batch,
+    triangle_triangle_intersection,
+)
+
+IDENTITY = np.eye(4)
+SWEEPS = {"overlapping": (0.2, 0.5), "near": (0.4, 0.8), "apart": (0.7, 1.2)}
+"""Distance between the centres of the bounding boxes, in sums of their radii."""
+
+
+def cube(subdivisions: int) -> trimesh.Trimesh:
+    mesh = trimesh.creation.box()
+    for _ in range(subdivisions):
+        mesh = mesh.subdivide()
+    return mesh
+
+
+def link(path: str) -> trimesh.Trimesh | None:
+    for root in map(Path, site.getsitepackages()):
+        file = root / "cmeel.prefix/share/example-robot-data/robots" / path
+        if file.is_file():
+            mesh = trimesh.load(file, force="mesh")
+            mesh.merge_vertices()
+            return mesh
+    return None
+
+
+def cases() -> list[tuple[str, trimesh.Trimesh, trimesh.Trimesh]]:
+    torus = trimesh.creation.torus(1.0, 0.3, major_sections=32, minor_sections=16)
+    found = [(f"cubes {12 * 4**s}", cube(s), cube(s)) for s in range(5)] + [("tori 1024", torus, torus)]
+    for name, a, b in (
+        (
+            "panda link5-hand",
+            "panda_description/meshes/collision/link5.stl",
+            "panda_description/meshes/collision/hand.stl",
+        ),
+        (
+            "talos arm4-torso",
+            "talos_data/meshes/arm/arm_4_collision.STL",
+            "talos_data/meshes/torso/torso_2_collision.STL",
+        ),
+        ("g1 knee-pelvis", "g1_description/meshes/left_knee_link.STL", "g1_description/meshes/pelvis.STL"),
+        (
+            "ur5 forearm-upperarm",
+            "ur_description/meshes/ur5/collision/forearm.stl",
+            "ur_description/meshes/ur5/collision/upperarm.stl",
+        ),
+    ):
+        left, right = link(a), link(b)
+        if left is not None and right is not None:
+            found.append((name, left, right))
+    return found
+
+
+def sweep(a: trimesh.Trimesh, b: trimesh.Trimesh, n: int, low: float, high: float, seed: int) -> np.ndarray:
+    """Random rotations and directions; the centre of b is `low` to `high` sums of the radii away from a's."""
+    rng = np.random.default_rng(seed)
+    q = rng.normal(size=(n, 4))
+    away = rng.normal(size=(n, 3))
+    away /= np.linalg.norm(away, axis=1, keepdims=True)
+    radius = 0.5 * (np.linalg.norm(a.extents) + np.linalg.norm(b.extents))
+    T = np.stack([trimesh.transformations.quaternion_matrix(k) for k in q])
+    centre = a.bounds.mean(axis=0) + away * (rng.uniform(low, high, n) * radius)[:, None]
+    T[:, :3, 3] = centre - T[:, :3, :3] @ b.bounds.mean(axis=0)
+    return T
+
+
+def linked_tori(n: int) -> np.ndarray:
+    """Poses of a torus linked with another: turned about the ring of the first and shaken a little."""
+    rng = np.random.default_rng(5)
+    T = np.tile(np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), (n, 1, 1))
+    for i, angle in enumerate(rng.uniform(0, 2 * np.pi, n)):
+        turn = trimesh.transformations.rotation_matrix(angle, [0, 0, 1])
+        shake = trimesh.transformations.rotation_matrix(rng.uniform(-0.3, 0.3), rng.normal(size=3))
+        T[i] = turn @ T[i] @ shake
+        T[i, :3, 3] += rng.uniform(-0.1, 0.1, 3)
+    return T
+
+
+def coal_mesh(mesh: trimesh.Trimesh) -> Any:
+    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for p in mesh.vertices:
+        vertices.append(np.array(p, dtype=float))
+    for f in mesh.faces:
+        triangles.append(coal.Triangle(int(f[0]), int(f[1]), int(f[2])))
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(mesh.faces), len(mesh.vertices))
+    model.addSubModel(vertices, triangles)
+    model.endModel()
+    return model
+
+
+def fcl_mesh(mesh: trimesh.Trimesh) -> Any:
+    model = fcl.BVHModel()
+    model.beginModel(len(mesh.vertices), len(mesh.faces))
+    model.addSubModel(np.asarray(mesh.vertices), np.asarray(mesh.faces))
+    model.endModel()
+    return model
+
+
+def cpu(function: Callable[[], Any], repeats: int) -> float:
+    """Least CPU seconds of a few runs."""
+    best = float("inf")
+    for _ in range(repeats):
+        begin = time.process_time()
+        function()
+        best = min(best, time.process_time() - begin)
+    return best
+
+
+class Peers:
+    """Coal and FCL models of a pair and its prepared poses."""
+
+    def __init__(self, a: trimesh.Trimesh, b: trimesh.Trimesh, Ts: np.ndarray) -> None:
+        self.a, self.b = coal_mesh(a), coal_mesh(b)
+        self.at_a = coal.Transform3s()
+        self.at_b = [
+            coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3])) for T in Ts
+        ]
+        self.fcl_a, model = fcl.CollisionObject(fcl_mesh(a)), fcl_mesh(b)
+        self.fcl_b = [fcl.CollisionObject(model, fcl.Transform(T[:3, :3], T[:3, 3])) for T in Ts]
+
+    def coal_collide(self, contacts: int) -> list[int]:
+        request = coal.CollisionRequest()
+        request.enable_contact, request.num_max_contacts = contacts > 1, contacts
+        found = []
+        for T in self.at_b:
+            result = coal.CollisionResult()
+            coal.collide(self.a, self.at_a, self.b, T, request, result)
+            found.append(result.numContacts())
+        return found
+
+    def fcl_collide(self, contacts: int) -> list[int]:
+        request = fcl.CollisionRequest(num_max_contacts=contacts, enable_contact=contacts > 1)
+        found = []
+        for moved in self.fcl_b:
+            result = fcl.CollisionResult()
+            fcl.collide(self.fcl_a, moved, request, result)
+            found.append(len(result.contacts))
+        return found
+
+    def coal_distance(self) -> list[float]:
+        request, found = coal.DistanceRequest(), []
+        for T in self.at_b:
+            result = coal.DistanceResult()
+            coal.distance(self.a, self.at_a, self.b, T, request, result)
+            found.append(result.min_distance)
+        return found
+
+
+def measure(
+    name: str, a: trimesh.Trimesh, b: trimesh.Trimesh, Ts: np.ndarray, repeats: int
+) -> list[dict[str, Any]]:
+    """Microseconds a pose of all three libraries for boolean, contacts and distance on one sweep."""
+    ours_a, ours_b, peers, n = (
+        TriangleMesh.from_trimesh(a),
+        TriangleMesh.from_trimesh(b),
+        Peers(a, b, Ts),
+        len(Ts),
+    )
+    everything = 10**7
+
+    def row(query: str, ours: float, coal_seconds: float, fcl_seconds: float | None) -> dict[str, Any]:
+        us = {"ours_us": 1e6 * ours / n, "coal_us": 1e6 * coal_seconds / n, "coal_ratio": coal_seconds / ours}
+        if fcl_seconds is not None:
+            us |= {"fcl_us": 1e6 * fcl_seconds / n, "fcl_ratio": fcl_seconds / ours}
+        return {"case": name, "query": query, **us}
+
+    def boolean() -> Any:
+        return collide_batch(ours_a, IDENTITY, ours_b, Ts)
+
+    def contacts() -> Any:
+        return mesh_mesh_contact_batch(ours_a, IDENTITY, ours_b, Ts)
+
+    def distance() -> Any:
+        return distance_batch(ours_a, IDENTITY, ours_b, Ts, signed=False)
+
+    share = float(boolean().mean())
+    contacts(), distance()
+    rows = [
+        row(
+            "boolean",
+            cpu(boolean, repeats),
+            cpu(lambda: peers.coal_collide(1), repeats),
+            cpu(lambda: peers.fcl_collide(1), repeats),
+        )
+    ]
+    if share > 0.02:
+        theirs, others = (
+            cpu(lambda: peers.coal_collide(everything), 1),
+            cpu(lambda: peers.fcl_collide(everything), 1),
+        )
+        rows.append(row("contacts", cpu(contacts, repeats), theirs, others))
+    if share < 0.98:
+        rows.append(row("distance", cpu(distance, repeats), cpu(peers.coal_distance, 1), None))
+    for r in rows:
+        r["colliding"] = share
+    return rows
+
+
+def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
+    """Ten parts of 192 triangles, all 45 pairs and the 9 adjacent ones, in shaken standing poses."""
+    sizes = [
+        (0.3, 0.2, 0.5), (0.2, 0.2, 0.25), (0.1, 0.1, 0.3), (0.1, 0.1, 0.3), (0.09, 0.09, 0.28),
+        (0.09, 0.09, 0.28), (0.14, 0.14, 0.42), (0.14, 0.14, 0.42), (0.11, 0.11, 0.4), (0.11, 0.11, 0.4),
+    ]  # fmt: skip
+    places = [
+        (0, 0, 1.2), (0, 0, 1.6), (0.22, 0, 1.3), (-0.22, 0, 1.3), (0.24, 0, 1.02),
+        (-0.24, 0, 1.02), (0.1, 0, 0.75), (-0.1, 0, 0.75), (0.1, 0, 0.36), (-0.1, 0, 0.36),
+    ]  # fmt: skip
+    adjacent = [(0, 1), (0, 2), (0, 3), (2, 4), (3, 5), (0, 6), (0, 7), (6, 8), (7, 9)]
+    parts = [cube(2).apply_scale(size) for size in sizes]
+    rng = np.random.default_rng(3)
+    poses = np.zeros((n, 10, 4, 4))
+    for i in range(n):
+        for k in range(10):
+            T = trimesh.transformations.rotation_matrix(rng.normal(scale=0.3), rng.normal(size=3))
+            T[:3, 3] = np.add(places[k], rng.normal(scale=0.02, size=3))
+            poses[i, k] = T
+    models, meshes = [coal_mesh(p) for p in parts], [TriangleMesh.from_trimesh(p) for p in parts]
+    everything = [(i, j) for i in range(10) for j in range(i + 1, 10)]
+    rows = []
+    for name, pairs in (("humanoid 45 pairs", everything), ("humanoid 9 pairs", adjacent)):
+        scene = Scene(meshes, pairs)
+        frames = [[coal.Transform3s(T[:3, :3].copy(), T[:3, 3].copy()) for T in row] for row in poses]
+
+        def theirs(pairs: list[tuple[int, int]] = pairs, frames: Any = frames) -> None:
+            request = coal.CollisionRequest()
+            request.enable_contact = False
+            for row in frames:
+                for i, j in pairs:
+                    coal.collide(models[i], row[i], models[j], row[j], request, coal.CollisionResult())
+
+        def ours(scene: Scene = scene) -> None:
+            scene.states(poses)
+
+        ours()
+        mine, his = cpu(ours, repeats), cpu(theirs, 1)
+        rows.append(
+            {
+                "case": name,
+                "query": "boolean",
+                "ours_us": 1e6 * mine / n,
+                "coal_us": 1e6 * his / n,
+                "coal_ratio": his / mine,
+                "colliding": float((scene.states(poses) > 0).mean()),
+            }
+        )
+    return rows
+
+
+def first_calls() -> dict[str, float]:
+    """Seconds of a fresh process for the first boolean, contact, distance and depth: without and with a cache."""
+    code = (
+        "import time; t = time.perf_counter()\n"
+        "import numpy as np; from elbowroom import mesh\n"
+        "print('import', time.perf_counter() - t); T = np.eye(4); T[0, 3] = 0.9; far = np.eye(4); far[0, 3] = 3.0\n"
+        "def step(name, f):\n    t = time.perf_counter(); f(); print(name, time.perf_counter() - t)\n"
+        "step('build', lambda: globals().update(a=mesh.TriangleMesh.box((1, 1, 1))))\n"
+        "step('boolean', lambda: mesh.collide(a, None, a, T))\n"
+        "step('contacts', lambda: mesh.mesh_mesh_contact(a, None, a, T))\n"
+        "step('distance', lambda: mesh.distance(a, None, a, far))\n"
+        "step('depth', lambda: mesh.mesh_mesh_deepest_contact(a, None, a, T))\n"
+    )
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("cold", "cached"):
+            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+            out = subprocess.run(
+                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+            ).stdout
+            for line in out.splitlines():
+                name, seconds = line.split()
+                found[f"{name} {kind} s"] = float(seconds)
+    return found
+
+
+def triangle_pairs(n: int = 10_000) -> float:
+    """Milliseconds for n triangle pairs: two soups met all against all by the tree, contacts included."""
+    rng = np.random.default_rng(0)
+    corners = rng.normal(size=(100, 3, 3))
+    soup = TriangleMesh(corners.reshape(-1, 3), np.arange(300).reshape(-1, 3))
+    mesh_mesh_contact_batch(soup, IDENTITY, soup, IDENTITY)
+    triangle_triangle_intersection(corners[0], corners[1])
+    return 1e3 * cpu(lambda: mesh_mesh_contact_batch(soup, IDENTITY, soup, IDENTITY), 5) * n / 10_000
+
+
+def main(arguments: list[str] | None = None) -> dict[str, Any]:
+    """Runs the suite and prints a table; returns everything as plain values."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer poses and repeats, no first-call times")
+    parser.add_argument("--json", type=Path, help="write the results here")
+    options = parser.parse_args(arguments)
+    n, repeats = (60, 2) if options.quick else (300, 3)
+    rows: list[dict[str, Any]] = []
+    for name, a, b in cases():
+        for k, (kind, (low, high)) in enumerate(SWEEPS.items()):
+            rows += measure(f"{name}, {kind}", a, b, sweep(a, b, n, low, high, seed=k), repeats)
+    torus = trimesh.creation.torus(1.0, 0.3, major_sections=32, minor_sections=16)
+    rows += measure("tori 1024, interlinked", torus, torus, linked_tori(n), repeats)
+    rows += humanoid(max(20, n // 3), repeats)
+    result: dict[str, Any] = {
+        "machine": platform.processor() or platform.machine(),
+        "rows": rows,
+        "median": {},
+    }
+    result["10,000 triangle pairs ms"] = triangle_pairs()
+    if not options.quick:
+        result["first calls"] = first_calls()
+    print(
+        f"{'case':34s} {'query':9s} {'hit':>5s} {'ours us':>9s} {'coal us':>9s} {'x':>6s} {'fcl us':>9s} {'x':>6s}"
+    )
+    for r in rows:
+        other = f"{r['fcl_us']:9.2f} {r['fcl_ratio']:6.1f}" if "fcl_us" in r else ""
+        hit = f"{100 * r['colliding']:4.0f}%"
+        line = f"{r['case']:34s} {r['query']:9s} {hit:>5s} {r['ours_us']:9.2f} {r['coal_us']:9.2f}"
+        print(f"{line} {r['coal_ratio']:6.1f} {other}")
+    for query in ("boolean", "contacts", "distance"):
+        of = [r for r in rows if r["query"] == query]
+        ratios, others = [r["coal_ratio"] for r in of], [r["fcl_ratio"] for r in of if "fcl_ratio" in r]
+        summary = {"coal median": float(np.median(ratios)), "coal worst": min(ratios)}
+        if others:
+            summary |= {"fcl median": float(np.median(others)), "fcl worst": min(others)}
+        result["median"][query] = summary
+        print(query, {k: round(v, 1) for k, v in summary.items()})
+    for key in ("10,000 triangle pairs ms", "first calls"):
+        if key in result:
+            print(key, result[key])
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1))
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Exact collision between triangle meshes: booleans, contacts, manifolds, distances, true depths.
+
+Example:
+    >>> import numpy as np
+    >>> from elbowroom import mesh
+    >>> cube = mesh.TriangleMesh.box((1.0, 1.0, 1.0))
+    >>> T = np.eye(4)
+    >>> T[0, 3] = 0.9
+    >>> contact = mesh.mesh_mesh_deepest_contact(cube, None, cube, T)
+    >>> round(contact.depth, 9), contact.normal.round(9).tolist()
+    (0.1, [1.0, 0.0, 0.0])
+"""
+
+from __future__ import annotations
+
+from ._collide import STATES as STATES
+from ._collide import Scene as Scene
+from ._collide import collide as collide
+from ._collide import collide_batch as collide_batch
+from ._collide import collide_scene as collide_scene
+from ._collide import collide_states as collide_states
+from ._collide import query_bvh_pair as query_bvh_pair
+from ._collide import transform_aabb as transform_aabb
+from ._contact import ContactBatch as ContactBatch
+from ._contact import Contacts as Contacts
+from ._contact import TriTriContact as TriTriContact
+from ._contact import mesh_mesh_contact as mesh_mesh_contact
+from ._contact import mesh_mesh_contact_batch as mesh_mesh_contact_batch
+from ._contact import triangle_triangle_intersection as triangle_triangle_intersection
+from ._depth import Contact as Contact
+from ._depth import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
+from ._depth import separation_along as separation_along
+from ._distance import DistanceBatch as DistanceBatch
+from ._distance import MeshDistance as MeshDistance
+from ._distance import distance as distance
+from ._distance import distance_batch as distance_batch
+from ._exact import ExactCollision as ExactCollision
+from ._exact import LinkContact as LinkContact
+from ._exact import LinkDistances as LinkDistances
+from ._manifold import Manifold as Manifold
+from ._manifold import contact_manifold as contact_manifold
+from ._mesh import TriangleMesh as TriangleMesh
+from ._shapes import Box as Box
+from ._shapes import Capsule as Capsule
+from ._shapes import HalfSpace as HalfSpace
+from ._shapes import Shape as Shape
+from ._shapes import Sphere as Sphere
+from ._shapes import detect_contact as detect_contact
+
+__all__ = [
+    "TriangleMesh",
+    "triangle_triangle_intersection",
+    "TriTriContact",
+    "query_bvh_pair",
+    "transform_aabb",
+    "collide",
+    "collide_batch",
+    "collide_scene",
+    "collide_states",
+    "STATES",
+    "Scene",
+    "mesh_mesh_contact",
+    "mesh_mesh_contact_batch",
+    "Contacts",
+    "ContactBatch",
+    "mesh_mesh_deepest_contact",
+    "separation_along",
+    "Contact",
+    "contact_manifold",
+    "Manifold",
+    "distance",
+    "distance_batch",
+    "MeshDistance",
+    "DistanceBatch",
+    "detect_contact",
+    "Shape",
+    "Sphere",
+    "Capsule",
+    "Box",
+    "HalfSpace",
+    "ExactCollision",
+    "LinkContact",
+    "LinkDistances",
+]

@@ -1,0 +1,221 @@
+"""Do posed meshes collide: one pose, many poses, many meshes.
+
+Solid semantics: closed, consistently wound meshes are solids, so one that lies wholly inside another collides with it
+(surfaces alone, as in Coal and FCL, would not meet). Open meshes are surfaces: nothing can be inside them. The
+option `solid=False` asks for surfaces only. Touching counts as colliding, to about 1e-13 of the scene's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ..errors import InputError
+from ._frames import broadcast_rows, pose_rows
+from ._kernels_batch import batch_states, leaf_pairs, scene_states
+from ._kernels_query import HEADER_FIRST_REP, HEADER_FIRST_TRIANGLE
+from ._mesh import TriangleMesh
+
+STATES = ("apart", "surfaces", "a inside b", "b inside a")
+"""What the numbers of `collide_states` mean."""
+
+
+def transform_aabb(
+    center: Any, half_extents: Any, T: Any
+) -> tuple[Float[np.ndarray, "*batch 3"], Float[np.ndarray, "*batch 3"]]:
+    """Axis-aligned box around a moved box: the smallest one, by the absolute values of the rotation.
+
+    Args:
+        center: `(3,)` centre of the box before the motion.
+        half_extents: `(3,)` half sizes before the motion.
+        T: pose, `(7,)` or `(4, 4)`, or a stack of them.
+
+    Returns:
+        Centre and half extents after the motion, `(3,)` or `(n, 3)`.
+    """
+    rows, stacked = pose_rows(T, "T")
+    c, h = np.asarray(center, dtype=np.float64), np.asarray(half_extents, dtype=np.float64)
+    if c.shape != (3,) or h.shape != (3,):
+        raise InputError(
+            f"box: expected centre and half extents of shape (3,), found {c.shape} and {h.shape}"
+        )
+    rotation = rows[:, :9].reshape(-1, 3, 3)
+    centers, halves = rotation @ c + rows[:, 9:], np.abs(rotation) @ h
+    return (centers, halves) if stacked else (centers[0], halves[0])
+
+
+def query_bvh_pair(
+    a: TriangleMesh, b: TriangleMesh, T_a: Any = None, T_b: Any = None
+) -> Int[np.ndarray, "n 2"]:
+    """Triangle pairs that may meet: those in leaves whose volumes overlap.
+
+    Every pair of triangles that meets is among them. Rows are (row of `a.faces`, row of `b.faces`), in no order.
+    """
+    _check(a, b)
+    rows_a, rows_b = _one(T_a, "T_a"), _one(T_b, "T_b")
+    found = np.empty(4096, np.int64)
+    while True:
+        n = leaf_pairs(a.nodes, a.triangles, b.nodes, b.triangles, rows_a[0], rows_b[0], found)
+        if n <= len(found):
+            break
+        found = np.empty(n, np.int64)
+    leaf_a, leaf_b = found[:n] >> 32, found[:n] & 0xFFFFFFFF
+    first_a, count_a = a.nodes[leaf_a, 6].astype(np.int64), a.nodes[leaf_a, 7].astype(np.int64)
+    first_b, count_b = b.nodes[leaf_b, 6].astype(np.int64), b.nodes[leaf_b, 7].astype(np.int64)
+    parts = [
+        np.stack([a.order[first_a[keep] + i], b.order[first_b[keep] + j]], axis=1)
+        for i in range(int(count_a.max(initial=0)))
+        for j in range(int(count_b.max(initial=0)))
+        for keep in [(count_a > i) & (count_b > j)]
+    ]
+    return np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
+
+
+def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: bool = True) -> bool:
+    """Does mesh `a` at `T_a` collide with mesh `b` at `T_b`?
+
+    Args:
+        a: first mesh.
+        T_a: its pose in the world, `(7,)` wxyz_xyz or `(4, 4)`; None for the identity.
+        b: second mesh.
+        T_b: its pose.
+        solid: closed meshes are solids, so that containment counts; False compares surfaces only.
+    """
+    return bool(collide_states(a, T_a, b, T_b, solid=solid)[0])
+
+
+def collide_batch(
+    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, solid: bool = True
+) -> Bool[np.ndarray, "n"]:
+    """`collide` for a stack of poses in one call; a single pose goes with every pose of the other stack."""
+    return collide_states(a, Ts_a, b, Ts_b, solid=solid) > 0
+
+
+def collide_states(
+    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, solid: bool = True
+) -> Int[np.ndarray, "n"]:
+    """Like `collide_batch`, but says how: 0 apart, 1 surfaces meet, 2 `a` inside `b`, 3 `b` inside `a` (`STATES`)."""
+    _check(a, b)
+    rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
+    out = np.zeros(n, np.uint8)
+    batch_states(a.nodes, a.triangles, b.nodes, b.triangles, rows_a, rows_b, out, bool(solid))
+    return out
+
+
+class Scene:
+    """Many meshes packed into one, for all pairs of many poses in one call.
+
+    Args:
+        meshes: the meshes, by number.
+        pairs: `(k, 2)` numbers of the meshes to compare; all pairs when omitted.
+    """
+
+    def __init__(self, meshes: Sequence[TriangleMesh], pairs: Any = None) -> None:
+        self.meshes = tuple(meshes)
+        """The meshes."""
+        _check(*self.meshes)
+        count = len(self.meshes)
+        if pairs is None:
+            pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+        array = np.array(pairs).reshape(-1, 2)
+        if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= count):
+            raise InputError(f"pairs: expected mesh numbers from 0 to {count - 1}, found {pairs!r:.80}")
+        self.pairs = np.ascontiguousarray(array, dtype=np.int64)
+        """Numbers of the meshes compared, `(k, 2)`, read-only."""
+        self.pairs.setflags(write=False)
+        if not self.meshes:
+            raise InputError("meshes: expected at least one, found none")
+        self._nodes, self._triangles, self._roots = _concatenate(self.meshes)
+
+    def states(
+        self, poses: Any, *, solid: bool = True, first_only: bool = False
+    ) -> Int[np.ndarray, "n pairs"]:
+        """State of every pair in every pose: see `STATES`.
+
+        Args:
+            poses: `(n, meshes, 7)` or `(n, meshes, 4, 4)`.
+            solid: see `collide`.
+            first_only: stop at the first colliding pair of each pose; the other pairs may then be reported apart.
+        """
+        rows = scene_rows(poses, len(self.meshes))
+        out = np.zeros((len(rows), len(self.pairs)), np.uint8)
+        self.states_into(rows, out, solid=solid, first_only=first_only)
+        return out
+
+    def states_into(self, rows: np.ndarray, out: np.ndarray, *, solid: bool, first_only: bool) -> None:
+        """`states` on packed poses `(n, meshes, 12)` into a given array; releases the interpreter lock."""
+        if len(self.pairs) and len(rows):
+            scene_states(
+                self._nodes,
+                self._triangles,
+                self._roots,
+                rows,
+                self.pairs,
+                out,
+                bool(solid),
+                bool(first_only),
+            )
+
+
+def collide_scene(
+    meshes: Sequence[TriangleMesh], poses: Any, pairs: Any = None, *, solid: bool = True
+) -> Bool[np.ndarray, "n pairs"]:
+    """Do the pairs of many meshes collide, in each of many poses?
+
+    Args:
+        meshes: the meshes.
+        poses: `(n, meshes, 7)` or `(n, meshes, 4, 4)`.
+        pairs: `(k, 2)` mesh numbers; all pairs when omitted. To ask again with other poses, keep a `Scene`.
+        solid: see `collide`.
+    """
+    return Scene(meshes, pairs).states(poses, solid=solid) > 0
+
+
+def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
+    """Packs poses of all meshes of a scene, checking the shape."""
+    array = np.asarray(poses, dtype=np.float64)
+    tail = array.shape[2:]
+    if array.ndim not in (3, 4) or tail not in ((7,), (4, 4)) or array.shape[1] != n_meshes:
+        raise InputError(
+            f"poses: expected shape (n, {n_meshes}, 7) or (n, {n_meshes}, 4, 4), found {array.shape}"
+        )
+    return pose_rows(array.reshape(-1, *tail), "poses")[0].reshape(len(array), n_meshes, 12)
+
+
+def _concatenate(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One node array and one triangle array for all meshes, with absolute row numbers."""
+    roots = np.zeros(len(meshes), np.int64)
+    nodes: list[np.ndarray] = []
+    node_row, triangle_row = 0, 0
+    for k, mesh in enumerate(meshes):
+        part = mesh.nodes.copy()
+        leaf = part[:, 7] > 0
+        leaf[0] = True
+        part[~leaf, 6] += node_row
+        part[1:][leaf[1:], 6] += triangle_row
+        part[0, HEADER_FIRST_REP] += triangle_row
+        part[0, HEADER_FIRST_TRIANGLE] += triangle_row
+        nodes.append(part)
+        roots[k] = node_row + 1
+        node_row += len(part)
+        triangle_row += len(mesh.triangles)
+    packed = np.concatenate(nodes), np.concatenate([m.triangles for m in meshes])
+    for array in packed:
+        array.setflags(write=False)  # the type the kernels are compiled for
+    return (*packed, roots)
+
+
+def _one(T: Any, what: str) -> np.ndarray:
+    rows, stacked = pose_rows(T, what)
+    if stacked:
+        raise InputError(f"{what}: expected one pose, (7,) or (4, 4), found a stack of {len(rows)}")
+    return rows
+
+
+def _check(*meshes: Any) -> None:
+    for mesh in meshes:
+        if not isinstance(mesh, TriangleMesh):
+            raise InputError(f"mesh: expected a TriangleMesh, found a {type(mesh).__name__}")

@@ -1,0 +1,348 @@
+"""Kernels that slide one mesh along a direction until it is free.
+
+Two triangles overlap on one interval of translations along a direction, the intersection of what each separating
+axis allows. Two surfaces overlap on the union of these intervals, and the first translation outside the union that
+also leaves no part inside a closed mesh is the separating translation along the direction. Nothing is assumed to be
+monotone: interlinked parts meet again further on.
+
+The reach is found by passes over both trees that visit only nodes able to extend it, farthest first; the last pass,
+which finds nothing, is the proof. Vectors are in A's frame and B moves by t times the direction.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._kernels_batch import containment
+from ._kernels_query import inverse_pose, open_node, pose_triangle
+from ._kernels_tritri import (
+    EDGE_EDGE,
+    EMPTY,
+    FACE_A,
+    FACE_B,
+    FASTMATH,
+    IN_PLANE,
+    PARALLEL_SINE_SQ,
+    bounds_on_axis,
+    has_normal,
+    in_plane_axis,
+    nearly_parallel,
+    prepare,
+    triangles_meet,
+)
+
+GAP = 2e-6
+"""Metres: translations that open a gap smaller than this do not separate."""
+CLOSE = 1e-12
+"""Fraction of a translation by which rounding may put the end of an interval before its beginning."""
+WINDOWS = 32
+"""Parts of the allowed translation searched one after the other for the next meeting of the surfaces."""
+STATIC = 1e-12
+"""A projection that moves slower than this fraction of the axis' length stands still."""
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _dot(w, i, j):
+    return w[i, 0] * w[j, 0] + w[i, 1] * w[j, 1] + w[i, 2] * w[j, 2]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _allowed(low, high, speed, size, tol):
+    """Interval of t with low <= t * speed <= high; (EMPTY, -EMPTY) when there is none."""
+    if abs(speed) <= STATIC * size:
+        slack = tol * size
+        if low > slack or high < -slack:
+            return EMPTY, -EMPTY
+        return -EMPTY, EMPTY
+    if speed > 0.0:
+        return low / speed, high / speed
+    return high / speed, low / speed
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _faces_interval(w, dx, dy, dz, tol):
+    """Interval allowed by the two normals: t0, t1, kind of the axis that ends it."""
+    t0, t1, kind = -EMPTY, EMPTY, -1
+    for side in range(2):
+        n = 9 + side
+        x, y, z = w[n, 0], w[n, 1], w[n, 2]
+        size = abs(x) + abs(y) + abs(z)
+        if not has_normal(w, side):
+            continue
+        low_a, high_a, low_b, high_b = bounds_on_axis(w, x, y, z)
+        speed = x * dx + y * dy + z * dz
+        u0, u1 = _allowed(low_a - high_b, high_a - low_b, speed, size, tol)
+        t0 = max(t0, u0)
+        if u1 < t1:
+            t1, kind = u1, FACE_A if side == 0 else FACE_B
+    return t0, t1, kind
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def slide_interval(a, ia, b, ib, dx, dy, dz, tol, after, w, axis):
+    """Interval (t0, t1) of translations of B along d for which the two triangles share a point.
+
+    Returns t0 > t1 when they never do, or when t1 <= `after` is already clear. axis[:3] receives kind, edge of A,
+    edge of B of the axis that ends the interval.
+    """
+    prepare(a, ia, b, ib, w)
+    t0, t1, kind = _faces_interval(w, dx, dy, dz, tol)
+    if t0 > t1 + (16.0 * tol + CLOSE * abs(t1)) or t1 <= after:
+        return 1.0, 0.0
+    edge_a, edge_b = 0, 0
+    d0, d1, d2 = _dot(w, 9, 6), _dot(w, 9, 7), _dot(w, 9, 8)
+    r0, r1 = _dot(w, 10, 0), _dot(w, 10, 1)
+    for j in range(3):
+        base = 6 if j < 2 else 7
+        f = 3 + j
+        vv = _dot(w, f, f)
+        wx = w[f, 1] * w[base, 2] - w[f, 2] * w[base, 1]
+        wy = w[f, 2] * w[base, 0] - w[f, 0] * w[base, 2]
+        wz = w[f, 0] * w[base, 1] - w[f, 1] * w[base, 0]
+        sx = w[f, 1] * dz - w[f, 2] * dy
+        sy = w[f, 2] * dx - w[f, 0] * dz
+        sz = w[f, 0] * dy - w[f, 1] * dx
+        s = d1 - d0 if j == 0 else (d2 - d0 if j == 1 else d2 - d1)
+        for i in range(3):
+            uu, uv = _dot(w, i, i), _dot(w, i, f)
+            nn = uu * vv - uv * uv
+            if not nn > PARALLEL_SINE_SQ * uu * vv:
+                continue
+            q = w[i, 0] * wx + w[i, 1] * wy + w[i, 2] * wz
+            speed = w[i, 0] * sx + w[i, 1] * sy + w[i, 2] * sz
+            r = r0 if i == 0 else (r1 if i == 1 else r1 - r0)
+            r = -r if j == 1 else r
+            e = -s if i == 0 else s
+            u0, u1 = _allowed(
+                min(0.0, e) - max(q, q + r), max(0.0, e) - min(q, q + r), speed, np.sqrt(uu * vv), tol
+            )
+            t0 = max(t0, u0)
+            if u1 < t1:
+                t1, kind, edge_a, edge_b = u1, EDGE_EDGE, i, j
+        if t0 > t1 + (16.0 * tol + CLOSE * abs(t1)) or t1 <= after:
+            return 1.0, 0.0
+    if nearly_parallel(w):
+        for k in range(6):
+            x, y, z = in_plane_axis(w, k)
+            size = abs(x) + abs(y) + abs(z)
+            if size == 0.0:
+                continue
+            low_a, high_a, low_b, high_b = bounds_on_axis(w, x, y, z)
+            u0, u1 = _allowed(low_a - high_b, high_a - low_b, x * dx + y * dy + z * dz, size, tol)
+            t0 = max(t0, u0)
+            if u1 < t1:
+                t1, kind, edge_a = u1, IN_PLANE, k
+    axis[0], axis[1], axis[2] = kind, edge_a, edge_b
+    if t0 > t1 and t0 <= t1 + (16.0 * tol + CLOSE * abs(t1)):
+        return t1, t1  # a moment of touch, split by rounding
+    return t0, t1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def limiting_axis(a, ia, b, ib, axis, w):
+    """Unit vector of the axis that ended a sliding interval; its sign is open."""
+    prepare(a, ia, b, ib, w)
+    kind, i, j = axis[0], axis[1], 3 + axis[2]
+    if kind == FACE_A:
+        x, y, z = w[9, 0], w[9, 1], w[9, 2]
+    elif kind == FACE_B:
+        x, y, z = w[10, 0], w[10, 1], w[10, 2]
+    elif kind == IN_PLANE:
+        x, y, z = in_plane_axis(w, i)
+    else:
+        x = w[i, 1] * w[j, 2] - w[i, 2] * w[j, 1]
+        y = w[i, 2] * w[j, 0] - w[i, 0] * w[j, 2]
+        z = w[i, 0] * w[j, 1] - w[i, 1] * w[j, 0]
+    size = max(abs(x), abs(y), abs(z))
+    if size == 0.0:
+        return 0.0, 0.0, 0.0
+    x, y, z = x / size, y / size, z / size
+    length = np.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _slide_leaf(
+    ta, first_a, count_a, tb, first_b, count_b, rel, d, low, high, first, tol, scratch, w, axis, limit
+):
+    """Treat the triangle pairs of a leaf pair: the new (low, high) as `slide_pass` describes them."""
+    for j in range(first_b, first_b + count_b):
+        pose_triangle(tb, j, rel, scratch, 0)
+        for i in range(first_a, first_a + count_a):
+            if first == 0:
+                t = low + 0.5 * GAP
+                for k in range(9):
+                    scratch[1, k] = scratch[0, k] + t * d[k % 3]
+                if not triangles_meet(ta, i, scratch, 1, GAP, w):
+                    continue
+            t0, t1 = slide_interval(ta, i, scratch, 0, d[0], d[1], d[2], tol, low, w, axis)
+            if t0 > t1:
+                continue
+            if first > 0:
+                if t0 > low and t0 < high:
+                    high = t0
+                    limit[0], limit[1] = i, j
+                    limit[2], limit[3], limit[4] = axis[0], axis[1], axis[2]
+            elif t1 > low and t0 <= low + GAP:
+                low = t1
+                limit[0], limit[1] = i, j
+                limit[2], limit[3], limit[4] = axis[0], axis[1], axis[2]
+    return low, high
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack, scratch, w, axis, limit):
+    """One pass over both trees.
+
+    With `first` 0: extends `low` to the end of every interval that begins before low + GAP and ends after it; stops
+    at `high`. Returns the new low; limit[:5] names the pair (triangle, triangle) and the axis that set it.
+    With `first` 1: the earliest beginning of an interval in (low, high), or `high`.
+
+    Nodes are tested where B is in the middle of the window of translations asked for, with half its length as margin.
+    """
+    dx, dy, dz = d[0], d[1], d[2]
+    bx = inv[0] * dx + inv[1] * dy + inv[2] * dz
+    by = inv[3] * dx + inv[4] * dy + inv[5] * dz
+    bz = inv[6] * dx + inv[7] * dy + inv[8] * dz
+    stack[0] = (ra << 32) | rb
+    top = 1
+    while top > 0:
+        top -= 1
+        code = stack[top]
+        ia = code >> 32
+        ib = code & 0xFFFFFFFF
+        count_a = int(na[ia, 7])
+        count_b = int(nb[ib, 7])
+        if count_a > 0 and count_b > 0:
+            first_a = int(na[ia, 6])
+            first_b = int(nb[ib, 6])
+            low, high = _slide_leaf(
+                ta,
+                first_a,
+                count_a,
+                tb,
+                first_b,
+                count_b,
+                rel,
+                d,
+                low,
+                high,
+                first,
+                tol,
+                scratch,
+                w,
+                axis,
+                limit,
+            )
+            if low >= high:
+                return low
+            continue
+        size_a = na[ia, 3] + na[ia, 4] + na[ia, 5]
+        size_b = nb[ib, 3] + nb[ib, 4] + nb[ib, 5]
+        margin = 0.5 * (high - low) if first > 0 else 0.5 * GAP
+        t = low + margin
+        open_a = count_b > 0 or (count_a == 0 and size_a >= size_b)
+        if open_a:
+            child = int(na[ia, 6])
+            x, y, z = rel[9] + t * dx, rel[10] + t * dy, rel[11] + t * dz
+            f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], x, y, z)
+            keep0, keep1, _, _ = open_node(na, child, nb, ib, f, tol + margin)
+            code0 = (child << 32) | ib
+            code1 = ((child + 1) << 32) | ib
+            ahead = (na[child, 0] - na[child + 1, 0]) * dx + (na[child, 1] - na[child + 1, 1]) * dy
+            ahead += (na[child, 2] - na[child + 1, 2]) * dz
+        else:
+            child = int(nb[ib, 6])
+            x, y, z = inv[9] - t * bx, inv[10] - t * by, inv[11] - t * bz
+            f = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], x, y, z)
+            keep0, keep1, _, _ = open_node(nb, child, na, ia, f, tol + margin)
+            code0 = (ia << 32) | child
+            code1 = (ia << 32) | (child + 1)
+            ahead = (nb[child + 1, 0] - nb[child, 0]) * bx + (nb[child + 1, 1] - nb[child, 1]) * by
+            ahead += (nb[child + 1, 2] - nb[child, 2]) * bz
+        # The child that B leaves last is visited first; the one it meets first when the earliest meeting is asked.
+        if (ahead > 0.0) != (first > 0):
+            code0, code1 = code1, code0
+            keep0, keep1 = keep1, keep0
+        if keep0:
+            stack[top] = code0
+            top += 1
+        if keep1:
+            stack[top] = code1
+            top += 1
+    return high if first > 0 else low
+
+
+@njit(cache=True, error_model="numpy")
+def separation(na, ta, ra, nb, tb, rb, rel, inv, d, ceiling, solid, tol, stack, scratch, w, axis, limit):
+    """First separating translation of B along the unit vector d; some value >= `ceiling` when it is not below."""
+    reach = 0.0
+    limit[0] = -1
+    moved, back = np.empty(12), np.empty(12)
+    while True:
+        while True:
+            before = reach
+            reach = slide_pass(
+                na,
+                ta,
+                ra,
+                nb,
+                tb,
+                rb,
+                rel,
+                inv,
+                d,
+                reach,
+                ceiling,
+                np.int64(0),
+                tol,
+                stack,
+                scratch,
+                w,
+                axis,
+                limit,
+            )
+            if reach >= ceiling:
+                return reach
+            if reach == before:
+                break
+        if not solid:
+            return reach
+        for c in range(9):
+            moved[c] = rel[c]
+        for c in range(3):
+            moved[9 + c] = rel[9 + c] + (reach + 0.5 * GAP) * d[c]
+        inverse_pose(moved, back)
+        if containment(na, ta, ra, nb, tb, rb, moved, back, stack) == 0:
+            return reach
+        begin, window = reach, ceiling / WINDOWS
+        while True:
+            end = min(ceiling, begin + window)
+            nxt = slide_pass(
+                na,
+                ta,
+                ra,
+                nb,
+                tb,
+                rb,
+                rel,
+                inv,
+                d,
+                begin,
+                end,
+                np.int64(1),
+                tol,
+                stack,
+                scratch,
+                w,
+                axis,
+                limit,
+            )
+            if nxt < end:
+                break
+            if end >= ceiling:
+                return ceiling
+            begin = end
+        reach = nxt

@@ -1,0 +1,215 @@
+"""Triangle against triangle by separating axes: do they meet, with what contact, over which sliding interval.
+
+Eleven axes decide for triangles in general position (two normals, nine edge crosses); near-parallel planes also
+need the in-plane normals of the six edges. All edge-cross projections come from u . (v x b), so no axis is formed
+until one is reported. Separation is claimed only beyond the rounding error of the projections: a pair said to be
+apart is apart, and touching pairs count as meeting.
+
+Triangles are rows of nine numbers; both are in the same frame. `tol` is a length: gaps below it are contact.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+from numba import njit
+
+FASTMATH = {"contract", "reassoc", "arcp", "nsz"}
+"""Freedom for the compiler that keeps infinities and NaN meaningful."""
+COPLANAR_COSINE = 1e-6
+"""Planes whose normals' cosine is this close to 1 are treated as parallel."""
+PARALLEL_SINE_SQ = 1e-8
+"""Edge pairs with a smaller squared sine have no usable cross product."""
+ROUNDING = 1e-15
+"""Error of a normal against the product of its edges' lengths: some roundings of a float64."""
+NO_NORMAL_SQ = 1e-26
+"""A squared normal below this fraction of its edges' squared lengths is noise: the triangle is a segment or a point."""
+FACE_PREFERENCE = 1e-9
+"""An edge axis must be better than a face axis by this fraction to be reported."""
+EMPTY = 1e300
+"""Stands for no bound on a sliding interval."""
+
+FACE_A, FACE_B, EDGE_EDGE, IN_PLANE = 0, 1, 2, 3
+"""Kinds of axis a contact can come from."""
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def prepare(a, ia, b, ib, w):
+    """Fill the scratch row set `w` (12, 3) for the pair: everything relative to A's first corner.
+
+    Rows: 0-2 edges of A, 3-5 edges of B, 6-8 corners of B, 9 normal of A, 10 normal of B. Edge 0 is corner 0 to 1,
+    edge 1 is 0 to 2, edge 2 is 1 to 2.
+    """
+    for k in range(3):
+        a0 = a[ia, k]
+        w[0, k] = a[ia, k + 3] - a0
+        w[1, k] = a[ia, k + 6] - a0
+        w[2, k] = a[ia, k + 6] - a[ia, k + 3]
+        w[3, k] = b[ib, k + 3] - b[ib, k]
+        w[4, k] = b[ib, k + 6] - b[ib, k]
+        w[5, k] = b[ib, k + 6] - b[ib, k + 3]
+        w[6, k] = b[ib, k] - a0
+        w[7, k] = b[ib, k + 3] - a0
+        w[8, k] = b[ib, k + 6] - a0
+    for side in range(2):
+        p = 3 * side
+        w[9 + side, 0] = w[p, 1] * w[p + 1, 2] - w[p, 2] * w[p + 1, 1]
+        w[9 + side, 1] = w[p, 2] * w[p + 1, 0] - w[p, 0] * w[p + 1, 2]
+        w[9 + side, 2] = w[p, 0] * w[p + 1, 1] - w[p, 1] * w[p + 1, 0]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _dot(w, i, j):
+    return w[i, 0] * w[j, 0] + w[i, 1] * w[j, 1] + w[i, 2] * w[j, 2]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def has_normal(w, side):
+    """Is the normal of A (side 0) or B (side 1) of the prepared pair more than noise?"""
+    size = 0.0
+    for k in range(3):
+        size += abs(w[3 * side, k]) + abs(w[3 * side + 1, k])
+    return _dot(w, 9 + side, 9 + side) > NO_NORMAL_SQ * size**4
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def nearly_parallel(w):
+    """True when the planes of the prepared pair are parallel to tolerance, or a triangle has no plane."""
+    aa, bb, ab = _dot(w, 9, 9), _dot(w, 10, 10), _dot(w, 9, 10)
+    if not has_normal(w, 0) or not has_normal(w, 1):
+        return True
+    return ab * ab >= (1.0 - 2.0 * COPLANAR_COSINE) * aa * bb
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def in_plane_axis(w, k):
+    """In-plane normal of edge `k` (0-2 of A, 3-5 of B) with respect to the larger of the two normals."""
+    n = 9 if _dot(w, 9, 9) >= _dot(w, 10, 10) else 10
+    return (
+        w[n, 1] * w[k, 2] - w[n, 2] * w[k, 1],
+        w[n, 2] * w[k, 0] - w[n, 0] * w[k, 2],
+        w[n, 0] * w[k, 1] - w[n, 1] * w[k, 0],
+    )
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def bounds_on_axis(w, x, y, z):
+    """Projections of both triangles of the prepared pair on an axis: (low A, high A, low B, high B)."""
+    a1 = w[0, 0] * x + w[0, 1] * y + w[0, 2] * z
+    a2 = w[1, 0] * x + w[1, 1] * y + w[1, 2] * z
+    b0 = w[6, 0] * x + w[6, 1] * y + w[6, 2] * z
+    b1 = w[7, 0] * x + w[7, 1] * y + w[7, 2] * z
+    b2 = w[8, 0] * x + w[8, 1] * y + w[8, 2] * z
+    return min(0.0, a1, a2), max(0.0, a1, a2), min(b0, b1, b2), max(b0, b1, b2)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _split_in_plane(w, tol):
+    """Does an in-plane edge normal of the prepared, near-parallel pair separate it?"""
+    for k in range(6):
+        x, y, z = in_plane_axis(w, k)
+        low_a, high_a, low_b, high_b = bounds_on_axis(w, x, y, z)
+        slack = tol * (abs(x) + abs(y) + abs(z))
+        if low_b - high_a > slack or low_a - high_b > slack:
+            return True
+    return False
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _edges_apart(q0, q1, q2, s, r0, r1, r2, tol):
+    """Is an edge of B separated by its crosses with the three edges of A?
+
+    With f the edge of B, q are e_i . (f x b), s is f . normal A, r are e_i . normal B with the edge's sign.
+    """
+    low, high = min(0.0, -s), max(0.0, -s)
+    if min(q0, q0 + r0) - high > tol or low - max(q0, q0 + r0) > tol:
+        return True
+    low, high = min(0.0, s), max(0.0, s)
+    if min(q1, q1 + r1) - high > tol or low - max(q1, q1 + r1) > tol:
+        return True
+    return min(q2, q2 + r2) - high > tol or low - max(q2, q2 + r2) > tol
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def plane_gap(a, ia, b, ib, tol):
+    """Positive when the plane of one triangle separates it from the other: the first steps of `triangles_meet`."""
+    a0x, a0y, a0z = a[ia, 0], a[ia, 1], a[ia, 2]
+    e0x, e0y, e0z = a[ia, 3] - a0x, a[ia, 4] - a0y, a[ia, 5] - a0z
+    e1x, e1y, e1z = a[ia, 6] - a0x, a[ia, 7] - a0y, a[ia, 8] - a0z
+    b0x, b0y, b0z = b[ib, 0] - a0x, b[ib, 1] - a0y, b[ib, 2] - a0z
+    b1x, b1y, b1z = b[ib, 3] - a0x, b[ib, 4] - a0y, b[ib, 5] - a0z
+    b2x, b2y, b2z = b[ib, 6] - a0x, b[ib, 7] - a0y, b[ib, 8] - a0z
+    nx, ny, nz = e0y * e1z - e0z * e1y, e0z * e1x - e0x * e1z, e0x * e1y - e0y * e1x
+    d0 = nx * b0x + ny * b0y + nz * b0z
+    d1 = nx * b1x + ny * b1y + nz * b1z
+    d2 = nx * b2x + ny * b2y + nz * b2z
+    size_a = abs(e0x) + abs(e0y) + abs(e0z) + abs(e1x) + abs(e1y) + abs(e1z)
+    slack = tol * (abs(nx) + abs(ny) + abs(nz)) + ROUNDING * size_a * size_a * size_a
+    gap_a = max(min(d0, d1, d2), -max(d0, d1, d2)) - slack
+    f0x, f0y, f0z = b1x - b0x, b1y - b0y, b1z - b0z
+    f1x, f1y, f1z = b2x - b0x, b2y - b0y, b2z - b0z
+    mx, my, mz = f0y * f1z - f0z * f1y, f0z * f1x - f0x * f1z, f0x * f1y - f0y * f1x
+    p = mx * b0x + my * b0y + mz * b0z
+    r0 = e0x * mx + e0y * my + e0z * mz
+    r1 = e1x * mx + e1y * my + e1z * mz
+    size_b = abs(f0x) + abs(f0y) + abs(f0z) + abs(f1x) + abs(f1y) + abs(f1z)
+    slack = tol * (abs(mx) + abs(my) + abs(mz)) + ROUNDING * size_b * size_b * size_b
+    return max(gap_a, max(p - max(0.0, r0, r1), min(0.0, r0, r1) - p) - slack)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def triangles_meet(a, ia, b, ib, tol, w):
+    """Do triangle `ia` of `a` and triangle `ib` of `b` share a point (touching within `tol` counts)?
+
+    `w` is scratch, used by near-parallel planes only.
+    """
+    a0x, a0y, a0z = a[ia, 0], a[ia, 1], a[ia, 2]
+    e0x, e0y, e0z = a[ia, 3] - a0x, a[ia, 4] - a0y, a[ia, 5] - a0z
+    e1x, e1y, e1z = a[ia, 6] - a0x, a[ia, 7] - a0y, a[ia, 8] - a0z
+    b0x, b0y, b0z = b[ib, 0] - a0x, b[ib, 1] - a0y, b[ib, 2] - a0z
+    b1x, b1y, b1z = b[ib, 3] - a0x, b[ib, 4] - a0y, b[ib, 5] - a0z
+    b2x, b2y, b2z = b[ib, 6] - a0x, b[ib, 7] - a0y, b[ib, 8] - a0z
+    nx, ny, nz = e0y * e1z - e0z * e1y, e0z * e1x - e0x * e1z, e0x * e1y - e0y * e1x
+    d0 = nx * b0x + ny * b0y + nz * b0z
+    d1 = nx * b1x + ny * b1y + nz * b1z
+    d2 = nx * b2x + ny * b2y + nz * b2z
+    size_a = abs(e0x) + abs(e0y) + abs(e0z) + abs(e1x) + abs(e1y) + abs(e1z)
+    slack = tol * (abs(nx) + abs(ny) + abs(nz)) + ROUNDING * size_a * size_a * size_a
+    if min(d0, d1, d2) > slack or max(d0, d1, d2) < -slack:
+        return False
+    f0x, f0y, f0z = b1x - b0x, b1y - b0y, b1z - b0z
+    f1x, f1y, f1z = b2x - b0x, b2y - b0y, b2z - b0z
+    mx, my, mz = f0y * f1z - f0z * f1y, f0z * f1x - f0x * f1z, f0x * f1y - f0y * f1x
+    p = mx * b0x + my * b0y + mz * b0z
+    r0 = e0x * mx + e0y * my + e0z * mz
+    r1 = e1x * mx + e1y * my + e1z * mz
+    size_b = abs(f0x) + abs(f0y) + abs(f0z) + abs(f1x) + abs(f1y) + abs(f1z)
+    slack = tol * (abs(mx) + abs(my) + abs(mz)) + ROUNDING * size_b * size_b * size_b
+    if p - max(0.0, r0, r1) > slack or min(0.0, r0, r1) - p > slack:
+        return False
+    e2x, e2y, e2z = e1x - e0x, e1y - e0y, e1z - e0z
+    f2x, f2y, f2z = b2x - b1x, b2y - b1y, b2z - b1z
+    r2 = r1 - r0
+    slack = tol * size_a * size_b
+    wx, wy, wz = f0y * b0z - f0z * b0y, f0z * b0x - f0x * b0z, f0x * b0y - f0y * b0x
+    q0, q1 = e0x * wx + e0y * wy + e0z * wz, e1x * wx + e1y * wy + e1z * wz
+    q2 = e2x * wx + e2y * wy + e2z * wz
+    if _edges_apart(q0, q1, q2, d1 - d0, r0, r1, r2, slack):
+        return False
+    wx, wy, wz = f1y * b0z - f1z * b0y, f1z * b0x - f1x * b0z, f1x * b0y - f1y * b0x
+    q0, q1 = e0x * wx + e0y * wy + e0z * wz, e1x * wx + e1y * wy + e1z * wz
+    q2 = e2x * wx + e2y * wy + e2z * wz
+    if _edges_apart(q0, q1, q2, d2 - d0, -r0, -r1, -r2, slack):
+        return False
+    wx, wy, wz = f2y * b1z - f2z * b1y, f2z * b1x - f2x * b1z, f2x * b1y - f2y * b1x
+    q0, q1 = e0x * wx + e0y * wy + e0z * wz, e1x * wx + e1y * wy + e1z * wz
+    q2 = e2x * wx + e2y * wy + e2z * wz
+    if _edges_apart(q0, q1, q2, d2 - d1, r0, r1, r2, slack):
+        return False
+    nm = nx * mx + ny * my + nz * mz
+    nn = nx * nx + ny * ny + nz * nz
+    mm = mx * mx + my * my + mz * mz
+    flat = nn <= NO_NORMAL_SQ * size_a**4 or mm <= NO_NORMAL_SQ * size_b**4
+    if not flat and nm * nm < (1.0 - 2.0 * COPLANAR_COSINE) * nn * mm:
+        return True
+    prepare(a, ia, b, ib, w)
+    return not _split_in_plane(w, tol)

@@ -1,0 +1,175 @@
+"""True depth: known answers, the separation property, agreement with EPA."""
+
+from __future__ import annotations
+
+import coal
+import numpy as np
+import pytest
+
+from elbowroom.errors import InputError
+from elbowroom.mesh import (
+    TriangleMesh,
+    collide,
+    collide_batch,
+    distance,
+    mesh_mesh_deepest_contact,
+    separation_along,
+)
+
+from .mesh_tools import coal_hull, coal_pose, mesh, poses, shape, shift
+
+
+@pytest.mark.parametrize("subdivision", range(5))
+@pytest.mark.parametrize(("offset", "depth"), [(0.9, 0.1), (0.5, 0.5), (1.0, 0.0)])
+def test_cubes_overlapping_along_x(subdivision, offset, depth):
+    cube = mesh(f"cube{subdivision}")
+    c = mesh_mesh_deepest_contact(cube, None, cube, shift(offset))
+    assert c.depth == pytest.approx(depth, abs=1e-12)
+    np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(c.point_a - c.point_b, c.depth * c.normal, atol=1e-12)
+    assert c.point_a[0] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_apart_gives_none():
+    assert mesh_mesh_deepest_contact(mesh("cube1"), None, mesh("cube1"), shift(1.1)) is None
+
+
+def test_rotated_cubes_need_the_edge_edge_direction():
+    s = np.sqrt(0.5)
+    upright = np.array([[s, -s, 0, 0], [s, s, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    turned = np.array([[s, 0, s, 2 * s - 0.05], [0, 1, 0, 0.02], [-s, 0, s, 0.01], [0, 0, 0, 1.0]])
+    cube = mesh("cube0")
+    c = mesh_mesh_deepest_contact(cube, upright, cube, turned)
+    e = epa(coal_hull(shape("cube0"))[1], upright, coal_hull(shape("cube0"))[1], turned)
+    assert c.depth == pytest.approx(0.05, abs=1e-9)
+    assert c.depth == pytest.approx(e, abs=1e-9)
+    np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
+
+
+def test_a_contained_mesh_must_come_out_altogether():
+    big, small = mesh("cube2"), TriangleMesh.box((0.2, 0.2, 0.2))
+    c = mesh_mesh_deepest_contact(big, None, small, shift(0.1, 0.02))
+    assert c.depth == pytest.approx(0.5, abs=1e-9)
+    np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
+    assert c.state == "b inside a"
+    assert c.triangle_depth == 0
+    assert mesh_mesh_deepest_contact(big, None, small, shift(0.1, 0.02), solid=False) is None
+    s = mesh_mesh_deepest_contact(small, shift(0.1, 0.02), big, None)
+    np.testing.assert_allclose(s.normal, -c.normal, atol=1e-9)
+    assert s.state == "a inside b"
+
+
+def test_interlinked_tori_separate_at_the_first_gap_not_the_last():
+    T = np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+    torus = mesh("torus")
+    assert mesh_mesh_deepest_contact(torus, None, torus, T) is None
+    T[0, 3] = 1.5  # the ring of B is 0.1 into the ring of A, still linked
+    c = mesh_mesh_deepest_contact(torus, None, torus, T)
+    assert 0.09 < c.depth < 0.11
+    out = T.copy()
+    out[:3, 3] += (c.depth + 1e-6) * c.normal
+    assert not collide(torus, None, torus, out)
+    along = separation_along(torus, None, torus, T, [[-1.0, 0, 0], [1.0, 0, 0]])
+    assert along[0] == pytest.approx(c.depth, rel=0.05)
+    assert along[1] > 0.4  # the other way leads through the ring
+
+
+def test_separation_along_handles_directions_and_refuses_bad_ones():
+    cube = mesh("cube1")
+    np.testing.assert_allclose(
+        separation_along(cube, None, cube, shift(0.9), [[1, 0, 0], [2, 0, 0], [-1, 0, 0]]), [0.1, 0.1, 1.9]
+    )
+    assert separation_along(cube, None, cube, shift(3.0), [[1, 0, 0]])[0] == 0
+    with pytest.raises(InputError, match="zero"):
+        separation_along(cube, None, cube, None, [[0, 0, 0]])
+    with pytest.raises(InputError, match="directions"):
+        separation_along(cube, None, cube, None, [[np.nan, 0, 0]])
+
+
+LINK_PAIRS = [
+    ("panda5", "panda_hand", 300),
+    ("talos_arm4", "talos_torso", 250),
+    ("ur5_forearm", "ur5_upperarm", 250),
+    ("panda0", "panda_finger", 250),
+    ("bracket", "torus", 100),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("a", "b", "count"), LINK_PAIRS)
+def test_moving_by_the_depth_separates_and_by_less_does_not(a, b, count):
+    Ts = poses(shape(a), shape(b), 4 * count, 0.1, 0.8, seed=11)
+    Ts = Ts[collide_batch(mesh(a), None, mesh(b), Ts)][:count]
+    assert len(Ts) == count
+    free, held = Ts.copy(), Ts.copy()
+    for i, T in enumerate(Ts):
+        c = mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T)
+        assert abs(np.linalg.norm(c.normal) - 1) < 1e-9
+        free[i, :3, 3] += (c.depth + 1e-6) * c.normal
+        held[i, :3, 3] += 0.99 * c.depth * c.normal
+    assert not collide_batch(mesh(a), None, mesh(b), free).any()
+    assert collide_batch(mesh(a), None, mesh(b), held).all()
+
+
+def epa(a, T_a, b, T_b) -> float:
+    request = coal.CollisionRequest()
+    request.enable_contact = True
+    request.gjk_tolerance = request.epa_tolerance = 1e-9
+    request.gjk_max_iterations, request.epa_max_num_iterations = 1000, 2000
+    result = coal.CollisionResult()
+    coal.collide(a, coal_pose(T_a), b, coal_pose(T_b), request, result)
+    return -result.getContact(0).penetration_depth if result.isCollision() else -1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("cube0", "cube0"), ("panda5", "panda_hand"), ("panda0", "panda_finger"), ("cylinder", "cube0")],
+)
+def test_convex_pairs_agree_with_epa(a, b):
+    (hull_a, convex_a), (hull_b, convex_b) = coal_hull(shape(a)), coal_hull(shape(b))
+    left, right = TriangleMesh.from_trimesh(hull_a), TriangleMesh.from_trimesh(hull_b)
+    Ts = poses(hull_a, hull_b, 100, 0.1, 0.7, seed=12)
+    compared = 0
+    for T in Ts:
+        theirs = epa(convex_a, np.eye(4), convex_b, T)
+        c = mesh_mesh_deepest_contact(left, None, right, T)
+        if theirs < 1e-6 or c is None:
+            assert c is None or c.depth < 1e-5
+            continue
+        compared += 1
+        assert c.depth == pytest.approx(theirs, abs=1e-4)
+    assert compared > 50
+
+
+def test_shallow_contacts_of_links_are_shallow():
+    a, b = mesh("ur5_forearm"), mesh("ur5_upperarm")
+    Ts = poses(shape("ur5_forearm"), shape("ur5_upperarm"), 40, 0.9, 1.2, seed=13)
+    tried = 0
+    for T in Ts:
+        apart = distance(a, None, b, T)
+        if apart.distance <= 0:
+            continue
+        pushed = T.copy()
+        pushed[:3, 3] -= (apart.distance + 0.005) * apart.normal
+        c = mesh_mesh_deepest_contact(a, None, b, pushed)
+        if c is None:
+            continue
+        tried += 1
+        assert c.depth < 0.0051
+    assert tried > 20
+
+
+def test_depth_is_the_same_after_a_rigid_motion_and_a_swap():
+    a, b = mesh("bracket"), mesh("torus")
+    Ts = poses(shape("bracket"), shape("torus"), 10, 0.3, 0.6, seed=14)
+    G = poses(shape("cube0"), shape("cube0"), 1, 2.0, 2.0, seed=15)[0]
+    for T in Ts[collide_batch(a, None, b, Ts)]:
+        c = mesh_mesh_deepest_contact(a, None, b, T)
+        d = mesh_mesh_deepest_contact(a, G, b, G @ T)
+        assert d.depth == pytest.approx(c.depth, rel=1e-6)
+        np.testing.assert_allclose(d.normal, G[:3, :3] @ c.normal, atol=1e-5)
+        s = mesh_mesh_deepest_contact(b, T, a, None)
+        assert s.depth == pytest.approx(c.depth, rel=1e-12)
+        np.testing.assert_allclose(s.normal, -c.normal, atol=1e-12)
+        np.testing.assert_allclose(s.point, c.point, atol=1e-12)

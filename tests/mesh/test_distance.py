@@ -1,0 +1,99 @@
+"""Distances against Coal, witnesses, tori, signs."""
+
+from __future__ import annotations
+
+import coal
+import numpy as np
+import pytest
+import trimesh
+
+from elbowroom.mesh import TriangleMesh, distance, distance_batch
+
+from .mesh_tools import coal_mesh, coal_pose, mesh, poses, shape, shift
+
+PAIRS = [
+    ("cube0", "cube0"),
+    ("cube2", "sphere"),
+    ("torus", "torus"),
+    ("bracket", "cylinder"),
+    ("panda5", "panda_hand"),
+    ("talos_arm4", "talos_torso"),
+    ("ur5_forearm", "ur5_upperarm"),
+]
+
+
+def on_surface(name: str, points: np.ndarray) -> float:
+    return float(trimesh.proximity.closest_point(shape(name), points)[1].max())
+
+
+@pytest.mark.parametrize(("a", "b"), PAIRS)
+def test_distances_equal_coal_and_points_are_on_the_surfaces(a, b):
+    Ts = poses(shape(a), shape(b), 150, 0.4, 1.5, seed=1)
+    ours = distance_batch(mesh(a), None, mesh(b), Ts, solid=False, signed=False)
+    apart = ours.tri_a >= 0
+    assert apart.sum() > 30
+    size = np.linalg.norm(shape(a).extents)
+    for i in np.flatnonzero(apart):
+        result = coal.DistanceResult()
+        coal.distance(
+            coal_mesh(a), coal.Transform3s(), coal_mesh(b), coal_pose(Ts[i]), coal.DistanceRequest(), result
+        )
+        assert ours.distances[i] == pytest.approx(result.min_distance, abs=1e-9 * size)
+    span = ours.points_b[apart] - ours.points_a[apart]
+    np.testing.assert_allclose(np.linalg.norm(span, axis=1), ours.distances[apart], atol=1e-12 * size)
+    np.testing.assert_allclose(span, ours.distances[apart, None] * ours.normals[apart], atol=1e-9 * size)
+    back = np.einsum("nji,nj->ni", Ts[apart, :3, :3], ours.points_b[apart] - Ts[apart, :3, 3])
+    assert on_surface(a, ours.points_a[apart][:20]) < 1e-8 * size
+    assert on_surface(b, back[:20]) < 1e-8 * size
+
+
+def test_interlinked_tori_are_apart_by_the_right_distance():
+    T = np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+    found = distance(mesh("torus"), None, mesh("torus"), T)
+    result = coal.DistanceResult()
+    coal.distance(
+        coal_mesh("torus"),
+        coal.Transform3s(),
+        coal_mesh("torus"),
+        coal_pose(T),
+        coal.DistanceRequest(),
+        result,
+    )
+    assert found.distance == pytest.approx(result.min_distance, abs=1e-9)
+    assert 0.38 < found.distance < 0.42  # 1 - 2 * 0.3 for round tori
+
+
+def test_penetration_is_negative_and_containment_too():
+    cube = mesh("cube1")
+    inside = distance(cube, None, TriangleMesh.box((0.2, 0.2, 0.2)), shift(0.1, 0.02))
+    assert inside.distance == pytest.approx(-0.5, abs=1e-9)
+    found = distance(cube, None, cube, shift(0.9))
+    assert found.distance == pytest.approx(-0.1, abs=1e-12)
+    np.testing.assert_allclose(found.point_b - found.point_a, found.distance * found.normal, atol=1e-12)
+    touching = distance(cube, None, cube, shift(1.0))
+    assert touching.distance == pytest.approx(0.0, abs=1e-12)
+
+
+def test_unsigned_distance_reports_zero_for_collisions():
+    cube = mesh("cube1")
+    many = distance_batch(cube, None, cube, np.stack([shift(0.9), shift(1.5)]), signed=False)
+    assert many.distances.tolist() == pytest.approx([0.0, 0.5])
+    assert many.tri_a[0] == -1
+    assert np.isnan(many.points_a[0]).all()
+
+
+def test_swap_and_rigid_motion():
+    a, b = mesh("bracket"), mesh("panda0")
+    Ts = poses(shape("bracket"), shape("panda0"), 30, 0.8, 1.5, seed=2)
+    G = poses(shape("cube0"), shape("cube0"), 1, 2.0, 2.0, seed=3)[0]
+    one, two = distance_batch(a, None, b, Ts), distance_batch(b, Ts, a, None)
+    np.testing.assert_allclose(one.distances, two.distances, atol=1e-9)
+    moved = distance_batch(a, G, b, G @ Ts)
+    apart = one.distances > 0
+    np.testing.assert_allclose(moved.distances[apart], one.distances[apart], atol=1e-9)
+
+
+def test_distance_of_large_and_small_scales():
+    for scale in (1e-3, 1e3):
+        cube = TriangleMesh(scale * shape("cube1").vertices, shape("cube1").faces)
+        assert distance(cube, None, cube, shift(1.5 * scale)).distance == pytest.approx(0.5 * scale, rel=1e-9)

@@ -1,0 +1,148 @@
+"""TriangleMesh: what it accepts, what it finds out, how fast it builds."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+import trimesh
+
+from elbowroom.errors import ElbowroomError, InputError
+from elbowroom.mesh import TriangleMesh, collide_states
+
+from .mesh_tools import mesh, shape, shift
+
+SQUARE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces", "says"),
+    [
+        (SQUARE[:, :2], [[0, 1, 2]], "(verts, 3)"),
+        (SQUARE, [[0, 1]], "(tris, 3)"),
+        (SQUARE, np.empty((0, 3), int), "at least one triangle"),
+        (SQUARE, [[0, 1, 4]], "0 to 3"),
+        (SQUARE, [[0, 1, -1]], "0 to 3"),
+        (SQUARE, [[0, 1, 2**62]], "0 to 3"),
+        (SQUARE, [[0.5, 1, 2]], "whole numbers"),
+        (SQUARE, [["a", "b", "c"]], "whole numbers"),
+        ([[0, 0, 0], [1, 0, 0], [np.nan, 1, 0]], [[0, 1, 2]], "NaN"),
+        ([[0, 0, 0], [1, 0, 0], [np.inf, 1, 0]], [[0, 1, 2]], "NaN or infinite"),
+        (SQUARE * 1e12, [[0, 1, 2]], "1e+09"),
+        ("no", [[0, 1, 2]], "numbers"),
+        (SQUARE, [[0, 1, 1], [2, 2, 2]], "degenerate"),
+    ],
+)
+def test_bad_input_says_what_is_wrong(vertices, faces, says):
+    with pytest.raises(InputError) as caught:
+        TriangleMesh(vertices, faces)
+    assert says in str(caught.value)
+    assert isinstance(caught.value, ElbowroomError)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_degenerate_triangles_are_dropped_and_counted():
+    vertices = np.concatenate([SQUARE, [[2.0, 0, 0]]])
+    m = TriangleMesh(vertices, [[0, 1, 2], [0, 1, 4], [3, 3, 1], [0, 2, 3]])
+    assert m.n_degenerate == 2
+    assert m.degenerate.tolist() == [False, True, True, False]
+    assert sorted(m.order.tolist()) == [0, 3]
+
+
+def test_slivers_are_kept():
+    m = TriangleMesh([[0, 0, 0], [1, 0, 0], [0.5, 1e-9, 0]], [[0, 1, 2]])
+    assert m.n_degenerate == 0
+
+
+def test_closed_open_and_winding_are_recognised():
+    cube = shape("cube1")
+    assert mesh("cube1").closed
+    assert mesh("cube1").solid
+    opened = TriangleMesh(cube.vertices, cube.faces[:-1])
+    assert not opened.closed
+    assert not opened.solid
+    assert opened.wound
+    flipped = cube.faces.copy()
+    flipped[0] = flipped[0][::-1]
+    mixed = TriangleMesh(cube.vertices, flipped)
+    assert mixed.closed
+    assert not mixed.wound
+    assert not mixed.solid
+    inside_out = TriangleMesh(cube.vertices, cube.faces[:, ::-1])
+    assert inside_out.solid
+
+
+def test_vertices_are_merged_by_coordinates_as_in_stl_files():
+    cube = shape("cube2")
+    soup = TriangleMesh(cube.triangles.reshape(-1, 3), np.arange(3 * len(cube.faces)).reshape(-1, 3))
+    assert soup.solid
+    assert soup.components == 1
+    two = trimesh.util.concatenate([cube, cube.copy().apply_translation([3, 0, 0])])
+    assert TriangleMesh.from_trimesh(two).components == 2
+
+
+def test_negative_zero_is_zero_when_vertices_are_merged():
+    cube = shape("cube1")
+    soup = cube.triangles.reshape(-1, 3).copy()
+    soup[::2][soup[::2] == 0.0] = -0.0
+    assert TriangleMesh(soup, np.arange(len(soup)).reshape(-1, 3)).solid
+
+
+def test_duplicate_triangles_still_make_a_solid_with_winding_two():
+    cube = shape("cube0")
+    double = TriangleMesh(cube.vertices, np.concatenate([cube.faces, cube.faces]))
+    assert double.solid
+    assert collide_states(double, None, TriangleMesh.box((0.1, 0.1, 0.1)), None)[0] == 3
+
+
+def test_arrays_are_read_only_and_not_shared():
+    vertices = SQUARE.copy()
+    m = TriangleMesh(vertices, [[0, 1, 2]])
+    vertices[0] = 5
+    assert m.vertices[0, 0] == 0
+    for array in (m.vertices, m.faces, m.nodes, m.triangles, m.order):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    with pytest.raises(AttributeError):
+        m.closed = True  # type: ignore[misc]
+
+
+def test_tree_boxes_hold_their_triangles():
+    m = mesh("talos_torso")
+    for node in m.nodes[1:]:
+        if node[7] > 0:
+            corners = m.triangles[int(node[6]) : int(node[6] + node[7])].reshape(-1, 3)
+            assert np.all(np.abs(corners - node[:3]) <= node[3:6] + 1e-12)
+            if node[12] < 1e300:
+                assert np.all(np.abs(corners @ node[8:11] - node[11]) <= node[12] + 1e-12)
+    leaves = m.nodes[1:][m.nodes[1:, 7] > 0]
+    held = np.concatenate([np.arange(n[6], n[6] + n[7]) for n in leaves])
+    assert sorted(held.astype(int).tolist()) == list(range(len(m.order)))
+
+
+def test_many_equal_triangles_do_not_make_a_deep_tree():
+    m = TriangleMesh(SQUARE, np.tile([[0, 1, 2]], (5000, 1)))
+    assert m.depth < 100
+
+
+def test_200000_triangles_build_in_two_seconds_and_200_megabytes():
+    big = trimesh.creation.torus(1.0, 0.3, major_sections=500, minor_sections=200)
+    assert len(big.faces) == 200_000
+    vertices, faces = np.array(big.vertices), np.array(big.faces)
+    TriangleMesh.box((1, 1, 1))  # compile
+    tracemalloc.start()
+    begin = time.process_time()
+    m = TriangleMesh(vertices, faces)
+    seconds = time.process_time() - begin
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert m.solid
+    assert seconds < 2.0
+    assert peak < 200e6
+    assert collide_states(m, None, m, shift(0.05))[0] == 1
+
+
+def test_repr_says_what_it_is():
+    assert repr(mesh("cube0")) == "TriangleMesh(12 triangles, solid, 1 pieces)"

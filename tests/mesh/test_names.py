@@ -1,0 +1,36 @@
+"""The public names of `elbowroom.mesh` are what the contract says."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+
+from elbowroom import mesh
+
+
+def test_all_lists_exactly_the_public_names():
+    assert len(set(mesh.__all__)) == len(mesh.__all__)
+    public = {n for n, v in vars(mesh).items() if not n.startswith("_") and not inspect.ismodule(v)} - {
+        "annotations"
+    }
+    assert public == set(mesh.__all__)
+
+
+def test_the_contract_of_the_design_is_kept():
+    first_arguments = {
+        "triangle_triangle_intersection": ["tri_a", "tri_b"],
+        "query_bvh_pair": ["a", "b", "T_a", "T_b"],
+        "collide": ["a", "T_a", "b", "T_b"],
+        "collide_batch": ["a", "Ts_a", "b", "Ts_b"],
+        "mesh_mesh_contact": ["a", "T_a", "b", "T_b"],
+        "mesh_mesh_deepest_contact": ["a", "T_a", "b", "T_b"],
+        "contact_manifold": ["a", "T_a", "b", "T_b", "max_points"],
+        "distance": ["a", "T_a", "b", "T_b"],
+        "detect_contact": ["shape_a", "T_a", "shape_b", "T_b"],
+    }
+    for name, expected in first_arguments.items():
+        assert list(inspect.signature(getattr(mesh, name)).parameters)[: len(expected)] == expected
+
+
+def test_the_example_in_the_docstring_runs():
+    assert doctest.testmod(mesh).failed == 0
