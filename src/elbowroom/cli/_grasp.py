@@ -1,0 +1,279 @@
+"""Plan a grasp of the bundled RH56 hand: print it as a table, draw it, export it, or test the planner itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import tyro
+
+from ..errors import InputError
+from ._common import console, print_json, progress_bar, write_text
+
+if TYPE_CHECKING:
+    from ..grasp import Grasp, GraspPlanner, SelfTest
+
+EXIT_FAILED = 1
+"""A self-test line that does not hold, or a check that finds a collision."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Arguments of `elbowroom grasp`."""
+
+    mode: Annotated[Literal["line", "plane", "cylinder"], tyro.conf.Positional] = "line"
+    """Thumb and one finger, thumb and several fingers, or all around a cylinder."""
+    width_mm: float = 30.0
+    """Width of the object, or diameter of a cylinder, mm."""
+    finger: str = "index"
+    """Finger of a line grasp."""
+    fingers: int = 4
+    """Fingers of a plane grasp, thumb included: 3, 4 or 5."""
+    from_above: bool = False
+    """Cylinders: level the knuckles instead of the tips, so that the hand stays above."""
+    method: Literal["smooth", "proportional"] = "smooth"
+    """Continuous and level in the world, or as specified."""
+    hand: str = "rh56"
+    """The hand; other hands than the bundled one are planned from Python, where their fingertips are named."""
+    revision: str = "spec"
+    """Revision of the hand: spec, newest or newest_grasp_scene."""
+    height_mm: float = 100.0
+    """Height of the grasp over the table, mm."""
+    exact: bool = False
+    """Proportional method without tables."""
+    check: bool = False
+    """Check the hand against the table, the object and itself; exit 1 when something collides."""
+    object: Path | None = None
+    """Mesh of the object for --check, in metres, its origin at the middle of the grasp; a box or cylinder otherwise."""
+    plot: Path | None = None
+    """PNG with side and front view."""
+    sweep: Path | None = None
+    """PNG with tilt, s, controls and errors over all widths, both methods side by side."""
+    mujoco: bool = False
+    """Open the floating hand in MuJoCo's viewer; without a display, write --mujoco-png."""
+    mujoco_png: Path = Path("grasp_mujoco.png")
+    """Where --mujoco writes its picture when there is no display."""
+    export: Path | None = None
+    """Timed approach and closing, as .json or .csv."""
+    self_test: bool = False
+    """Check the specified figures and the promises of the smooth method; exit 1 when one does not hold."""
+    rebuild: bool = False
+    """Make cached tables and branches anew."""
+    json: bool = False
+    """Print JSON instead of tables."""
+
+
+def run(options: Options) -> int:
+    """Plans, prints and draws."""
+    if options.self_test:
+        return _self_test(options)
+    from ..grasp import GraspPlanner, load_hand
+
+    revision = options.revision if options.hand == "rh56" else None
+    hand = load_hand(options.hand, revision=revision)
+    planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
+    mode = "cylinder from above" if options.mode == "cylinder" and options.from_above else options.mode
+    grasp = planner.grasp(mode, 1e-3 * options.width_mm, finger=options.finger, fingers=options.fingers)
+    height = 1e-3 * options.height_mm
+    report = _report(options, planner, grasp, height)
+    written = _write(options, planner, grasp, height)
+    if options.json:
+        print_json({**report, "written": written})
+    else:
+        _print(report, grasp, planner, written)
+    if options.mujoco and _has_display():
+        from ..grasp import plan_approach, show_grasp
+
+        show_grasp(grasp, height, plan_approach(planner, grasp, height=height))
+    return EXIT_FAILED if options.check and not report["check"]["free"] else 0
+
+
+def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
+    from ..grasp import contacts_on_sides, grasp_quality
+
+    low, high = planner.range(grasp.opposition)
+    report: dict[str, Any] = {**grasp.to_dict(height), "range": [low, high]}
+    if grasp.mode != "cylinder":
+        quality = grasp_quality(contacts_on_sides(grasp, height))
+        report["quality"] = {
+            "force_closure": quality.force_closure,
+            "epsilon": quality.epsilon,
+            "friction": quality.friction,
+            "torsion": quality.torsion,
+            "largest_gap": quality.largest_gap,
+        }
+    if options.check:
+        report["check"] = _check(options, planner, grasp, height)
+    return report
+
+
+def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
+    import trimesh
+
+    from ..grasp import GraspChecker, drawn_object
+
+    T = np.eye(4)
+    if options.object is not None:
+        if not options.object.is_file():
+            raise InputError(f"no file {options.object}")
+        try:
+            mesh: Any = trimesh.load(options.object, force="mesh")
+        except (ValueError, OSError, KeyError, RuntimeError) as error:
+            raise InputError(f"{options.object}: cannot be read as a mesh: {error}") from error
+        T[2, 3] = height
+    else:
+        thing = drawn_object(grasp, height)
+        T[:3, 3] = thing.center
+        mesh = trimesh.creation.box(thing.size)
+        if thing.kind == "cylinder":
+            mesh = trimesh.creation.cylinder(radius=thing.size[0] / 2, height=thing.size[1])
+            mesh.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 2, (1, 0, 0)))
+    found = GraspChecker(planner.hand).check(grasp, height=height, object_mesh=mesh, T_world_object=T)
+    return {
+        "free": found.free,
+        "why": found.why,
+        "table_clearance": found.table_clearance,
+        "table_link": found.table_link,
+        "object_distances": dict(found.object_distances),
+        "tip_links": list(found.tip_links),
+        "self_collisions": [list(pair) for pair in found.self_collisions],
+    }
+
+
+def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> list[str]:
+    from ..grasp import GraspPlanner, plan_approach, plot_grasp, plot_sweep, render_grasp
+
+    written: list[str] = []
+    if options.plot is not None:
+        _save(plot_grasp(grasp, height), options.plot, written)
+    if options.sweep is not None:
+        both = [
+            planner if planner.method == method else GraspPlanner(planner.hand, method)
+            for method in ("proportional", "smooth")
+        ]
+        figure = plot_sweep(both, options.mode, finger=options.finger, fingers=options.fingers)
+        _save(figure, options.sweep, written)
+    if options.export is not None:
+        motion = plan_approach(planner, grasp, height=height)
+        texts = {".json": motion.to_json, ".csv": motion.to_csv}
+        if options.export.suffix.lower() not in texts:
+            raise InputError(f"--export writes .json or .csv, found {options.export.name!r}")
+        write_text(options.export, texts[options.export.suffix.lower()]())
+        written.append(str(options.export))
+    if options.mujoco and not _has_display():
+        from PIL import Image
+
+        pixels = render_grasp(grasp, height)
+        try:
+            options.mujoco_png.parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels).save(options.mujoco_png)
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot write {options.mujoco_png}: {error}") from error
+        written.append(str(options.mujoco_png))
+    return written
+
+
+def _save(figure: Any, path: Path, written: list[str]) -> None:
+    from ..grasp import save_figure
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_figure(figure, path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write {path}: {error}") from error
+    written.append(str(path))
+
+
+def _has_display() -> bool:
+    return not sys.platform.startswith("linux") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
+def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written: list[str]) -> None:
+    from rich.table import Table
+
+    out = console()
+    low, high = report["range"]
+    what = "diameter" if grasp.mode == "cylinder" else "width"
+    out.print(
+        f"[bold]{grasp.hand.name} {grasp.hand.revision}, {grasp.opposition}, {grasp.method}[/bold]: {what} "
+        f"{1e3 * grasp.width:.2f} mm (range {1e3 * low:.1f} to {1e3 * high:.1f} mm)"
+    )
+    table = Table(box=None, show_header=False)
+    T = np.array(report["T_world_base"])
+    rows = [
+        ("s", f"{grasp.s:.4f}"),
+        ("tilt", f"{np.degrees(grasp.tilt_y):.2f} degrees"),
+        ("base in the world", f"{_mm(T[:3, 3])} mm, rot_x pi, rot_y {-grasp.tilt_y:.4f}"),
+        ("width error", f"{1e3 * grasp.width_error:.2g} mm"),
+        ("height, thumb over fingers", f"{1e3 * grasp.height_error:.2g} mm"),
+        ("height spread of the tips", f"{1e3 * grasp.height_spread:.2g} mm"),
+        ("sideways offset", f"{1e3 * grasp.side_offset:.2g} mm"),
+        (
+            "joints",
+            "in range" if grasp.range_violation <= 1e-9 else f"{grasp.range_violation:.3f} rad out of range",
+        ),
+    ]
+    if "quality" in report:
+        quality = report["quality"]
+        closed = "force closure" if quality["force_closure"] else "no force closure"
+        rows.append(
+            (
+                "quality on two flat sides",
+                f"{closed}, Ferrari-Canny {quality['epsilon']:.3f}, friction {quality['friction']:g}",
+            )
+        )
+        rows.append(("tips off those sides, at most", f"{1e3 * quality['largest_gap']:.2g} mm"))
+    if "check" in report:
+        check = report["check"]
+        rows.append(("collisions", "free" if check["free"] else check["why"]))
+        rows.append(("over the table", f"{1e3 * check['table_clearance']:.1f} mm ({check['table_link']})"))
+    for name, text in rows:
+        table.add_row(name, text)
+    out.print(table)
+    table = Table("\nactuator", "\nctrl (rad)", box=None, header_style="bold")
+    for name, value in grasp.actuators.items():
+        table.add_row(name, f"{value:.5f}")
+    out.print(table)
+    table = Table("\nfingertip", "\nbase frame (mm)", "\nworld (mm)", box=None, header_style="bold")
+    for name, tip in grasp.tips.items():
+        table.add_row(name, _mm(tip), _mm(np.array(report["tips_world"][name])))
+    out.print(table)
+    for path in written:
+        out.print(f"wrote {path}")
+
+
+def _mm(point: np.ndarray) -> str:
+    return "  ".join(f"{1e3 * value:8.2f}" for value in point)
+
+
+def _self_test(options: Options) -> int:
+    from ..grasp import self_test
+
+    with progress_bar("testing", quiet=options.json) as progress:
+        found: SelfTest = self_test(options.revision, progress=progress)
+    if options.json:
+        lines = [
+            {"name": line.name, "value": line.value, "bound": line.bound, "ok": line.ok}
+            for line in found.lines
+        ]
+        print_json({"revision": found.revision, "ok": found.ok, "lines": lines, "ranges": found.ranges})
+        return 0 if found.ok else EXIT_FAILED
+    from rich.table import Table
+
+    out = console()
+    table = Table("measured", "value", "bound", "", box=None, header_style="bold")
+    for line in found.lines:
+        mark = "[green]ok[/green]" if line.ok else "[red]FAILED[/red]"
+        table.add_row(line.name, f"{line.value:.4g}", line.bound, mark)
+    out.print(table)
+    table = Table("\nverified range", "\nfrom (mm)", "\nto (mm)", box=None, header_style="bold")
+    for name, (low, high) in found.ranges.items():
+        table.add_row(name, f"{1e3 * low:.2f}", f"{1e3 * high:.2f}")
+    out.print(table)
+    return 0 if found.ok else EXIT_FAILED

@@ -1,0 +1,98 @@
+"""Grasp geometry: hands with coupled joints, closures for lines, planes and cylinders, checks and pictures."""
+
+from ._checks import GraspCheck as GraspCheck
+from ._checks import GraspChecker as GraspChecker
+from ._choose import RatedGrasp as RatedGrasp
+from ._choose import best_grasp as best_grasp
+from ._choose import rate_grasp as rate_grasp
+from ._execute import ApproachOptions as ApproachOptions
+from ._execute import GraspMotion as GraspMotion
+from ._execute import base_coordinates as base_coordinates
+from ._execute import plan_approach as plan_approach
+from ._grasp import Grasp as Grasp
+from ._grasp import WorldGrasp as WorldGrasp
+from ._hand import Actuator as Actuator
+from ._hand import Finger as Finger
+from ._hand import Hand as Hand
+from ._hand import UnknownFingerError as UnknownFingerError
+from ._load import load_hand as load_hand
+from ._mujoco import floating_hand_spec as floating_hand_spec
+from ._mujoco import render_grasp as render_grasp
+from ._mujoco import show_grasp as show_grasp
+from ._planner import GraspPlanner as GraspPlanner
+from ._planner import GraspRangeError as GraspRangeError
+from ._planner import Sweep as Sweep
+from ._plots import plot_grasp as plot_grasp
+from ._plots import plot_sweep as plot_sweep
+from ._plots import save_figure as save_figure
+from ._proportional import ClosureFigures as ClosureFigures
+from ._quality import Contact as Contact
+from ._quality import GraspQuality as GraspQuality
+from ._quality import contacts_on_mesh as contacts_on_mesh
+from ._quality import contacts_on_sides as contacts_on_sides
+from ._quality import grasp_quality as grasp_quality
+from ._rh56 import revisions as revisions
+from ._rh56 import rh56_spec as rh56_spec
+from ._scene import DrawnObject as DrawnObject
+from ._scene import Piece as Piece
+from ._scene import drawn_object as drawn_object
+from ._scene import hand_bones as hand_bones
+from ._scene import hand_pieces as hand_pieces
+from ._selftest import SelfTest as SelfTest
+from ._selftest import self_test as self_test
+from ._tables import ExactFingers as ExactFingers
+from ._tables import TableFingers as TableFingers
+from ._types import Opposition as Opposition
+from ._types import ProportionalLaw as ProportionalLaw
+
+__all__ = [
+    # the hand
+    "load_hand",
+    "Hand",
+    "Finger",
+    "Actuator",
+    "Opposition",
+    "ProportionalLaw",
+    "UnknownFingerError",
+    "revisions",
+    "rh56_spec",
+    "TableFingers",
+    "ExactFingers",
+    # planning
+    "GraspPlanner",
+    "Grasp",
+    "WorldGrasp",
+    "Sweep",
+    "ClosureFigures",
+    "GraspRangeError",
+    "self_test",
+    "SelfTest",
+    # execution
+    "plan_approach",
+    "ApproachOptions",
+    "GraspMotion",
+    "base_coordinates",
+    # quality and checks
+    "contacts_on_mesh",
+    "contacts_on_sides",
+    "grasp_quality",
+    "GraspQuality",
+    "Contact",
+    "GraspChecker",
+    "GraspCheck",
+    "rate_grasp",
+    "best_grasp",
+    "RatedGrasp",
+    # looking
+    "hand_pieces",
+    "hand_bones",
+    "drawn_object",
+    "DrawnObject",
+    "Piece",
+    "plot_grasp",
+    "plot_sweep",
+    "save_figure",
+    "floating_hand_spec",
+    "render_grasp",
+    "show_grasp",
+]

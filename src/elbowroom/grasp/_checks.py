@@ -1,0 +1,235 @@
+"""Collision checks of a grasp: the hand against a table, an object and itself, on exact meshes.
+
+Distances are signed (negative is penetration). The links that carry active fingertips are meant to touch the
+object; they may overlap it by an allowance, because a hand's collision shapes enclose its fingers and so reach
+beyond the fingertip points. Link pairs that touch in the open posture, or that a joint joins, are not checked
+against each other. The table is a half-space and exact for meshes: their lowest vertex decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._poses import as_matrix, matrix_from_wxyz_xyz
+from ..errors import InputError
+from ..typing import LinkPair
+from ._execute import GraspMotion
+from ._grasp import Grasp, as_number
+from ._hand import Hand
+
+if TYPE_CHECKING:
+    from ..mesh import TriangleMesh
+
+TIP_ALLOWANCE = 0.008
+"""m; overlap with the object granted to links that carry active fingertips: about the radius of a finger."""
+
+
+@dataclass(frozen=True)
+class GraspCheck:
+    """What a grasp touches."""
+
+    table_clearance: float
+    """Lowest point of the hand over the table, m; infinite without a table."""
+    table_link: str
+    """The link that has it."""
+    object_distances: Mapping[str, float]
+    """Signed distance of each link to the object, m; empty without an object."""
+    tip_links: tuple[str, ...]
+    """Links that carry active fingertips."""
+    self_collisions: tuple[LinkPair, ...]
+    """Link pairs that collide and should not."""
+    tip_allowance: float
+
+    @property
+    def blocked(self) -> tuple[str, ...]:
+        """Links that are in the object further than they may be."""
+        return tuple(
+            link
+            for link, distance in self.object_distances.items()
+            if distance < (-self.tip_allowance if link in self.tip_links else 0.0)
+        )
+
+    @property
+    def clearance(self) -> float:
+        """Smallest distance to table and object of what should not touch, m."""
+        others = [d for link, d in self.object_distances.items() if link not in self.tip_links]
+        return min([self.table_clearance, *others])
+
+    @property
+    def free(self) -> bool:
+        """Nothing touches that should not."""
+        return self.table_clearance >= 0.0 and not self.blocked and not self.self_collisions
+
+    @property
+    def why(self) -> str:
+        """What is wrong, in words; empty when free."""
+        reasons: list[str] = []
+        if self.table_clearance < 0.0:
+            reasons.append(f"{self.table_link} is {-1e3 * self.table_clearance:.1f} mm inside the table")
+        for link in self.blocked:
+            reasons.append(f"{link} is {-1e3 * self.object_distances[link]:.1f} mm inside the object")
+        reasons += [f"{a} meets {b}" for a, b in self.self_collisions]
+        return "; ".join(reasons)
+
+
+class GraspChecker:
+    """Checks grasps of one hand.
+
+    Args:
+        hand: the hand.
+        tip_allowance: m, see `TIP_ALLOWANCE`.
+    """
+
+    def __init__(self, hand: Hand, *, tip_allowance: float = TIP_ALLOWANCE) -> None:
+        self.hand = hand
+        self.tip_allowance = as_number(tip_allowance, "tip_allowance")
+        self._links = hand.robot.mesh_links
+        if not self._links:
+            raise InputError(f"{hand.name}: it has no collision geometry to check")
+
+    @cached_property
+    def _meshes(self) -> dict[str, TriangleMesh]:
+        from ..mesh import TriangleMesh
+
+        return {link: TriangleMesh.from_trimesh(self.hand.robot.link_mesh(link)) for link in self._links}
+
+    @cached_property
+    def pairs(self) -> tuple[LinkPair, ...]:
+        """Link pairs that are checked against each other."""
+        robot = self.hand.robot
+        joined = {frozenset((joint.parent, joint.child)) for joint in robot.tree.joints}
+        candidates = [
+            (a, b) if a < b else (b, a)
+            for i, a in enumerate(self._links)
+            for b in self._links[i + 1 :]
+            if frozenset((a, b)) not in joined
+        ]
+        poses = self._poses(self.hand.ctrl_lower, np.eye(4))
+        return tuple(sorted(pair for pair in candidates if not self._collide(pair, poses)))
+
+    def check(
+        self,
+        grasp: Grasp,
+        *,
+        height: float = 0.1,
+        table_height: float | None = 0.0,
+        object_mesh: Any = None,
+        T_world_object: Any = None,
+    ) -> GraspCheck:
+        """Checks one grasp.
+
+        Args:
+            grasp: of this checker's hand.
+            height: world height of the grasp, m.
+            table_height: world height of the table, m; None for none.
+            object_mesh: a `mesh.TriangleMesh` or `trimesh.Trimesh`.
+            T_world_object: its pose, (7,) or (4, 4); identity by default.
+        """
+        if grasp.hand is not self.hand:
+            raise InputError(f"the grasp is of another hand than the checker's, {self.hand.name!r}")
+        T_world_base = grasp.to_world(height).T_world_base
+        return self.check_posture(
+            grasp.ctrl,
+            T_world_base,
+            tips=(self.hand.thumb, *grasp.fingers),
+            table_height=table_height,
+            object_mesh=object_mesh,
+            T_world_object=T_world_object,
+        )
+
+    def check_posture(
+        self,
+        ctrl: Any,
+        T_world_base: Any,
+        *,
+        tips: tuple[str, ...] = (),
+        table_height: float | None = 0.0,
+        object_mesh: Any = None,
+        T_world_object: Any = None,
+    ) -> GraspCheck:
+        """Checks any control at any base pose; `tips` are the fingers that may touch the object."""
+        poses = self._poses(self.hand.as_ctrl(ctrl), as_matrix(T_world_base, "T_world_base"))
+        tip_links = tuple(self.hand.finger(name).tip_link for name in tips)
+        clearance, lowest = np.inf, ""
+        if table_height is not None:
+            level = as_number(table_height, "table_height")
+            heights = {
+                link: float((mesh.vertices @ poses[link][2, :3]).min() + poses[link][2, 3]) - level
+                for link, mesh in self._meshes.items()
+            }
+            lowest = min(heights, key=lambda link: heights[link])
+            clearance = heights[lowest]
+        return GraspCheck(
+            table_clearance=clearance,
+            table_link=lowest,
+            object_distances=self._object_distances(poses, object_mesh, T_world_object),
+            tip_links=tip_links,
+            self_collisions=tuple(pair for pair in self.pairs if self._collide(pair, poses)),
+            tip_allowance=self.tip_allowance,
+        )
+
+    def check_motion(
+        self,
+        motion: GraspMotion,
+        *,
+        every: int = 5,
+        table_height: float | None = 0.0,
+        object_mesh: Any = None,
+        T_world_object: Any = None,
+    ) -> tuple[int, GraspCheck] | None:
+        """The first row of a motion that is not free, with its check; None when all looked at are.
+
+        Rows between those looked at are not checked, and neither is the way from row to row.
+
+        Args:
+            motion: from `plan_approach`.
+            every: rows from one check to the next; the last row is always checked.
+            table_height: world height of the table, m; None for none.
+            object_mesh: a `mesh.TriangleMesh` or `trimesh.Trimesh`.
+            T_world_object: its pose.
+        """
+        tips = (self.hand.thumb, *motion.grasp.fingers)
+        for row in sorted({*range(0, len(motion.times), max(1, every)), len(motion.times) - 1}):
+            found = self.check_posture(
+                motion.ctrl[row],
+                motion.Ts_world_base[row],
+                tips=tips,
+                table_height=table_height,
+                object_mesh=object_mesh,
+                T_world_object=T_world_object,
+            )
+            if not found.free:
+                return row, found
+        return None
+
+    def _object_distances(
+        self, poses: dict[str, np.ndarray], object_mesh: Any, T_world_object: Any
+    ) -> dict[str, float]:
+        from ..mesh import TriangleMesh, distance
+
+        if object_mesh is None:
+            return {}
+        mesh = (
+            object_mesh if isinstance(object_mesh, TriangleMesh) else TriangleMesh.from_trimesh(object_mesh)
+        )
+        T = np.eye(4) if T_world_object is None else as_matrix(T_world_object, "T_world_object")
+        return {
+            link: float(distance(own, poses[link], mesh, T).distance) for link, own in self._meshes.items()
+        }
+
+    def _poses(self, ctrl: Float[np.ndarray, "actuators"], T_world_base: np.ndarray) -> dict[str, np.ndarray]:
+        robot = self.hand.robot
+        links = matrix_from_wxyz_xyz(robot.link_poses(self.hand.cfg(ctrl)))
+        return {link: T_world_base @ links[robot.link_index(link)] for link in self._links}
+
+    def _collide(self, pair: LinkPair, poses: dict[str, np.ndarray]) -> bool:
+        from ..mesh import collide
+
+        a, b = pair
+        return bool(collide(self._meshes[a], poses[a], self._meshes[b], poses[b]))

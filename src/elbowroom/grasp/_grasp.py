@@ -1,0 +1,216 @@
+"""The Grasp: one planned grasp with its evidence, and its place in the world.
+
+World from base is R = Ry(tilt) Rx(pi): the fingers hang down, the thumb closes along -X, the fingers along +X.
+The object's middle is at (0, 0, height).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..errors import InputError
+from ..typing import Matrix4
+from ._hand import Hand
+from ._types import Measure, Mode
+
+
+class WorldGrasp(NamedTuple):
+    """A grasp placed in the world."""
+
+    T_world_base: Matrix4
+    tips_world: Mapping[str, Float[np.ndarray, "3"]]
+    """Active fingertips, thumb first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grasp:
+    """One grasp: controls, tilt and fingertips, with what was measured on them."""
+
+    hand: Hand
+    mode: Mode
+    method: str
+    """ "smooth" or "proportional"."""
+    fingers: tuple[str, ...]
+    """Active fingers that oppose the thumb."""
+    width: float
+    """As asked for: width or diameter, m."""
+    s: float
+    """How far closed: 0 open, 1 closed."""
+    ctrl: Float[np.ndarray, "actuators"]
+    """Controls in actuator order, rad."""
+    tilt_y: float
+    """Rotation of the hand about the world's Y axis, rad."""
+    tips: Mapping[str, Float[np.ndarray, "3"]]
+    """Active fingertips in the base frame, thumb first, m; exact kinematics at `ctrl`."""
+    midpoint: Float[np.ndarray, "3"]
+    """The point that is placed at the object's middle, base frame, m."""
+    width_error: float
+    """Measured width minus the width asked for, m."""
+    height_error: float
+    """World height of the thumb minus that of the fingers' mean, m: at the tips, or at the knuckles when the grasp
+    levels those."""
+    height_spread: float
+    """Largest difference in world height between any two active fingertips, m."""
+    side_offset: float
+    """Thumb tip minus fingers' mean along the spread axis, m."""
+    range_violation: float
+    """How far a joint leaves its range, rad; zero or less when all are inside."""
+    palm_mode: bool = False
+    """Cylinder of the proportional method with the thumb beside the palm."""
+    opposition: str = ""
+    """Name of the opposition set."""
+
+    @property
+    def actuators(self) -> dict[str, float]:
+        """Controls by actuator name."""
+        return dict(zip(self.hand.actuator_names, self.ctrl.tolist(), strict=True))
+
+    @property
+    def joints(self) -> dict[str, float]:
+        """Positions of all joints by name, coupled ones included."""
+        return dict(zip(self.hand.joint_names, self.hand.joints(self.ctrl).tolist(), strict=True))
+
+    def to_world(self, height: float = 0.1) -> WorldGrasp:
+        """Places the hand so that the grasp's middle is at (0, 0, height).
+
+        Args:
+            height: world height of the grasp, m.
+
+        Returns:
+            `T_world_base` (4, 4) and the active fingertips in the world.
+        """
+        value = as_number(height, "height")
+        T = np.eye(4)
+        T[:3, :3] = rotation(self.tilt_y)
+        T[:3, 3] = np.array([0.0, 0.0, value]) - T[:3, :3] @ self.midpoint
+        T.setflags(write=False)
+        tips = {name: read_only(T[:3, :3] @ tip + T[:3, 3]) for name, tip in self.tips.items()}
+        return WorldGrasp(T, tips)
+
+    def to_dict(self, height: float = 0.1) -> dict[str, Any]:
+        """Plain values for JSON: SI units, angles in rad."""
+        T_world_base, tips_world = self.to_world(height)
+        return {
+            "hand": self.hand.name,
+            "revision": self.hand.revision,
+            "mode": self.mode,
+            "method": self.method,
+            "opposition": self.opposition,
+            "fingers": [self.hand.thumb, *self.fingers],
+            "width": self.width,
+            "s": self.s,
+            "ctrl": self.actuators,
+            "joints": self.joints,
+            "tilt_y": self.tilt_y,
+            "tips_base": {name: tip.tolist() for name, tip in self.tips.items()},
+            "midpoint_base": self.midpoint.tolist(),
+            "height": float(height),
+            "T_world_base": T_world_base.tolist(),
+            "tips_world": {name: tip.tolist() for name, tip in tips_world.items()},
+            "width_error": self.width_error,
+            "height_error": self.height_error,
+            "height_spread": self.height_spread,
+            "side_offset": self.side_offset,
+            "range_violation": self.range_violation,
+            "palm_mode": self.palm_mode,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Grasp({self.mode} {1e3 * self.width:.1f} mm, {self.method}, s {self.s:.3f}, "
+            f"tilt {np.degrees(self.tilt_y):.1f} deg, ctrl {np.array2string(self.ctrl, precision=3)})"
+        )
+
+
+def rotation(tilt: float) -> Float[np.ndarray, "3 3"]:
+    """World from base, Ry(tilt) Rx(pi)."""
+    s, c = np.sin(tilt), np.cos(tilt)
+    return np.array([[c, 0.0, -s], [0.0, -1.0, 0.0], [-s, 0.0, -c]])
+
+
+def tilt_of(direction: Float[np.ndarray, "3"]) -> float:
+    """Tilt that makes a thumb-from-fingers direction level in the world: atan2(-d_z, d_x), not clipped."""
+    return float(np.arctan2(-direction[2], direction[0]))
+
+
+def make_grasp(
+    hand: Hand,
+    mode: Mode,
+    method: str,
+    fingers: tuple[str, ...],
+    width: float,
+    s: float,
+    ctrl: Float[np.ndarray, "actuators"],
+    tilt: float,
+    *,
+    measure: Measure = "tips",
+    level: Measure = "tips",
+    palm_mode: bool = False,
+) -> Grasp:
+    """Measures a control and makes the Grasp.
+
+    The midpoint is half way between the thumb and the mean of the fingers, at the tips, or for cylinders at the
+    knuckles; the proportional method takes the mean of all active tips instead, as it was specified.
+    """
+    points, _ = hand.points_unchecked(ctrl, False)
+    thumb = hand.finger_index(hand.thumb)
+    others = [hand.finger_index(name) for name in fingers]
+    gap = points[thumb] - points[others].mean(axis=0)
+    turned = points @ rotation(tilt).T
+    shift = 0 if level == "tips" else len(hand.fingers)
+    if measure == "tips":
+        measured = float(turned[thumb, 0] - turned[others, 0].mean())
+    else:
+        knuckles = points[len(hand.fingers) :]
+        measured = float(np.linalg.norm(knuckles[thumb] - knuckles[others].mean(axis=0)))
+    if method == "proportional":
+        midpoint = points[[thumb, *others]].mean(axis=0)
+    elif measure == "tips":
+        midpoint = 0.5 * (points[thumb] + points[others].mean(axis=0))
+    else:
+        knuckles = points[len(hand.fingers) :]
+        midpoint = 0.5 * (knuckles[thumb] + knuckles[others].mean(axis=0))
+    return Grasp(
+        hand=hand,
+        mode=mode,
+        method=method,
+        fingers=fingers,
+        width=width,
+        s=s,
+        ctrl=read_only(ctrl.copy()),
+        tilt_y=tilt,
+        tips={name: read_only(points[hand.finger_index(name)].copy()) for name in (hand.thumb, *fingers)},
+        midpoint=read_only(midpoint),
+        width_error=measured - width,
+        height_error=float(turned[shift + thumb, 2] - turned[[shift + i for i in others], 2].mean()),
+        height_spread=float(np.ptp(turned[[thumb, *others], 2])),
+        side_offset=float(gap[1]),
+        range_violation=float(hand.range_violation(ctrl)),
+        palm_mode=palm_mode,
+    )
+
+
+def as_number(value: Any, what: str) -> float:
+    """Checks a finite number.
+
+    Raises:
+        InputError: not a number, NaN or infinite.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be a number in metres, found {value!r:.60}") from error
+    if not np.isfinite(number):
+        raise InputError(f"{what} must be finite, found {number}")
+    return number
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Marks an array read-only and returns it."""
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,365 @@
+"""The Hand: a robot with named actuators, fingers and opposition sets.
+
+A control value is the position of the actuator's joint; joints coupled to it (MJCF equalities, URDF mimic)
+follow by polynomials, expanded by the caller as MuJoCo's own kinematics does not enforce them. Base frame:
++Z finger extension, +Y spread, +X palm closure. Positions and Jacobians are exact (no tables) and analytic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ..errors import InputError, UnknownNameError, shape_text, unknown
+from ..robot import Joint, Robot
+from ..robot._types import frozen
+from ._types import Opposition, ProportionalLaw
+
+RANGE_TOLERANCE = 1e-9
+"""rad; a joint this far outside its range counts as inside (rounding of the coupling polynomials)."""
+
+
+class UnknownFingerError(UnknownNameError):
+    """The hand has no finger or opposition set of that name."""
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """One motor: its control value is the position of its joint."""
+
+    name: str
+    joint: str
+    lower: float
+    upper: float
+    """Control range as described, rad (m for prismatic joints); joint ranges may allow less."""
+
+
+@dataclass(frozen=True)
+class Finger:
+    """A finger: the point that touches, and the end of its proximal link."""
+
+    name: str
+    tip_link: str
+    tip_point: tuple[float, float, float]
+    """Fingertip in the tip link's frame, m."""
+    knuckle_link: str
+    knuckle_point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """End of the proximal link (the middle knuckle), in that link's frame, m; cylinders are measured there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hand:
+    """A hand with coupled joints: actuators -> joints -> fingertips."""
+
+    name: str
+    robot: Robot
+    actuators: tuple[Actuator, ...]
+    """In the order of `ctrl`."""
+    fingers: tuple[Finger, ...]
+    """Thumb included."""
+    thumb: str
+    """Name of the finger that opposes the others."""
+    oppositions: Mapping[str, Opposition]
+    """Sets of fingers that oppose the thumb, by the user's names."""
+    revision: str = ""
+    proportional: ProportionalLaw | None = None
+    """Constants of the specified (proportional) planner, for hands that have one."""
+
+    # Names --------------------------------------------------------------------------------------
+
+    @cached_property
+    def actuator_names(self) -> tuple[str, ...]:
+        """Actuators in the order of `ctrl`."""
+        return tuple(actuator.name for actuator in self.actuators)
+
+    @cached_property
+    def finger_names(self) -> tuple[str, ...]:
+        """All fingers, the thumb included."""
+        return tuple(finger.name for finger in self.fingers)
+
+    def finger(self, name: str) -> Finger:
+        """The finger of that name."""
+        return self.fingers[self.finger_index(name)]
+
+    def finger_index(self, name: str) -> int:
+        """Position of a finger in `fingers`."""
+        try:
+            return self.finger_names.index(name)
+        except ValueError:
+            raise UnknownFingerError(
+                f"{self.name}: {unknown('finger', str(name), self.finger_names)}"
+            ) from None
+
+    def actuator_index(self, name: str) -> int:
+        """Position of an actuator in `ctrl`."""
+        try:
+            return self.actuator_names.index(name)
+        except ValueError:
+            raise UnknownNameError(
+                f"{self.name}: {unknown('actuator', str(name), self.actuator_names)}"
+            ) from None
+
+    def opposition(self, name: str) -> Opposition:
+        """The opposition set of that name."""
+        if name not in self.oppositions:
+            raise UnknownFingerError(f"{self.name}: {unknown('opposition set', str(name), self.oppositions)}")
+        return self.oppositions[name]
+
+    def finger_actuators(self, name: str) -> tuple[int, ...]:
+        """Indices of the actuators that move a finger's tip."""
+        moved = self._moved[self.finger_index(name)]
+        return tuple(int(i) for i in np.flatnonzero(moved))
+
+    # Controls and joints ------------------------------------------------------------------------
+
+    @cached_property
+    def ctrl_lower(self) -> Float[np.ndarray, "actuators"]:
+        """Lower control bounds that keep every coupled joint within its range."""
+        return frozen(self._bounds[:, 0].copy())
+
+    @cached_property
+    def ctrl_upper(self) -> Float[np.ndarray, "actuators"]:
+        """Upper control bounds that keep every coupled joint within its range."""
+        return frozen(self._bounds[:, 1].copy())
+
+    @cached_property
+    def _bounds(self) -> Float[np.ndarray, "actuators 2"]:
+        return np.array([allowed_interval(self.robot, actuator) for actuator in self.actuators])
+
+    @cached_property
+    def _cfg_idx(self) -> np.ndarray:
+        """Entry of the robot's cfg that each actuator sets."""
+        return np.array([self.robot.joint_names.index(actuator.joint) for actuator in self.actuators])
+
+    def as_ctrl(self, ctrl: Any) -> Float[np.ndarray, "*batch actuators"]:
+        """Checks controls and returns them as float64.
+
+        Raises:
+            InputError: wrong shape, not numbers, NaN or infinite.
+        """
+        try:
+            values = np.asarray(ctrl, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.name}: ctrl must be numbers, found {ctrl!r:.60}") from error
+        if values.ndim < 1 or values.shape[-1] != len(self.actuators):
+            raise InputError(
+                f"{self.name}: ctrl must have shape (..., {len(self.actuators)}) "
+                f"({', '.join(self.actuator_names)}), found {shape_text(values)}"
+            )
+        if not np.isfinite(values).all():
+            raise InputError(f"{self.name}: ctrl has NaN or infinite entries")
+        return values
+
+    def cfg(self, ctrl: Any) -> Float[np.ndarray, "*batch dof"]:
+        """The robot's configuration at a control; joints without actuator stay at the default."""
+        values = self.as_ctrl(ctrl)
+        cfg = np.broadcast_to(self.robot.default_cfg, (*values.shape[:-1], self.robot.dof)).copy()
+        cfg[..., self._cfg_idx] = values
+        return cfg
+
+    def joints(self, ctrl: Any) -> Float[np.ndarray, "*batch moving"]:
+        """Positions of all moving joints (`joint_names` order), couplings expanded."""
+        cfg = self.cfg(ctrl)
+        if cfg.ndim > 1:
+            return self.robot.tree.expand(cfg)
+        from ._kernels import expand
+
+        tree = self.robot.tree
+        q_full, slope = np.zeros(len(tree.moving)), np.zeros(len(tree.moving))
+        kernel: Any = expand
+        kernel(
+            cfg,
+            tree.driver,
+            tree.is_coupled,
+            tree.polycoef,
+            tree.order,
+            q_full,
+            slope,
+            np.zeros_like(tree.driver),
+        )
+        return q_full
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """All moving joints, coupled ones included, in the order of `joints`."""
+        return tuple(joint.name for joint in self.robot.tree.moving)
+
+    def joints_jacobian(self, ctrl: Any) -> Float[np.ndarray, "moving actuators"]:
+        """Derivative of `joints` by ctrl (one control), from the coupling polynomials."""
+        tree = self.robot.tree
+        q_full = self.joints(ctrl)
+        by_cfg = np.zeros((len(tree.moving), self.robot.dof))
+        for i in tree.order:
+            if tree.is_coupled[i]:
+                slope = np.polynomial.polynomial.polyval(
+                    q_full[tree.driver[i]], np.polynomial.polynomial.polyder(tree.polycoef[i])
+                )
+                by_cfg[i] = slope * by_cfg[tree.driver[i]]
+            else:
+                by_cfg[i, tree.driver[i]] = 1.0
+        return by_cfg[:, self._cfg_idx]
+
+    def range_violation(self, ctrl: Any) -> Float[np.ndarray, "*batch"]:
+        """Largest amount by which any joint leaves its range, rad; zero or less when all are inside."""
+        q_full = self.joints(ctrl)
+        lower, upper = self._joint_ranges
+        return np.maximum(lower - q_full, q_full - upper).max(axis=-1)
+
+    @cached_property
+    def _joint_ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        moving = self.robot.tree.moving
+        return np.array([joint.lower for joint in moving]), np.array([joint.upper for joint in moving])
+
+    # Points -------------------------------------------------------------------------------------
+
+    def tips(self, ctrl: Any) -> Float[np.ndarray, "fingers 3"]:
+        """Fingertips in the base frame at one control, `finger_names` order."""
+        return self.points(ctrl)[0][: len(self.fingers)]
+
+    def knuckles(self, ctrl: Any) -> Float[np.ndarray, "fingers 3"]:
+        """Ends of the proximal links in the base frame at one control, `finger_names` order."""
+        return self.points(ctrl)[0][len(self.fingers) :]
+
+    def points(
+        self, ctrl: Any, jacobian: bool = False
+    ) -> tuple[Float[np.ndarray, "points 3"], Float[np.ndarray, "points 3 actuators"]]:
+        """Tips, then knuckles, in the base frame, with their derivatives by ctrl when asked.
+
+        Without `jacobian` the second array holds nothing of use.
+        """
+        values = self.as_ctrl(ctrl)
+        if values.ndim != 1:
+            raise InputError(f"{self.name}: expected one control, found {shape_text(values)}")
+        return self.points_unchecked(values, jacobian)
+
+    def points_unchecked(self, ctrl: np.ndarray, jacobian: bool) -> tuple[np.ndarray, np.ndarray]:
+        """`points` without checks, for solvers."""
+        from ._kernels import points_and_jacobian
+
+        cfg = self.robot.default_cfg.copy()
+        cfg[self._cfg_idx] = ctrl
+        frames, local = self._point_frames
+        points = np.empty((len(frames), 3))
+        by_cfg = np.empty((len(frames), 3, self.robot.dof))
+        kernel: Any = points_and_jacobian
+        kernel(cfg, *self._arrays, frames, local, jacobian, points, by_cfg)
+        return points, by_cfg[:, :, self._cfg_idx] if jacobian else by_cfg
+
+    @cached_property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        tree = self.robot.tree
+        frames = (tree.parent, tree.kind, tree.quat_cos, tree.quat_sin, tree.shift, tree.slide, tree.q_idx)
+        return (*frames, tree.driver, tree.is_coupled, tree.polycoef, tree.order, tree.axis)
+
+    @cached_property
+    def fingerprint(self) -> tuple[object, ...]:
+        """Everything that the hand's kinematics depend on, for cache keys."""
+        facts = (repr(self.actuators), repr(self.fingers), self.thumb)
+        bounds = (self.ctrl_lower, self.ctrl_upper, self.robot.default_cfg)
+        return (*self._arrays, self.robot.tree.link_frame, *bounds, *facts)
+
+    @cached_property
+    def _point_frames(self) -> tuple[np.ndarray, np.ndarray]:
+        tips = [(finger.tip_link, finger.tip_point) for finger in self.fingers]
+        knuckles = [(finger.knuckle_link, finger.knuckle_point) for finger in self.fingers]
+        links = [self.robot.link_index(link) for link, _ in (*tips, *knuckles)]
+        local = np.array([point for _, point in (*tips, *knuckles)], dtype=np.float64)
+        return self.robot.tree.link_frame[links], local
+
+    @cached_property
+    def _moved(self) -> np.ndarray:
+        """Which actuators (columns) move which tips (rows), from the tree."""
+        moved = np.zeros((len(self.fingers), len(self.actuators)), dtype=bool)
+        for row, finger in enumerate(self.fingers):
+            drivers = {driver_of(self.robot, joint.name) for joint in chain(self.robot, finger.tip_link)}
+            for column, actuator in enumerate(self.actuators):
+                moved[row, column] = actuator.joint in drivers
+        return moved
+
+    def __repr__(self) -> str:
+        revision = f" ({self.revision})" if self.revision else ""
+        return (
+            f"Hand({self.name!r}{revision}: {len(self.actuators)} actuators, {len(self.joint_names)} joints, "
+            f"fingers {', '.join(self.finger_names)}, opposition sets {', '.join(self.oppositions)})"
+        )
+
+
+def chain(robot: Robot, link: str) -> list[Joint]:
+    """Moving joints between the root and a link."""
+    joints: list[Joint] = []
+    current = link
+    while True:
+        above = [joint for joint in robot.tree.joints if joint.child == current]
+        if not above:
+            return joints[::-1]
+        joints += [joint for joint in above if joint.type != "fixed"]
+        current = above[0].parent
+
+
+def driver_of(robot: Robot, joint: str) -> str:
+    """The actuated joint that a joint finally follows."""
+    current = robot.joint(joint)
+    while current.coupling is not None:
+        current = robot.joint(current.coupling.driver)
+    return current.name
+
+
+def allowed_interval(robot: Robot, actuator: Actuator) -> tuple[float, float]:
+    """The widest interval of an actuator's control range in which every coupled joint is within its range.
+
+    Raises:
+        InputError: no control keeps all joints in range.
+    """
+    poly = np.polynomial.Polynomial
+    laws: list[tuple[np.polynomial.Polynomial, Joint]] = []
+    for joint in robot.tree.moving:
+        law, current = poly([0.0, 1.0]), joint
+        while current.coupling is not None:
+            law = law(poly(current.coupling.polycoef))
+            current = robot.joint(current.coupling.driver)
+        if current.name == actuator.joint:
+            laws.append((law, joint))
+    marks = {actuator.lower, actuator.upper}
+    for law, joint in laws:
+        for bound in (joint.lower, joint.upper):
+            if np.isfinite(bound):
+                marks.update(r for r in real_roots(law - bound) if actuator.lower < r < actuator.upper)
+    edges = sorted(marks)
+    best: list[float] | None = None
+    run: list[float] | None = None
+    for low, high in pairwise(edges):
+        middle = 0.5 * (low + high)
+        inside = all(
+            joint.lower - RANGE_TOLERANCE <= law(middle) <= joint.upper + RANGE_TOLERANCE
+            for law, joint in laws
+        )
+        run = ([run[0], high] if run else [low, high]) if inside else None
+        if run and (best is None or run[1] - run[0] > best[1] - best[0]):
+            best = run
+    if best is None:
+        raise InputError(f"actuator {actuator.name!r}: no control within its range keeps its joints in range")
+    return best[0], best[1]
+
+
+def real_roots(law: np.polynomial.Polynomial) -> list[float]:
+    """Real roots of a polynomial; coefficients that are rounding noise beside the others are dropped."""
+    trimmed = law.trim(1e-13 * np.abs(law.coef).max())
+    if trimmed.degree() < 1:
+        return []
+    slope = trimmed.deriv()
+    found: list[float] = []
+    for root in trimmed.roots():
+        value = float(np.real(root))
+        if abs(np.imag(root)) > 1e-7 * (1.0 + abs(value)):
+            continue
+        for _ in range(3):  # Newton: eigenvalues of the companion matrix lose digits
+            steep = float(slope(value))
+            value -= float(trimmed(value)) / steep if steep != 0.0 else 0.0
+        found.append(value)
+    return found

@@ -1,0 +1,166 @@
+"""`load_hand`: the bundled RH56, or any hand from a description with fingertips named by the user."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ApproximationWarning, InputError
+from ..robot import Robot, load_robot
+from ._hand import Actuator, Finger, Hand, chain
+from ._rh56 import load_mujoco, load_rh56, rh56_spec
+from ._types import Opposition
+
+TipSpec = str | tuple[str, Sequence[float]]
+"""A link whose origin is the fingertip, a link and a point in its frame, or the name of an MJCF site."""
+
+
+def load_hand(
+    source: Any = "rh56",
+    *,
+    revision: str | None = None,
+    fingertips: Mapping[str, TipSpec] | None = None,
+    thumb: str = "thumb",
+    oppositions: Mapping[str, Opposition | Sequence[str]] | None = None,
+    actuators: Iterable[str] | None = None,
+    knuckles: Mapping[str, TipSpec] | None = None,
+    base_pose: Any = None,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+) -> Hand:
+    """Loads a hand.
+
+    Args:
+        source: "rh56" for the bundled hand, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
+        revision: of the bundled hand: "spec" (default), "newest" or "newest_grasp_scene".
+        fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled one.
+        thumb: name of the finger that opposes the others.
+        oppositions: name -> fingers that oppose the thumb, or an `Opposition` with postures. By default every
+            finger alone ("line NAME"), and all of them ("plane N") when there are several.
+        actuators: joints that are driven, in the order of `ctrl`; all actuated joints by default.
+        knuckles: finger name -> end of the proximal link; by default the last joint of a finger with two, the last
+            but one of a finger with more.
+        base_pose: pose of the description's base in the hand frame (+Z finger extension, +Y spread, +X closure).
+        package_dirs: as in `load_robot`.
+
+    Raises:
+        ElbowroomError: unknown revision, links, fingers or joints; the message says which there are.
+    """
+    if isinstance(source, str) and source == "rh56" and fingertips is None:
+        return load_rh56("spec" if revision is None else revision)
+    if revision is not None:
+        raise InputError(
+            f"revisions exist for the bundled hand 'rh56' only, found {revision!r} for {source!r:.60}"
+        )
+    if not fingertips:
+        raise InputError(
+            f"{source!r:.60}: only 'rh56' is known as a hand; name its fingertips: "
+            "load_hand(..., fingertips={'thumb': 'thumb_tip_link', 'index': ('link', (x, y, z))})"
+        )
+    robot = _robot(source, base_pose, package_dirs)
+    if thumb not in fingertips:
+        raise InputError(
+            f"{robot.name}: fingertips must name the thumb {thumb!r}; found {', '.join(fingertips)}"
+        )
+    sites = _sites(source, robot)
+    tips = {name: sites.get(tip, tip) if isinstance(tip, str) else tip for name, tip in fingertips.items()}
+    fingers = tuple(_finger(robot, name, tip, (knuckles or {}).get(name)) for name, tip in tips.items())
+    chosen = tuple(robot.joint_names if actuators is None else actuators)
+    return Hand(
+        name=robot.name,
+        robot=robot,
+        actuators=tuple(_actuator(robot, name) for name in chosen),
+        fingers=fingers,
+        thumb=thumb,
+        oppositions=_oppositions(robot, fingers, thumb, oppositions),
+    )
+
+
+def _robot(source: Any, base_pose: Any, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
+    if isinstance(source, Robot):
+        return source
+    with warnings.catch_warnings():  # grasp geometry needs joints and links; the robot keeps its notes
+        warnings.simplefilter("ignore", ApproximationWarning)
+        return load_robot(source, base_pose=base_pose, package_dirs=package_dirs)
+
+
+def _sites(source: Any, robot: Robot) -> dict[str, tuple[str, Sequence[float]]]:
+    """Sites of an MJCF description: name -> body and point; links of the same name come first."""
+    spec: Any = None
+    if isinstance(source, str) and source == "rh56":
+        spec = rh56_spec()
+    elif type(source).__name__ == "MjSpec":
+        spec = source
+    elif isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".xml"):
+        spec = load_mujoco().MjSpec.from_file(os.fspath(source))  # load_robot has compiled it already
+    else:
+        return {}
+    return {
+        site.name: (site.parent.name, tuple(float(value) for value in site.pos))
+        for site in spec.sites
+        if site.name and site.name not in robot.link_names
+    }
+
+
+def _actuator(robot: Robot, name: str) -> Actuator:
+    joint = robot.joint(name)
+    if not joint.actuated:
+        raise InputError(
+            f"{robot.name}: joint {name!r} cannot be an actuator; it follows another or does not move"
+        )
+    if not np.isfinite(joint.upper - joint.lower):
+        raise InputError(f"{robot.name}: joint {name!r} has no finite limits; a hand's actuators need them")
+    return Actuator(name, name, float(joint.lower), float(joint.upper))
+
+
+def _point(robot: Robot, spec: TipSpec, what: str) -> tuple[str, tuple[float, float, float]]:
+    link, point = (spec, (0.0, 0.0, 0.0)) if isinstance(spec, str) else spec
+    robot.link_index(link)
+    try:
+        values = np.asarray(point, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{robot.name}: {what}: its point must be three numbers, found {point!r:.60}"
+        ) from error
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise InputError(f"{robot.name}: {what}: its point must be three finite numbers, found {point!r:.60}")
+    return link, (float(values[0]), float(values[1]), float(values[2]))
+
+
+def _finger(robot: Robot, name: str, tip: TipSpec, knuckle: TipSpec | None) -> Finger:
+    tip_link, tip_point = _point(robot, tip, f"finger {name!r}")
+    joints = chain(robot, tip_link)
+    if not joints:
+        raise InputError(f"{robot.name}: finger {name!r}: no joint moves link {tip_link!r}")
+    if knuckle is None:
+        bend = min(len(joints) - 1, max(1, len(joints) - 2))
+        return Finger(name, tip_link, tip_point, joints[bend].child)
+    return Finger(name, tip_link, tip_point, *_point(robot, knuckle, f"knuckle of {name!r}"))
+
+
+def _oppositions(
+    robot: Robot,
+    fingers: tuple[Finger, ...],
+    thumb: str,
+    given: Mapping[str, Opposition | Sequence[str]] | None,
+) -> dict[str, Opposition]:
+    others = tuple(finger.name for finger in fingers if finger.name != thumb)
+    if given is None:
+        sets = {f"line {name}": Opposition((name,)) for name in others}
+        if len(others) > 1:
+            sets[f"plane {len(others) + 1}"] = Opposition(others)
+        return sets
+    found: dict[str, Opposition] = {}
+    for name, entry in given.items():
+        opposition = entry if isinstance(entry, Opposition) else Opposition(tuple(entry))
+        unknown_names = [finger for finger in opposition.fingers if finger not in others]
+        if unknown_names or not opposition.fingers or len(set(opposition.fingers)) != len(opposition.fingers):
+            raise InputError(
+                f"{robot.name}: opposition set {name!r} must name different fingers of: {', '.join(others)}; "
+                f"found {', '.join(opposition.fingers) or 'none'}"
+            )
+        found[name] = opposition
+    return found

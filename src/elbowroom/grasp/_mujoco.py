@@ -1,0 +1,189 @@
+"""The floating hand in MuJoCo: a model to simulate, a viewer, and pictures without a display.
+
+The hand gets six base joints (x, y, z, then rot_x, rot_y, rot_z) besides its six finger actuators; a grasp is
+the posture rot_x = pi, rot_y = -tilt. Coupled joints are set by their polynomials. The viewer needs a display;
+pictures need EGL or OSMesa and no display.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+
+from ..errors import InputError, MissingExtraError
+from ._execute import GraspMotion, base_coordinates
+from ._grasp import Grasp
+from ._hand import Hand
+from ._rh56 import load_mujoco, rh56_spec
+from ._scene import DrawnObject, drawn_object
+
+BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
+CONTEXTS = ("mujoco.egl", "mujoco.osmesa", "mujoco.glfw")
+"""Modules with a `GLContext`, in the order they are tried; the last needs a display."""
+SKY, FLOOR = (0.93, 0.95, 0.97, 1.0), (0.80, 0.77, 0.72, 1.0)
+OBJECT_COLOUR = (0.95, 0.76, 0.31, 0.55)
+TIP_COLOURS = ((0.82, 0.16, 0.25, 1.0), (0.10, 0.42, 0.70, 1.0))
+"""Thumb tip, other active tips."""
+
+
+def floating_hand_spec(hand: Hand, thing: DrawnObject | None = None, *, table: bool = True) -> Any:
+    """A `mujoco.MjSpec` of the hand on six base joints, with table, light and the object to look at.
+
+    Raises:
+        InputError: the hand has no bundled MuJoCo model.
+    """
+    mujoco = load_mujoco()
+    if hand.name != "rh56":
+        raise InputError(f"{hand.name}: MuJoCo pictures are made of the bundled hand 'rh56' only")
+    spec = rh56_spec(hand.revision)
+    spec.modelname = "floating_rh56"
+    for key in list(spec.keys):
+        spec.delete(key)
+    base = spec.body("base")
+    kinds = (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE)
+    for i, name in enumerate(BASE_JOINTS):
+        base.add_joint(name=name, type=kinds[i // 3], axis=np.eye(3)[i % 3], range=(-10.0, 10.0))
+    world = spec.worldbody
+    if table:
+        world.add_geom(name="table", type=mujoco.mjtGeom.mjGEOM_PLANE, size=(0.5, 0.5, 0.01), rgba=FLOOR)
+    world.add_light(pos=(0.3, -0.4, 0.9), dir=(-0.3, 0.4, -0.9), diffuse=(0.45, 0.45, 0.45), castshadow=True)
+    world.add_light(pos=(-0.4, -0.3, 0.6), dir=(0.4, 0.3, -0.6), diffuse=(0.25, 0.25, 0.25), castshadow=False)
+    if thing is not None:
+        shape: dict[str, Any] = {"type": mujoco.mjtGeom.mjGEOM_BOX, "size": thing.size / 2}
+        if thing.kind == "cylinder":
+            size = (thing.size[0] / 2, thing.size[1] / 2, 0.0)
+            turn = (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
+            shape = {"type": mujoco.mjtGeom.mjGEOM_CYLINDER, "size": size, "quat": turn}
+        world.add_geom(name="object", pos=thing.center, rgba=OBJECT_COLOUR, contype=0, conaffinity=0, **shape)
+    spec.visual.headlight.ambient = (0.45, 0.45, 0.45)
+    spec.visual.headlight.diffuse = (0.3, 0.3, 0.3)
+    return spec
+
+
+def set_posture(
+    model: Any, data: Any, hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray, tilt: float
+) -> None:
+    """Writes a posture into MuJoCo's data: base joints, all finger joints by name, controls; then kinematics."""
+    mujoco = load_mujoco()
+    values = dict(zip(BASE_JOINTS, base_coordinates(T_world_base, tilt), strict=True))
+    values |= dict(zip(hand.joint_names, hand.joints(ctrl).tolist(), strict=True))
+    for name, value in values.items():
+        data.qpos[model.joint(name).qposadr[0]] = value
+    for name, value in zip(hand.actuator_names, ctrl, strict=True):
+        data.ctrl[model.actuator(name).id] = value
+    mujoco.mj_forward(model, data)
+
+
+def render_grasp(
+    grasp: Grasp, height: float = 0.1, *, size: tuple[int, int] = (960, 720), azimuth: float = 120.0
+) -> UInt8[np.ndarray, "rows columns 3"]:
+    """Picture of a grasp by MuJoCo's renderer, without a display.
+
+    Args:
+        grasp: of the bundled hand.
+        height: world height of the grasp, m.
+        size: columns and rows.
+        azimuth: direction of view, degrees.
+
+    Raises:
+        MissingExtraError: neither EGL nor OSMesa is there; the message says what to install.
+    """
+    mujoco = load_mujoco()
+    columns, rows = size
+    spec = floating_hand_spec(grasp.hand, drawn_object(grasp, height))
+    getattr(spec.visual, "global").offwidth, getattr(spec.visual, "global").offheight = columns, rows
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
+    camera = mujoco.MjvCamera()
+    camera.azimuth, camera.elevation, camera.distance = azimuth, -14.0, 0.45
+    lookat = 0.5 * (data.xpos[model.body("base").id] + np.array([0.0, 0.0, height]))
+    camera.lookat[:] = lookat
+    context = _open_context(columns, rows)
+    try:
+        return _draw(model, data, camera, grasp, height, columns, rows)
+    finally:
+        context.free()
+
+
+def _draw(
+    model: Any, data: Any, camera: Any, grasp: Grasp, height: float, columns: int, rows: int
+) -> np.ndarray:
+    mujoco = load_mujoco()
+    scene = mujoco.MjvScene(model, maxgeom=2000)
+    gl = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, gl)
+    mujoco.mjv_updateScene(
+        model, data, mujoco.MjvOption(), None, camera, mujoco.mjtCatBit.mjCAT_ALL.value, scene
+    )
+    for name, tip in grasp.to_world(height).tips_world.items():
+        colour = TIP_COLOURS[0 if name == grasp.hand.thumb else 1]
+        mujoco.mjv_initGeom(
+            scene.geoms[scene.ngeom],
+            mujoco.mjtGeom.mjGEOM_SPHERE,
+            np.array([0.003, 0.0, 0.0]),
+            np.asarray(tip),
+            np.eye(3).ravel(),
+            np.array(colour, dtype=np.float32),
+        )
+        scene.ngeom += 1
+    scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = False
+    viewport = mujoco.MjrRect(0, 0, columns, rows)
+    pixels = np.empty((rows, columns, 3), dtype=np.uint8)
+    depth = np.empty((rows, columns), dtype=np.float32)
+    mujoco.mjr_render(viewport, scene, gl)
+    mujoco.mjr_readPixels(pixels, depth, viewport, gl)
+    gl.free()
+    pixels[depth >= 1.0] = np.round(255 * np.array(SKY[:3])).astype(np.uint8)
+    return pixels[::-1].copy()
+
+
+def _open_context(columns: int, rows: int) -> Any:
+    """The first OpenGL context that can be made current."""
+    failures: list[str] = []
+    for module in CONTEXTS:
+        try:
+            context = importlib.import_module(module).GLContext(columns, rows)
+            context.make_current()
+            return context
+        except Exception as error:  # what a missing driver raises differs between platforms
+            failures.append(f"{module.removeprefix('mujoco.')}: {type(error).__name__}")
+    raise MissingExtraError(
+        "MuJoCo cannot draw here: neither EGL nor OSMesa nor a display works "
+        f"({'; '.join(failures)}). On Debian or Ubuntu: apt install libegl1 libgl1-mesa-dri, or libosmesa6. "
+        "plot_grasp (--plot) draws without them."
+    )
+
+
+def show_grasp(grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = None) -> None:
+    """Opens MuJoCo's viewer on a grasp, or plays a motion that ends in it; returns when it is closed.
+
+    Raises:
+        MissingExtraError: there is no display.
+    """
+    import os
+    import sys
+    import time
+
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        raise MissingExtraError("MuJoCo's viewer needs a display; render_grasp makes a picture without one")
+    mujoco = load_mujoco()
+    viewer_module = importlib.import_module("mujoco.viewer")
+    model = floating_hand_spec(grasp.hand, drawn_object(grasp, height)).compile()
+    data = mujoco.MjData(model)
+    set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
+    with viewer_module.launch_passive(model, data) as viewer:
+        start = time.monotonic()
+        while viewer.is_running():
+            if motion is not None:
+                i = min(int(np.searchsorted(motion.times, time.monotonic() - start)), len(motion.times) - 1)
+                set_posture(
+                    model, data, grasp.hand, motion.ctrl[i], motion.Ts_world_base[i], float(motion.tilt[i])
+                )
+            viewer.sync()
+            time.sleep(0.02)

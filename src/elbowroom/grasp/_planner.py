@@ -1,0 +1,287 @@
+"""GraspPlanner: line, plane and cylinder grasps of a hand by either method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from ..errors import InputError, UnknownNameError, unknown
+from ._grasp import Grasp, as_number, make_grasp, read_only
+from ._hand import Hand, UnknownFingerError
+from ._proportional import Proportional
+from ._smooth import SmoothClosure
+from ._tables import ExactFingers, TableFingers
+from ._types import Mode
+
+Method = Literal["smooth", "proportional"]
+METHODS: tuple[Method, ...] = ("smooth", "proportional")
+RANGE_SLACK = 1e-9
+"""m; a width this far outside its range is taken as its end (rounding of printed limits)."""
+
+
+class GraspRangeError(InputError):
+    """A width or diameter out of the range that the hand can do; the message names the range."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Grasps at equally spaced widths over a whole range."""
+
+    grasps: tuple[Grasp, ...]
+
+    @property
+    def widths(self) -> Float[np.ndarray, "n"]:
+        """Widths, m."""
+        return np.array([grasp.width for grasp in self.grasps])
+
+    @property
+    def ctrl(self) -> Float[np.ndarray, "n actuators"]:
+        """Controls, rad."""
+        return np.array([grasp.ctrl for grasp in self.grasps])
+
+    @property
+    def tilt(self) -> Float[np.ndarray, "n"]:
+        """Tilts, rad."""
+        return np.array([grasp.tilt_y for grasp in self.grasps])
+
+    @property
+    def s(self) -> Float[np.ndarray, "n"]:
+        """How far closed."""
+        return np.array([grasp.s for grasp in self.grasps])
+
+    @property
+    def largest_jump(self) -> float:
+        """Largest change of a control between neighbouring widths, rad."""
+        return float(np.abs(np.diff(self.ctrl, axis=0)).max())
+
+    @property
+    def largest_slope(self) -> float:
+        """Largest change of a control per width, rad/m."""
+        return float((np.abs(np.diff(self.ctrl, axis=0)) / np.diff(self.widths)[:, None]).max())
+
+    @property
+    def largest_tilt_jump(self) -> float:
+        """Largest change of the tilt between neighbouring widths, rad."""
+        return float(np.abs(np.diff(self.tilt)).max())
+
+
+class GraspPlanner:
+    """Plans grasps of a hand.
+
+    Args:
+        hand: the hand, from `load_hand`.
+        method: "smooth" (continuous, level in the world, within joint ranges) or "proportional" (as specified).
+        exact: proportional method without tables, with its limits refined beyond its grid. The smooth method is
+            always exact; its branch is cached.
+        rebuild: make cached tables and branches anew.
+        unused: control of fingers that take no part, rad, within their bounds; open by default. Curled, they do not
+            reach below the grasp.
+
+    Raises:
+        InputError: unknown method, or a hand that the method cannot serve.
+    """
+
+    def __init__(
+        self,
+        hand: Hand,
+        method: Method | str = "smooth",
+        *,
+        exact: bool = False,
+        rebuild: bool = False,
+        unused: float | None = None,
+    ) -> None:
+        if not isinstance(hand, Hand):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"expected a Hand from load_hand, found a {type(hand).__name__}")
+        if method not in METHODS:
+            raise UnknownNameError(unknown("method", str(method), METHODS))
+        self.hand, self.method, self.exact, self._rebuild = hand, method, exact, rebuild
+        self._unused = None if unused is None else as_number(unused, "unused")
+        self._branches: dict[str, SmoothClosure] = {}
+        if method == "proportional":
+            _ = self.proportional
+
+    @cached_property
+    def proportional(self) -> Proportional:
+        """The specified planner behind this one, whatever the method."""
+        points = ExactFingers(self.hand) if self.exact else TableFingers(self.hand, rebuild=self._rebuild)
+        return Proportional(self.hand, points, exact=self.exact)
+
+    def branch(self, opposition: str) -> SmoothClosure:
+        """The smooth closure of an opposition set, built at first use and cached."""
+        if opposition not in self._branches:
+            self._branches[opposition] = SmoothClosure(
+                self.hand, opposition, self.hand.opposition(opposition), rebuild=self._rebuild
+            )
+        return self._branches[opposition]
+
+    # Grasps -------------------------------------------------------------------------------------
+
+    def line(self, width: float, finger: str = "index") -> Grasp:
+        """Thumb and one finger pinch a width.
+
+        Args:
+            width: m.
+            finger: the finger that opposes the thumb.
+
+        Raises:
+            GraspRangeError: the width is out of range; the message names the range.
+            UnknownFingerError: no such finger, or one that does not oppose the thumb.
+        """
+        return self._plan("line", self._line_set(finger), width, "width")
+
+    def plane(self, width: float, fingers: int = 4) -> Grasp:
+        """Thumb and several fingers press two parallel sides.
+
+        Args:
+            width: m.
+            fingers: how many take part, thumb included: 3, 4 or 5 on a five-finger hand.
+        """
+        return self._plan("plane", self._plane_set(fingers), width, "width")
+
+    def cylinder(self, diameter: float, *, from_above: bool = False) -> Grasp:
+        """All fingers close around a cylinder, measured between the knuckles.
+
+        Args:
+            diameter: m.
+            from_above: level the knuckles instead of the tips (smooth method): the hand stays above the cylinder at
+                every diameter, where level tips tip it over below 71 mm.
+        """
+        return self._plan(
+            "cylinder", "cylinder from above" if from_above else "cylinder", diameter, "diameter"
+        )
+
+    def oppose(self, opposition: str, width: float) -> Grasp:
+        """A grasp with an opposition set by its name; smooth method only for sets the user made."""
+        return self._plan(self._mode_of(opposition), opposition, width, "width")
+
+    def grasp(self, mode: Mode | str, width: float, *, finger: str = "index", fingers: int = 4) -> Grasp:
+        """A grasp by the name of its mode."""
+        name = self._set_of(mode, finger, fingers)
+        return self._plan(self._mode_of(name), name, width, "diameter" if mode == "cylinder" else "width")
+
+    def range(self, mode: Mode | str, *, finger: str = "index", fingers: int = 4) -> tuple[float, float]:
+        """Smallest and largest width (diameter) of a mode, m."""
+        name = self._set_of(mode, finger, fingers)
+        return self._range(self._mode_of(name), name)
+
+    def sweep(
+        self,
+        mode: Mode | str,
+        n: int = 400,
+        *,
+        finger: str = "index",
+        fingers: int = 4,
+        widths: Iterable[float] | None = None,
+    ) -> Sweep:
+        """Grasps at n equally spaced widths over the range, or at the given widths."""
+        low, high = self.range(mode, finger=finger, fingers=fingers)
+        values = np.linspace(low, high, n) if widths is None else widths
+        return Sweep(tuple(self.grasp(mode, float(w), finger=finger, fingers=fingers) for w in values))
+
+    # Helpers ------------------------------------------------------------------------------------
+
+    def _plan(self, mode: Mode, name: str, width: Any, what: str) -> Grasp:
+        value = self._checked(mode, name, width, what)
+        opposition = self.hand.opposition(name)
+        if self.method == "proportional":
+            if opposition.align == "knuckles":
+                raise InputError(f"{self.hand.name}: {name!r} needs method='smooth'")
+            if mode == "line":
+                grasp = self.proportional.line(value, opposition.fingers[0])
+            elif mode == "plane":
+                grasp = self.proportional.plane(value, opposition.fingers)
+            else:
+                grasp = self.proportional.cylinder(value)
+        else:
+            closure = self.branch(name)
+            state, s = closure.solve(value)
+            ctrl = closure.closure.ctrl(state.x)
+            grasp = make_grasp(
+                self.hand,
+                mode,
+                "smooth",
+                opposition.fingers,
+                value,
+                s,
+                ctrl,
+                state.tilt,
+                measure=opposition.measure,
+                level="knuckles" if opposition.align == "knuckles" else "tips",
+            )
+        return replace(grasp, opposition=name, ctrl=self._with_unused(grasp))
+
+    def _with_unused(self, grasp: Grasp) -> np.ndarray:
+        """Controls with the fingers that take no part where they should be."""
+        if self._unused is None:
+            return grasp.ctrl
+        active = {i for name in (self.hand.thumb, *grasp.fingers) for i in self.hand.finger_actuators(name)}
+        idle = [i for i in range(len(self.hand.actuators)) if i not in active]
+        ctrl = grasp.ctrl.copy()
+        ctrl[idle] = np.clip(self._unused, self.hand.ctrl_lower[idle], self.hand.ctrl_upper[idle])
+        return read_only(ctrl)
+
+    def _checked(self, mode: Mode, name: str, width: Any, what: str) -> float:
+        low, high = self._range(mode, name)
+        label = f"{self.hand.name}, {name}, {self.method}"
+        limits = f"{1e3 * low:.2f} to {1e3 * high:.2f} mm"
+        try:
+            value = as_number(width, what)
+        except InputError as error:
+            raise GraspRangeError(f"{label}: {error}; the range is {limits}") from error
+        if not low - RANGE_SLACK <= value <= high + RANGE_SLACK:
+            raise GraspRangeError(f"{label}: {what} {1e3 * value:.2f} mm is out of range; it can do {limits}")
+        return min(max(value, low), high)
+
+    def _range(self, mode: Mode, name: str) -> tuple[float, float]:
+        if self.method == "smooth":
+            return self.branch(name).range
+        if mode == "line":
+            return self.proportional.line_range(self.hand.opposition(name).fingers[0])
+        return self.proportional.plane_range() if mode == "plane" else self.proportional.cylinder_range
+
+    def _mode_of(self, name: str) -> Mode:
+        opposition = self.hand.opposition(name)
+        if opposition.measure == "knuckles":
+            return "cylinder"
+        return "line" if len(opposition.fingers) == 1 else "plane"
+
+    def _set_of(self, mode: str, finger: str, fingers: int) -> str:
+        if mode == "line":
+            return self._line_set(finger)
+        if mode == "plane":
+            return self._plane_set(fingers)
+        if mode in ("cylinder", *self.hand.oppositions):
+            return mode
+        raise UnknownNameError(
+            unknown("mode", str(mode), ("line", "plane", "cylinder", *self.hand.oppositions))
+        )
+
+    def _line_set(self, finger: str) -> str:
+        self.hand.finger_index(finger)
+        found = [
+            n for n, o in self.hand.oppositions.items() if o.fingers == (finger,) and o.measure == "tips"
+        ]
+        if not found:
+            able = [o.fingers[0] for o in self.hand.oppositions.values() if len(o.fingers) == 1]
+            raise UnknownFingerError(
+                f"{self.hand.name}: {finger!r} does not oppose the thumb in a line grasp; there are: {', '.join(able)}"
+            )
+        return found[0]
+
+    def _plane_set(self, fingers: int) -> str:
+        sets = {
+            len(o.fingers) + 1: n
+            for n, o in self.hand.oppositions.items()
+            if len(o.fingers) > 1 and o.measure == "tips"
+        }
+        if isinstance(fingers, bool) or fingers not in sets:
+            raise UnknownFingerError(
+                f"{self.hand.name}: no plane grasp with {fingers!r} fingers (thumb included); "
+                f"there are: {', '.join(map(str, sorted(sets))) or 'none'}"
+            )
+        return sets[fingers]

@@ -1,0 +1,221 @@
+"""Contacts, force closure and Ferrari-Canny quality.
+
+Contacts press along the object's inward normal with Coulomb friction and, by default, torsional friction (soft
+fingers, as MuJoCo's condim 4). Cones become EDGES generators inscribed in them, so quality is never
+overstated. The grasp wrench space is the convex hull of all contacts' unit generators (Ferrari & Canny, ICRA
+1992, the L1 metric); quality is the radius of the largest ball around the origin inside it, torques divided by
+the object's size. The hull is qhull's; where it is flat, the origin is no interior point and quality is zero.
+Quality says what the contacts can hold, not whether the fingers are strong enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy.spatial import ConvexHull, QhullError
+
+from ..errors import InputError, shape_text
+from ..typing import Points
+from ._grasp import Grasp, as_number, read_only
+
+FRICTION = 1.0
+TORSION = 0.005
+"""Sliding friction, and torsional friction in metres: the bundled hand's values."""
+EDGES = 16
+"""Generators of a friction cone: inscribed, its smallest radius is cos(pi / 16) = 0.981 of the cone's."""
+FLAT = 1e-9
+"""Quality below this is zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A fingertip on the object."""
+
+    finger: str
+    point: Float[np.ndarray, "3"]
+    """On the object's surface, world frame, m."""
+    normal: Float[np.ndarray, "3"]
+    """Unit, into the object."""
+    gap: float
+    """From the fingertip to the surface, m; negative inside."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraspQuality:
+    """What a set of contacts can hold."""
+
+    contacts: tuple[Contact, ...]
+    force_closure: bool
+    """Every wrench can be resisted."""
+    epsilon: float
+    """Ferrari-Canny quality: largest wrench resisted in every direction with contact forces that sum to one."""
+    volume: float
+    """Volume of the grasp wrench space."""
+    weakest: Float[np.ndarray, "6"]
+    """Direction of the wrench that is resisted least (force, torque over `scale`); zero without force closure."""
+    friction: float
+    torsion: float
+    scale: float
+    """m; torques are divided by it."""
+    largest_gap: float
+    """m; a large one means that the contacts are only the points nearest to the fingertips."""
+
+
+def contacts_on_mesh(
+    tips: dict[str, Float[np.ndarray, "3"]] | Any, vertices: Any, faces: Any
+) -> tuple[Contact, ...]:
+    """Contacts where fingertips are nearest to a mesh.
+
+    Args:
+        tips: finger -> fingertip, world frame.
+        vertices: (verts, 3) of the object, world frame.
+        faces: (tris, 3) wound outward.
+    """
+    corners = np.asarray(vertices, dtype=np.float64)[np.asarray(faces)]
+    if corners.ndim != 3 or corners.shape[1:] != (3, 3) or not len(corners):
+        raise InputError(f"object: expected triangles, found {shape_text(corners)}")
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1)
+    corners, normals = corners[length > 0], normals[length > 0] / length[length > 0, None]
+    contacts: list[Contact] = []
+    for name, tip in tips.items():
+        nearest = closest_on_triangles(np.asarray(tip, dtype=np.float64), corners)
+        distance = np.linalg.norm(nearest - tip, axis=1)
+        ties = distance <= distance.min() + 1e-9  # an edge or corner: the face that looks at the tip most
+        side = np.einsum("ij,ij->i", tip - nearest, normals)
+        k = int(np.argmax(np.where(ties, np.abs(side), -1.0)))
+        sign = 1.0 if side[k] >= 0.0 else -1.0
+        contacts.append(
+            Contact(name, read_only(nearest[k].copy()), read_only(-normals[k]), float(sign * distance[k]))
+        )
+    return tuple(contacts)
+
+
+def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
+    """Contacts on two parallel vertical sides (the object a line or plane grasp is planned for)."""
+    tips = grasp.to_world(height).tips_world
+    contacts: list[Contact] = []
+    for name, tip in tips.items():
+        side = 0.5 * grasp.width * (1.0 if name == grasp.hand.thumb else -1.0)
+        shift = 0.0 if grasp.method == "smooth" else _middle(grasp, tips)
+        point = np.array([side + shift, tip[1], tip[2]])
+        normal = np.array([-np.sign(side), 0.0, 0.0])
+        contacts.append(Contact(name, read_only(point), read_only(normal), float(-normal @ (tip - point))))
+    return tuple(contacts)
+
+
+def _middle(grasp: Grasp, tips: Any) -> float:
+    """Where the middle between thumb and fingers is along X."""
+    return float(0.5 * (tips[grasp.hand.thumb][0] + np.mean([tips[name][0] for name in grasp.fingers])))
+
+
+def grasp_quality(
+    contacts: tuple[Contact, ...],
+    *,
+    center: Any = None,
+    scale: float | None = None,
+    friction: float = FRICTION,
+    torsion: float = TORSION,
+    edges: int = EDGES,
+) -> GraspQuality:
+    """Force closure and Ferrari-Canny quality of contacts.
+
+    Args:
+        contacts: at least one.
+        center: point about which torques are taken; the contacts' mean by default.
+        scale: m, divides torques; the largest distance of a contact from `center` by default.
+        friction: Coulomb coefficient.
+        torsion: torsional friction coefficient, m; 0 for hard fingers.
+        edges: generators per cone, at least 3.
+    """
+    if not contacts:
+        raise InputError("quality needs at least one contact")
+    for name, value in (("friction", friction), ("torsion", torsion)):
+        if as_number(value, name) < 0:
+            raise InputError(f"{name} must not be negative, found {value}")
+    if edges < 3:
+        raise InputError(f"a friction cone needs at least 3 edges, found {edges}")
+    points = np.array([contact.point for contact in contacts])
+    middle = points.mean(axis=0) if center is None else np.asarray(center, dtype=np.float64)
+    reach = float(np.linalg.norm(points - middle, axis=1).max())
+    size = as_number(scale, "scale") if scale is not None else (reach or 1.0)
+    wrenches = np.concatenate(
+        [generators(contact, middle, size, friction, torsion, edges) for contact in contacts]
+    )
+    epsilon, volume, weakest = wrench_space(wrenches)
+    return GraspQuality(
+        contacts=contacts,
+        force_closure=epsilon > 0.0,
+        epsilon=epsilon,
+        volume=volume,
+        weakest=read_only(weakest),
+        friction=friction,
+        torsion=torsion,
+        scale=size,
+        largest_gap=max(abs(contact.gap) for contact in contacts),
+    )
+
+
+def generators(
+    contact: Contact, center: np.ndarray, scale: float, friction: float, torsion: float, edges: int
+) -> Float[np.ndarray, "n 6"]:
+    """Wrenches of one contact for unit normal force: cone edges, and the two torsional extremes."""
+    n = contact.normal
+    first = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
+    first /= np.linalg.norm(first)
+    second = np.cross(n, first)
+    angle = 2.0 * np.pi * np.arange(edges) / edges
+    forces = n + friction * (np.cos(angle)[:, None] * first + np.sin(angle)[:, None] * second)
+    wrenches = np.concatenate([forces, np.cross(contact.point - center, forces) / scale], axis=1)
+    if torsion > 0:
+        turn = np.cross(contact.point - center, n) / scale
+        twist = torsion * n / scale
+        extremes = np.array([np.concatenate([n, turn + twist]), np.concatenate([n, turn - twist])])
+        wrenches = np.concatenate([wrenches, extremes])
+    return wrenches
+
+
+def wrench_space(wrenches: Float[np.ndarray, "n 6"]) -> tuple[float, float, Float[np.ndarray, "6"]]:
+    """Radius of the largest origin-centred ball in the hull, the hull's volume, and the weakest direction."""
+    none = np.zeros(wrenches.shape[1])
+    spread = wrenches - wrenches.mean(axis=0)
+    if (
+        np.linalg.matrix_rank(spread, tol=1e-9) < wrenches.shape[1]
+    ):  # fewer contacts or directions than space has
+        return 0.0, 0.0, none
+    try:
+        hull = ConvexHull(wrenches)
+    except QhullError:  # many generators on one facet: qhull moves them by its own rounding and goes on
+        hull = ConvexHull(wrenches, qhull_options="QJ Pp")
+    offsets = -hull.equations[:, -1]  # distance of the origin below each facet
+    k = int(np.argmin(offsets))
+    if offsets[k] <= FLAT:
+        return 0.0, float(hull.volume), none
+    return float(offsets[k]), float(hull.volume), hull.equations[k, :-1].copy()
+
+
+def closest_on_triangles(point: Float[np.ndarray, "3"], corners: Float[np.ndarray, "n 3 3"]) -> Points:
+    """Closest point of every triangle to a point (Ericson, Real-Time Collision Detection, 5.1.5)."""
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    edges = ((a, b), (b, c), (c, a))
+    normal = np.cross(b - a, c - a)
+    squared = np.einsum("ij,ij->i", normal, normal)
+    over = point - normal * (np.einsum("ij,ij->i", point - a, normal) / squared)[:, None]
+    inside = np.ones(len(corners), dtype=bool)
+    best, distance = over.copy(), np.full(len(corners), np.inf)
+    for start, end in edges:
+        side = np.einsum("ij,ij->i", np.cross(end - start, over - start), normal)
+        inside &= side >= 0.0
+        along = end - start
+        t = np.clip(
+            np.einsum("ij,ij->i", point - start, along) / np.einsum("ij,ij->i", along, along), 0.0, 1.0
+        )
+        candidate = start + t[:, None] * along
+        gap = np.linalg.norm(candidate - point, axis=1)
+        nearer = gap < distance
+        best[nearer], distance[nearer] = candidate[nearer], gap[nearer]
+    best[inside] = over[inside]
+    return best

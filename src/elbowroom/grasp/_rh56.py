@@ -1,0 +1,150 @@
+"""The bundled RH56 hand in its revisions, from the shipped table of facts.
+
+The MJCF file holds the specified revision; others change its coupling polynomials, ranges and fingertip
+points through `mujoco.MjSpec`. Constants of the specified planner that the table does not hold stand here.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ..errors import UnknownNameError, unknown
+from ..robot import load_robot
+from ._hand import Actuator, Finger, Hand
+from ._types import Align, Opposition, ProportionalLaw
+
+ASSETS = "elbowroom.assets"
+MODEL = "rh56/rh56.xml"
+FACTS = "rh56/rh56_facts.json"
+
+FINGERS = ("thumb", "index", "middle", "ring", "pinky")
+PLANE_SETS = {3: ("middle", "index"), 4: ("middle", "index", "ring"), 5: ("middle", "index", "ring", "pinky")}
+"""Fingers that oppose the thumb in a plane grasp with that many fingers, reference finger first."""
+CYLINDER_SET = ("index", "middle", "ring", "pinky")
+
+FINGER_CLOSED = 1.5
+"""rad; the specified planner closes the reference finger as 1.5 s and the thumb through its control range."""
+
+FINGER_SHAPE, THUMB_SHAPE = 1 / 1.6, 2.5
+"""Exponents of the smooth closure: fingers close early, the thumb late (found by experiment)."""
+CYLINDER_THUMB_SHAPE = 6.0
+"""For cylinders the thumb stays open until the fingers have curled."""
+CYLINDER_SMALLEST = 0.050
+"""m; a closure that goes on to 45 mm lets the thumb's proximal link meet the curled fingers (exact meshes), and
+the base sinks towards the height of the grasp. The proportional method collides below 45 mm too."""
+
+
+@cache
+def facts() -> dict[str, Any]:
+    """The shipped table."""
+    return json.loads(resources.files(ASSETS).joinpath(FACTS).read_text(encoding="utf-8"))
+
+
+def load_mujoco() -> Any:
+    """The mujoco module, imported when first needed; its compiled names are unknown to type checkers."""
+    import mujoco
+
+    return mujoco
+
+
+def revisions() -> tuple[str, ...]:
+    """Names of the revisions that can be loaded."""
+    return tuple(facts()["revisions"])
+
+
+def revision_facts(revision: str) -> dict[str, Any]:
+    """The table's entry of a revision.
+
+    Raises:
+        UnknownNameError: there is no such revision.
+    """
+    if revision not in facts()["revisions"]:
+        raise UnknownNameError(f"rh56: {unknown('revision', str(revision), revisions())}")
+    return facts()["revisions"][revision]
+
+
+def rh56_spec(revision: str = "spec") -> Any:
+    """The hand as a `mujoco.MjSpec` with the couplings, ranges and tip sites of a revision."""
+    mujoco = load_mujoco()
+    entry = revision_facts(revision)
+    with resources.as_file(resources.files(ASSETS).joinpath(MODEL)) as path:
+        spec = mujoco.MjSpec.from_file(str(path))
+    laws = {law["joint"]: law["polycoef"] for law in entry["couplings"]}
+    for equality in spec.equalities:
+        equality.data[:5] = laws[equality.name1]
+    for name, limits in entry["joint_range_overrides"].items():
+        spec.joint(name).range = limits
+    for actuator in entry["actuators"]:
+        spec.actuator(actuator["name"]).ctrlrange = actuator["ctrl_range"]
+    for name, point in entry.get("tip_site_overrides", {}).items():
+        spec.site(facts()["tip_sites"][name]["name"]).pos = point
+    return spec
+
+
+def load_rh56(revision: str = "spec") -> Hand:
+    """Loads the bundled hand."""
+    entry = revision_facts(revision)
+    tips = entry.get("tip_site_overrides", {})
+    sites = facts()["tip_sites"]
+    fingers = tuple(
+        Finger(
+            name=name,
+            tip_link=sites[name]["body"],
+            tip_point=tuple(tips.get(name, sites[name]["pos"])),
+            knuckle_link=f"{name}_intermediate",
+        )
+        for name in FINGERS
+    )
+    actuators = tuple(
+        Actuator(item["name"], item["joint"], float(item["ctrl_range"][0]), float(item["ctrl_range"][1]))
+        for item in entry["actuators"]
+    )
+    return Hand(
+        name="rh56",
+        robot=load_robot(rh56_spec(revision)),
+        actuators=actuators,
+        fingers=fingers,
+        thumb="thumb",
+        oppositions=_oppositions(entry),
+        revision=revision,
+        proportional=ProportionalLaw(
+            pitch="thumb_proximal",
+            yaw="thumb_yaw",
+            pitch_range=next((a.lower, a.upper) for a in actuators if a.name == "thumb_proximal"),
+            finger_closed=FINGER_CLOSED,
+            yaw_line=float(entry["thumb_yaw_line"]),
+            yaw_plane=float(entry["thumb_yaw_plane"]),
+            plane_reference="middle",
+            cylinder_reference="index",
+        ),
+    )
+
+
+def _oppositions(entry: dict[str, Any]) -> dict[str, Opposition]:
+    """Opposition sets with the postures and shapes of the smooth method."""
+    yaw = float(entry["thumb_yaw_plane"])
+    shape = {"thumb_proximal": THUMB_SHAPE, **dict.fromkeys(FINGERS[1:], FINGER_SHAPE)}
+    pinch = {"thumb_proximal": 0.2, "thumb_yaw": yaw, **dict.fromkeys(FINGERS[1:], 0.8)}
+    sets = {f"line {name}": (name,) for name in FINGERS[1:]}
+    sets |= {f"plane {count}": names for count, names in PLANE_SETS.items()}
+    oppositions = {
+        name: Opposition(fingers, open={"thumb_yaw": yaw}, closed=pinch, shape=shape)
+        for name, fingers in sets.items()
+    }
+    wrapped = {"thumb_proximal": 0.2, "thumb_yaw": yaw, **dict.fromkeys(FINGERS[1:], 1.5)}
+    aligns: dict[str, Align] = {"cylinder": "mean", "cylinder from above": "knuckles"}
+    for name, align in aligns.items():
+        oppositions[name] = Opposition(
+            CYLINDER_SET,
+            measure="knuckles",
+            open={"thumb_yaw": yaw},
+            closed=wrapped,
+            shape={"thumb_proximal": CYLINDER_THUMB_SHAPE},
+            closed_width=CYLINDER_SMALLEST,
+            closed_tilt=None,
+            align=align,
+        )
+    return oppositions

@@ -1,0 +1,105 @@
+"""What there is to draw of a grasp, as plain arrays: the hand's shapes, its bones, the object, the grasp plane.
+
+Shared by the pictures here and by pages that draw elsewhere. World frame, metres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from .._poses import matrix_from_wxyz_xyz
+from ..typing import Points, Triangles
+from ._grasp import Grasp
+from ._hand import Hand, chain
+
+BELOW, ABOVE = 0.045, 0.012
+"""m; how far the drawn object reaches below and above the grasp's height."""
+BESIDE = 0.012
+"""m; how far it reaches beyond the outermost fingertips sideways."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One collision shape of a link, placed."""
+
+    link: str
+    finger: str
+    """The finger it belongs to; empty for the palm."""
+    vertices: Points
+    faces: Triangles
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnObject:
+    """The object a grasp is planned for: a box, or a cylinder along Y."""
+
+    kind: Literal["box", "cylinder"]
+    center: Float[np.ndarray, "3"]
+    size: Float[np.ndarray, "3"]
+    """Edges; for a cylinder its diameter, length and diameter again."""
+
+
+def hand_pieces(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> tuple[Piece, ...]:
+    """All collision shapes of a hand in the world."""
+    poses = T_world_base @ matrix_from_wxyz_xyz(hand.robot.link_poses(hand.cfg(ctrl)))
+    owner = link_fingers(hand)
+    pieces: list[Piece] = []
+    for link, shapes in hand.robot.shapes.items():
+        for shape in shapes:
+            data = shape.load()
+            T = poses[hand.robot.link_index(link)] @ shape.T_link_shape
+            pieces.append(
+                Piece(link, owner.get(link, ""), data.vertices @ T[:3, :3].T + T[:3, 3], data.faces)
+            )
+    return tuple(pieces)
+
+
+def hand_bones(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> dict[str, Points]:
+    """Per finger the line from its first joint over its joints to the tip, in the world."""
+    robot = hand.robot
+    poses = T_world_base @ matrix_from_wxyz_xyz(robot.link_poses(hand.cfg(ctrl)))
+    tips = hand.tips(ctrl) @ T_world_base[:3, :3].T + T_world_base[:3, 3]
+    bones: dict[str, Points] = {}
+    for i, finger in enumerate(hand.fingers):
+        origins = [poses[robot.link_index(joint.child)][:3, 3] for joint in chain(robot, finger.tip_link)]
+        bones[finger.name] = np.array([*origins, tips[i]])
+    return bones
+
+
+def link_fingers(hand: Hand) -> dict[str, str]:
+    """The finger of every link that only one finger moves."""
+    owners: dict[str, str] = {}
+    for finger in hand.fingers:
+        current = finger.tip_link
+        while True:
+            joint = hand.robot.parent_joint(current)
+            if joint is None:
+                break
+            owners[current] = finger.name if owners.get(current, finger.name) == finger.name else ""
+            current = joint.parent
+    return owners
+
+
+def drawn_object(grasp: Grasp, height: float = 0.1) -> DrawnObject:
+    """The object, to scale: its sides where the fingertips' mean and the thumb are.
+
+    A cylinder lies between the knuckles that its diameter is measured from.
+    """
+    T, tips = grasp.to_world(height)
+    points = np.array(list(tips.values()))
+    reach = float(np.ptp(points[:, 1])) + 2 * BESIDE
+    y = float(points[:, 1].min() + points[:, 1].max()) / 2
+    if grasp.mode == "cylinder":
+        knuckles = grasp.hand.knuckles(grasp.ctrl) @ T[:3, :3].T + T[:3, 3]
+        others = [grasp.hand.finger_index(name) for name in grasp.fingers]
+        middle = 0.5 * (knuckles[grasp.hand.finger_index(grasp.hand.thumb)] + knuckles[others].mean(axis=0))
+        center = np.array([middle[0], y, middle[2]])
+        return DrawnObject("cylinder", center, np.array([grasp.width, reach, grasp.width]))
+    x = 0.5 * float(tips[grasp.hand.thumb][0] + np.mean([tips[name][0] for name in grasp.fingers]))
+    tall = min(BELOW, height) + ABOVE
+    center = np.array([x, y, height + ABOVE - tall / 2])
+    return DrawnObject("box", center, np.array([grasp.width, reach, tall]))

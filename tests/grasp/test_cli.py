@@ -1,0 +1,73 @@
+"""`elbowroom grasp`: table, JSON, files, self-test, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from elbowroom.cli._grasp import Options, run
+from elbowroom.errors import ElbowroomError
+from elbowroom.grasp import GraspRangeError
+
+
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Options("line", width_mm=25.0)) == 0
+    out = capsys.readouterr().out
+    for text in ("line index, smooth", "25.00 mm", "thumb_yaw", "force closure", "in range"):
+        assert text in out
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Options("cylinder", width_mm=70.0, json=True)) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["mode"] == "cylinder"
+    assert data["width"] == pytest.approx(0.07)
+    assert list(data["ctrl"]) == ["pinky", "ring", "middle", "index", "thumb_proximal", "thumb_yaw"]
+    assert data["range"] == pytest.approx([0.05, 0.0997], abs=1e-4)
+
+
+def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plot, sweep, motion = tmp_path / "new" / "g.png", tmp_path / "s.png", tmp_path / "m.csv"
+    options = Options("plane", width_mm=40.0, fingers=3, plot=plot, sweep=sweep, export=motion, json=True)
+    assert run(options) == 0
+    assert json.loads(capsys.readouterr().out)["written"] == [str(plot), str(sweep), str(motion)]
+    for path in (plot, sweep):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    assert len(list(csv.DictReader(motion.open()))) > 20
+
+
+def test_check_exits_1_when_something_collides(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Options("line", width_mm=30.0, check=True)) == 0
+    assert "free" in capsys.readouterr().out
+    assert run(Options("line", width_mm=30.0, height_mm=-50.0, check=True, json=True)) == 1
+    assert "inside the table" in json.loads(capsys.readouterr().out)["check"]["why"]
+
+
+def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Options(self_test=True, json=True)) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["ok"]
+    assert len(data["lines"]) > 40
+    assert data["ranges"]["proportional line"] == pytest.approx([0.008674, 0.122078], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (Options("line", width_mm=200.0), GraspRangeError),
+        (Options("line", width_mm=float("nan")), GraspRangeError),
+        (Options("line", finger="toe"), ElbowroomError),
+        (Options("plane", fingers=7), ElbowroomError),
+        (Options(hand="panda"), ElbowroomError),
+        (Options(revision="old"), ElbowroomError),
+        (Options(export=Path("x.txt")), ElbowroomError),
+        (Options(check=True, object=Path("nowhere.stl")), ElbowroomError),
+        (Options(plot=Path("/dev/null/x.png")), ElbowroomError),
+    ],
+)
+def test_mistakes_are_our_errors(options: Options, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        run(options)

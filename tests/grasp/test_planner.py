@@ -1,0 +1,118 @@
+"""The planner's surface: errors that name the range, world poses, speed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import elbowroom.grasp
+from elbowroom.errors import ElbowroomError, InputError, UnknownNameError
+from elbowroom.grasp import GraspPlanner, GraspRangeError, Hand, UnknownFingerError
+
+Planners = Callable[..., GraspPlanner]
+
+
+def test_smooth_is_the_default(hand: Hand) -> None:
+    assert GraspPlanner(hand).method == "smooth"
+
+
+@pytest.mark.parametrize("method", ["smooth", "proportional"])
+@pytest.mark.parametrize("width", [-1.0, 0.0, 0.004, 0.2, np.inf, np.nan, None, "wide"])
+def test_widths_out_of_range_name_the_range(planners: Planners, method: str, width: object) -> None:
+    planner = planners(method)
+    for plan, mode in ((planner.line, "line"), (planner.plane, "plane"), (planner.cylinder, "cylinder")):
+        low, high = planner.range(mode)
+        with pytest.raises(GraspRangeError) as caught:
+            plan(width)  # type: ignore[arg-type]
+        assert f"{1e3 * low:.2f} to {1e3 * high:.2f} mm" in str(caught.value)
+        assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("method", ["smooth", "proportional"])
+def test_the_ends_of_the_range_can_be_planned(planners: Planners, method: str) -> None:
+    planner = planners(method)
+    for mode in ("line", "plane", "cylinder"):
+        for width in planner.range(mode):
+            assert planner.grasp(mode, width).width == pytest.approx(width)
+
+
+def test_unknown_names_are_refused(smooth: GraspPlanner, hand: Hand) -> None:
+    with pytest.raises(UnknownFingerError, match="index"):
+        smooth.line(0.03, finger="indx")
+    with pytest.raises(UnknownFingerError, match="does not oppose"):
+        smooth.line(0.03, finger="thumb")
+    for fingers in (2, 6, "four", True):
+        with pytest.raises(UnknownFingerError, match="3, 4, 5"):
+            smooth.plane(0.03, fingers=fingers)  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="smooth, proportional"):
+        GraspPlanner(hand, "quick")
+    with pytest.raises(UnknownNameError, match="line"):
+        smooth.range("sphere")
+
+
+def test_wrong_hands_are_refused(allegro: Hand) -> None:
+    with pytest.raises(InputError, match="load_hand"):
+        GraspPlanner("rh56")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="smooth"):
+        GraspPlanner(allegro, "proportional")
+    with pytest.raises(ElbowroomError, match="cylinder"):
+        GraspPlanner(allegro).cylinder(0.05)
+
+
+def test_world_pose_follows_the_frame_rule(planners: Planners) -> None:
+    for method in ("smooth", "proportional"):
+        grasp = planners(method).plane(0.06)
+        T, tips = grasp.to_world(height=0.25)
+        s, c = np.sin(grasp.tilt_y), np.cos(grasp.tilt_y)
+        Ry = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+        Rx = np.diag([1.0, -1.0, -1.0])
+        np.testing.assert_allclose(T[:3, :3], Ry @ Rx, atol=1e-15)
+        middle = T[:3, :3] @ grasp.midpoint
+        np.testing.assert_allclose(T[:3, 3], [-middle[0], -middle[1], 0.25 - middle[2]], atol=1e-15)
+        for name, tip in grasp.tips.items():
+            np.testing.assert_allclose(tips[name], T[:3, :3] @ tip + T[:3, 3], atol=1e-15)
+        assert list(tips) == ["thumb", *grasp.fingers]
+
+
+def test_smooth_tips_meet_the_sides_of_the_object(smooth: GraspPlanner) -> None:
+    for width in (0.006, 0.03, 0.1):
+        tips = smooth.line(width).to_world(0.1).tips_world
+        np.testing.assert_allclose(tips["thumb"], [width / 2, 0.0, 0.1], atol=1e-9)
+        np.testing.assert_allclose(tips["index"], [-width / 2, 0.0, 0.1], atol=1e-9)
+
+
+def test_results_are_read_only(smooth: GraspPlanner) -> None:
+    grasp = smooth.line(0.03)
+    for array in (grasp.ctrl, grasp.midpoint, grasp.tips["thumb"], grasp.to_world().T_world_base):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    with pytest.raises(InputError, match="height"):
+        grasp.to_world(np.nan)
+
+
+def test_unused_fingers_can_be_curled(hand: Hand) -> None:
+    grasp = GraspPlanner(hand, unused=1.2).line(0.01)
+    assert grasp.actuators["middle"] == grasp.actuators["pinky"] == 1.2
+    np.testing.assert_array_equal(grasp.ctrl[3:], GraspPlanner(hand).line(0.01).ctrl[3:])
+
+
+@pytest.mark.parametrize("method", ["smooth", "proportional"])
+def test_a_line_takes_less_than_a_millisecond(planners: Planners, method: str) -> None:
+    planner = planners(method)
+    widths = np.linspace(*planner.range("line"), 60)
+    best = np.inf
+    for _ in range(5):
+        start = time.process_time()
+        for width in widths:
+            planner.line(width)
+        best = min(best, (time.process_time() - start) / len(widths))
+    assert best < 1e-3
+
+
+def test_public_names_exist() -> None:
+    for name in elbowroom.grasp.__all__:
+        assert getattr(elbowroom.grasp, name) is not None
+    assert len(set(elbowroom.grasp.__all__)) == len(elbowroom.grasp.__all__)
