@@ -42,6 +42,11 @@ def test_public_names_exist_and_are_all_listed():
         _ = elbowroom.nothing
 
 
+def test_folders_need_no_import_of_their_own():
+    code = "import elbowroom as er; er.formats.read, er.mesh.collide, er.grasp.load_hand"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_folders_list_what_they_export(folder):
     module = importlib.import_module(f"elbowroom.{folder}")

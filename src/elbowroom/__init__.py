@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .robot import as_robot as as_robot
     from .robot import catalogue as catalogue
     from .robot import load_robot as load_robot
+    from .spheres import FitOptions as FitOptions
+    from .spheres import SphereModel as SphereModel
+    from .spheres import fit_spheres as fit_spheres
+    from .spheres import prove_coverage as prove_coverage
 
 _HOME = {
     "ExactCollision": "mesh",
@@ -24,13 +28,35 @@ _HOME = {
     "as_robot": "robot",
     "catalogue": "robot",
     "load_robot": "robot",
+    "FitOptions": "spheres",
+    "SphereModel": "spheres",
+    "fit_spheres": "spheres",
+    "prove_coverage": "spheres",
 }
 """Public name -> folder that defines it."""
 
-__all__ = ["ElbowroomError", "ExactCollision", "Robot", "__version__", "as_robot", "catalogue", "load_robot"]
+__all__ = [
+    "ElbowroomError",
+    "ExactCollision",
+    "FitOptions",
+    "Robot",
+    "SphereModel",
+    "__version__",
+    "as_robot",
+    "catalogue",
+    "fit_spheres",
+    "load_robot",
+    "prove_coverage",
+]
+
+
+_FOLDERS = ("formats", "grasp", "mesh", "robot", "spheres")
+"""Folders that are used as `elbowroom.NAME` without importing them first."""
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FOLDERS:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _HOME:
         raise AttributeError(f"module 'elbowroom' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -19,8 +19,10 @@ from ..errors import ApproximationWarning, ElbowroomError, unknown
 VERBS = {
     "demo": "Run the bundled robot through everything and write a report with pictures",
     "info": "List the robots that can be loaded, or describe one",
+    "spheres": "Cover a robot with spheres, prove that they contain it, write them to a file",
     "mesh": "Check two mesh files against each other exactly",
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
+    "convert": "Convert spheres and ignored pairs between file formats",
     "doctor": "Say what is installed, what is missing and how to get it",
 }
 """Verb -> one line of help; the module is `_VERB.py`."""

@@ -1,0 +1,122 @@
+"""`fit_spheres`: from a robot's collision meshes to a sphere model that is proved to cover them.
+
+This module reads the robot, looks into the cache and assembles the model; the methods are in `_centerline` and
+`_pipeline`. What they return has passed the exact coverage check.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._cache import cached
+from .._version import __version__
+from ..errors import InputError, UnknownLinkError, unknown
+from ._centerline import fit_centerline
+from ._model import SphereModel
+from ._options import FitOptions
+from ._pipeline import Progress, fit_tight
+from ._shape import Float64, LinkShape
+
+ALGORITHM = 1
+"""Counted up when a fit changes, so that older cached results are not used."""
+
+
+def fit_spheres(
+    robot: Any, options: FitOptions | None = None, *, progress: Progress | None = None
+) -> SphereModel:
+    """Covers every link that has collision geometry with spheres.
+
+    Args:
+        robot: a Robot. options: method, budget, margin and so on; the default is a tight fit.
+        progress: called with (done, total) as links are done.
+
+    Returns:
+        A model whose spheres are proved to contain the collision meshes (see `prove_coverage`).
+
+    Raises:
+        UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small.
+    """
+    options = options or FitOptions()
+    began = time.perf_counter()
+    every = ((name, robot.link_mesh(name)) for name in robot.link_names)
+    meshes = {name: mesh for name, mesh in every if mesh is not None}
+    _check_names(robot, meshes, options)
+
+    def compute() -> dict[str, np.ndarray]:
+        shapes = {name: LinkShape.from_mesh(mesh, f"link {name!r}") for name, mesh in meshes.items()}
+        if options.method == "centerline":
+            result = _fit_centerlines(robot, shapes, options, progress)
+        else:
+            result = fit_tight(shapes, options, progress)
+        counts = np.array([len(result[name][1]) for name in shapes], dtype=np.int64)
+        return {
+            "counts": counts,
+            "centers": np.concatenate([np.zeros((0, 3)), *(result[name][0] for name in shapes)]),
+            "radii": np.concatenate([np.zeros(0), *(result[name][1] for name in shapes)]),
+        }
+
+    arrays = cached("spheres", _key(robot, meshes, options), compute) if options.cache else compute()
+    ends = np.cumsum(arrays["counts"])[:-1]
+    parts = zip(np.split(arrays["centers"], ends), np.split(arrays["radii"], ends), strict=True)
+    evidence = {
+        "method": options.method,
+        "seed": options.seed,
+        "n_spheres": options.n_spheres,
+        "per_link": dict(options.per_link or {}),
+        "margin": options.margin,
+        "coverage": "proved",
+        "seconds": time.perf_counter() - began,
+        "version": __version__,
+    }
+    spheres = dict(zip(meshes, parts, strict=True)) if meshes else {}
+    for plane in options.clip_planes:
+        centers, radii = spheres[plane.link]
+        depth = float((plane.row()[3] - centers @ plane.row()[:3] + radii).max())
+        evidence[f"depth beyond clip plane of {plane.link}"] = depth
+    if progress is not None:
+        progress(1, 1)
+    return SphereModel.from_links(robot.link_names, spheres, robot_name=robot.name, evidence=evidence)
+
+
+def _check_names(robot: Any, meshes: dict[str, Any], options: FitOptions) -> None:
+    named = [("per_link", link) for link in options.per_link or {}]
+    named += [("clip plane", plane.link) for plane in options.clip_planes]
+    for what, link in named:
+        if link not in robot.link_names:
+            raise UnknownLinkError(f"{what}: {unknown('link', link, robot.link_names)}")
+        if link not in meshes and what == "clip plane":
+            raise InputError(f"clip plane: link {link!r} has no collision geometry")
+
+
+def _key(robot: Any, meshes: dict[str, Any], options: FitOptions) -> list[Any]:
+    """Everything the spheres depend on."""
+    plain = replace(
+        options, workers=None, cache=True, per_link=None
+    )  # these do not change the spheres, or come next
+    key: list[Any] = [ALGORITHM, repr(plain), sorted((options.per_link or {}).items())]
+    for name, mesh in meshes.items():
+        key += [name, np.asarray(mesh.vertices), np.asarray(mesh.faces)]
+        if options.method == "centerline":
+            key += [np.asarray(joint.T_parent_joint)[:3, 3] for joint in robot.child_joints(name)]
+    return key
+
+
+def _fit_centerlines(
+    robot: Any, shapes: dict[str, LinkShape], options: FitOptions, progress: Progress | None
+) -> dict[str, tuple[Float64, Float64]]:
+    out: dict[str, tuple[Float64, Float64]] = {}
+    for done, (name, shape) in enumerate(shapes.items()):
+        origins = [
+            np.asarray(joint.T_parent_joint, dtype=np.float64)[:3, 3] for joint in robot.child_joints(name)
+        ]
+        count = (options.per_link or {}).get(name)
+        out[name] = fit_centerline(
+            name, shape, origins, count, options.default_n_spheres, options.min_radius, options.margin
+        )
+        if progress is not None:
+            progress(done, len(shapes))
+    return out

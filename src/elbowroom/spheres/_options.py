@@ -1,0 +1,94 @@
+"""Options of `fit_spheres`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import InputError
+
+
+@dataclass(frozen=True)
+class ClipPlane:
+    """A plane that spheres of a link should not reach beyond, e.g. the table a base stands on.
+
+    Coverage comes first: a flat face on the plane can only be covered by spheres that dip below it. Volume beyond
+    the plane costs much more than other outside volume, and the depth that remains is in the model's evidence.
+    """
+
+    link: str
+    """The link it holds for."""
+    normal: tuple[float, float, float]
+    """Direction of the allowed side, link frame; any length."""
+    offset: float
+    """Points with unit normal . x >= offset (metres) are on the allowed side."""
+
+    def __post_init__(self) -> None:
+        length = math.hypot(*self.normal) if len(self.normal) == 3 else math.nan
+        if not (length > 0.0 and math.isfinite(length) and math.isfinite(self.offset)):
+            raise InputError(
+                f"clip plane of link {self.link!r}: expected a finite normal of three numbers, not all zero, and a "
+                f"finite offset, found {self.normal} and {self.offset}"
+            )
+
+    def row(self) -> np.ndarray:
+        """(4,) unit normal and offset."""
+        return np.append(np.asarray(self.normal, dtype=float) / math.hypot(*self.normal), self.offset)
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How `fit_spheres` makes a sphere model."""
+
+    method: Literal["tight", "centerline"] = "tight"
+    """`tight`: the least volume for a budget. `centerline`: spheres along the lines between joints, no search."""
+    n_spheres: int | None = None
+    """Budget in all for `tight`; None means six for each link with geometry."""
+    per_link: Mapping[str, int] | None = None
+    """Spheres by link: for `tight` the most it may have (one that holds nothing is left out), for `centerline` the
+    number along each centerline, before mending."""
+    margin: float = 0.0
+    """Added to every radius after the proof, metres."""
+    seed: int = 0
+    """Of all random choices; the same seed gives the same spheres for any number of workers."""
+    default_n_spheres: int = 3
+    """`centerline`: spheres along a centerline where neither `per_link` nor the name of the link says more."""
+    min_radius: float = 0.005
+    """`centerline`: smallest radius, metres."""
+    ratio_cap: float = 3.0
+    """`tight`: union over mesh volume that no closed link should exceed while the budget allows."""
+    clip_planes: tuple[ClipPlane, ...] = ()
+    """`tight`: planes that spheres should not reach beyond."""
+    share_mirrored: bool = True
+    """`tight`: links of the same or mirrored shape get the same or mirrored spheres."""
+    effort: float = 1.0
+    """`tight`: scales the number of starts and trials, and with them the time."""
+    workers: int | None = None
+    """`tight`: processes; None uses all cores or joblib's active configuration. Does not change the result."""
+    cache: bool = True
+    """Whether results are kept in the user's cache folder and taken from there."""
+
+    def __post_init__(self) -> None:
+        if self.method not in ("tight", "centerline"):
+            raise InputError(f"method must be 'tight' or 'centerline', found {self.method!r}")
+        if self.n_spheres is not None and not _is_count(self.n_spheres):
+            raise InputError(f"n_spheres must be a positive whole number or None, found {self.n_spheres!r}")
+        for link, count in (self.per_link or {}).items():
+            if not _is_count(count):
+                raise InputError(f"per_link[{link!r}] must be a positive whole number, found {count!r}")
+        for name, low in (("margin", 0.0), ("min_radius", 0.0), ("ratio_cap", 1.0), ("effort", 0.0)):
+            value = getattr(self, name)
+            if isinstance(value, str) or not (math.isfinite(value) and value >= low):
+                raise InputError(f"{name} must be finite and at least {low:g}, found {value!r}")
+        if not _is_count(self.default_n_spheres):
+            raise InputError(
+                f"default_n_spheres must be a positive whole number, found {self.default_n_spheres!r}"
+            )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 1)

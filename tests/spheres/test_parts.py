@@ -1,0 +1,115 @@
+"""Parts of the tight fit: sharing a budget, matching shapes, and the public names."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import trimesh
+
+import elbowroom.spheres as spheres
+from elbowroom.spheres._budget import Claim, pick_known, share_budget
+from elbowroom.spheres._mirror import TURNS, match_shapes
+from elbowroom.spheres._shape import LinkShape
+from elbowroom.spheres._tight import Curve
+
+
+def curve(ratios: list[float]) -> Curve:
+    n = len(ratios)
+    return Curve(
+        tuple(range(1, n + 1)), tuple(ratios), tuple(ratios), tuple(np.zeros((k + 1, 4)) for k in range(n))
+    )
+
+
+def test_budget_is_shared_as_brute_force_would() -> None:
+    # power laws are their own trend: smoothing leaves them as they are
+    laws = [(1.0, 2.0, 0.7), (0.5, 5.0, 1.1), (3.0, 0.8, 0.9)]
+    claims = [Claim(curve([1 + a * k**-p for k in range(1, 13)]), v, 1, True) for v, a, p in laws]
+    got = share_budget(claims, 15, cap=100.0)
+    assert sum(got) == 15
+
+    def total(counts) -> float:
+        return sum(v * a * k**-p for (v, a, p), k in zip(laws, counts, strict=True))
+
+    best = min(total(c) for c in itertools.product(range(1, 13), repeat=3) if sum(c) <= 15)
+    assert total(got) == pytest.approx(best, rel=1e-6)
+
+
+def test_capped_links_are_lifted_first_and_copies_count() -> None:
+    small = Claim(curve([9.0, 5.0, 2.5, 2.2, 2.0]), 1e-6, 2, True)
+    large = Claim(curve([3.0, 2.0, 1.5, 1.3, 1.2, 1.1]), 1.0, 1, True)
+    counts = share_budget([small, large], 11, cap=3.0)
+    assert counts == [3, 5]
+    counts = share_budget([small, large], 4, cap=3.0)
+    assert counts[0] * 2 + counts[1] <= 4
+    assert counts[0] == 1  # not enough for the cap: every link still has one
+
+
+def test_a_careful_fit_corrects_the_cap() -> None:
+    claim = Claim(curve([9.0, 5.0, 2.5, 2.2, 2.0]), 1.0, 1, True)
+    assert claim.below(3.0) == 3
+    assert claim.seen(3, 3.2).below(3.0) == 4
+    assert claim.seen(2, 2.9).below(3.0) == 2
+
+
+def test_the_best_known_fits_are_picked_as_brute_force_would() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        claims = []
+        for _ in range(4):
+            claim = Claim(
+                curve([5.0, 4.0]), float(rng.uniform(0.1, 2)), int(rng.integers(1, 3)), bool(rng.integers(2))
+            )
+            for count in sorted(rng.choice(np.arange(1, 8), 3, replace=False)):
+                claim = claim.seen(int(count), float(rng.uniform(1.0, 4.0)))
+            claims.append(claim)
+        budget = 24
+
+        def worth(choice, claims=claims):
+            over = sum(c.copies for c, (_, r) in zip(claims, choice, strict=True) if c.capped and r > 3.0)
+            return over, sum(c.copies * c.volume * r for c, (_, r) in zip(claims, choice, strict=True))
+
+        def used(choice, claims=claims):
+            return sum(c.copies * n for c, (n, _) in zip(claims, choice, strict=True))
+
+        every = [c for c in itertools.product(*(c.known for c in claims)) if used(c) <= budget]
+        if not every:
+            continue
+        best = min(worth(choice) for choice in every)
+        picked = pick_known(claims, budget, cap=3.0)
+        choice = [next(k for k in c.known if k[0] == n) for c, n in zip(claims, picked, strict=True)]
+        assert used(choice) <= budget
+        assert worth(choice)[0] == best[0]
+        assert worth(choice)[1] == pytest.approx(best[1])
+
+
+def test_turns_are_the_symmetries_of_the_cube() -> None:
+    assert len(TURNS) == 48
+    assert np.array_equal(TURNS[0], np.eye(3))
+    assert len({tuple(t.ravel()) for t in TURNS}) == 48
+    assert all(np.array_equal(t @ t.T, np.eye(3)) for t in TURNS)
+
+
+def test_mirrored_turned_and_moved_shapes_match() -> None:
+    rng = np.random.default_rng(5)
+    first = trimesh.convex.convex_hull(rng.normal(size=(30, 3)) * [0.1, 0.07, 0.04])
+    shapes = [LinkShape.from_mesh(first)]
+    for turn in TURNS[1::9]:
+        vertices = first.vertices @ turn.T + rng.normal(size=3)
+        faces = first.faces if np.linalg.det(turn) > 0 else first.faces[:, ::-1]
+        shapes.append(LinkShape.from_arrays(vertices, faces))
+    other = trimesh.convex.convex_hull(rng.normal(size=(30, 3)) * [0.1, 0.07, 0.04])
+    shapes.append(LinkShape.from_mesh(other))
+    matches = match_shapes(shapes, [False] * len(shapes))
+    assert [m.model for m in matches] == [0] * (len(shapes) - 1) + [len(shapes) - 1]
+    for shape, match in zip(shapes[1:-1], matches[1:-1], strict=True):
+        carried = match.carry(shapes[0].vertices)
+        assert shape.distance(carried).max() < 1e-9
+    assert [m.model for m in match_shapes(shapes, [True] * len(shapes))] == list(range(len(shapes)))
+
+
+def test_public_names_exist() -> None:
+    assert sorted(spheres.__all__) == spheres.__all__
+    for name in spheres.__all__:
+        assert hasattr(spheres, name)

@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import trimesh
+
+from elbowroom.errors import InputError, UnknownLinkError
+from elbowroom.spheres import ClipPlane, FitOptions, fit_spheres, prove_coverage, sphere_quality
+from elbowroom.spheres._problem import Problem
+from elbowroom.spheres._shape import LinkShape
+
+from .shapes import (
+    degenerate,
+    flipped_box,
+    one_triangle,
+    open_patch,
+    overlapping_boxes,
+    thin_shell,
+    two_boxes,
+)
+
+
+class Toy:
+    """A robot of loose meshes."""
+
+    name = "toy"
+
+    def __init__(self, **meshes: trimesh.Trimesh) -> None:
+        self.meshes = meshes
+        self.link_names = (*meshes, "frame")
+
+    def link_mesh(self, name: str) -> trimesh.Trimesh | None:
+        return self.meshes.get(name)
+
+    def child_joints(self, name: str) -> tuple:
+        return ()
+
+
+def quick(**options) -> FitOptions:
+    return FitOptions(**{"effort": 0.3, "workers": 1, "cache": False, **options})
+
+
+@pytest.mark.robots
+@pytest.mark.slow
+def test_panda_with_sixty_spheres(load) -> None:
+    robot = load("panda")
+    model = fit_spheres(robot, FitOptions(n_spheres=60, workers=1, cache=False))
+    assert len(model) <= 60
+    proof = prove_coverage(robot, model)
+    assert proof.proved
+    assert all(link.volume_ratio <= 3.0 for link in proof.links.values() if link.closed)
+    quality = sphere_quality(robot, model)
+    assert quality.volume_ratio <= 1.45
+    assert quality.max_protrusion <= 0.030
+    assert all(q.surface_occupancy == 1.0 and q.volume_occupancy > 0.999999 for q in quality.links.values())
+
+
+@pytest.mark.robots
+@pytest.mark.slow
+def test_same_seed_same_spheres_for_any_number_of_workers(load) -> None:
+    robot = load("panda")
+    options = {"n_spheres": 18, "effort": 0.1, "cache": False}
+    one = fit_spheres(robot, FitOptions(workers=1, **options))
+    two = fit_spheres(robot, FitOptions(workers=2, **options))
+    assert one == two
+    other = fit_spheres(robot, FitOptions(workers=1, seed=1, **options))
+    assert other != one
+    assert prove_coverage(robot, other, measure=False).proved
+
+
+@pytest.mark.robots
+def test_mirrored_links_get_mirrored_spheres(load) -> None:
+    robot = load("panda")
+    model = fit_spheres(robot, quick(n_spheres=24))
+    (a, ra), (b, rb) = model.link("panda_leftfinger"), model.link("panda_rightfinger")
+    assert ra == pytest.approx(rb, abs=1e-9)
+    assert np.linalg.norm(a, axis=1) == pytest.approx(np.linalg.norm(b, axis=1), abs=1e-4)
+
+
+def test_mirrored_meshes_share_one_fit_and_are_proved() -> None:
+    left = trimesh.creation.icosphere(2)
+    left.vertices = left.vertices * [0.1, 0.06, 0.04] + 0.02 * np.sin(40 * left.vertices[:, [1]])
+    right = left.copy()
+    right.vertices = right.vertices * [1, -1, 1] + [0.3, 0, 0]
+    right.faces = right.faces[:, ::-1]
+    robot = Toy(left=left, right=right)
+    model = fit_spheres(robot, quick(n_spheres=12))
+    (a, ra), (b, rb) = model.link("left"), model.link("right")
+    assert b == pytest.approx(a * [1, -1, 1] + [0.3, 0, 0], abs=1e-9)
+    assert rb == pytest.approx(ra, abs=1e-9)
+    assert prove_coverage(robot, model).proved
+    apart = fit_spheres(robot, quick(n_spheres=12, share_mirrored=False))
+    assert prove_coverage(robot, apart).proved
+
+
+@pytest.mark.parametrize(
+    "make", [one_triangle, degenerate, open_patch, thin_shell, two_boxes, overlapping_boxes, flipped_box]
+)
+@pytest.mark.parametrize("method", ["tight", "centerline"])
+def test_hard_meshes_are_covered(make, method) -> None:
+    robot = Toy(link=make())
+    model = fit_spheres(robot, quick(method=method, n_spheres=7))
+    proof = prove_coverage(robot, model)
+    assert proof.proved
+    points = np.asarray(robot.link_mesh("link").sample(4000, seed=1))
+    centers, radii = model.link("link")
+    assert (np.linalg.norm(points[:, None] - centers, axis=2) - radii).min(axis=1).max() <= 0
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces"),
+    [([[1, 2, 3]], [[0, 0, 0]]), ([[0, 0, 0], [1, 0, 0]], [[0, 1, 0]])],
+    ids=["point", "line"],
+)
+def test_links_without_area_are_covered(vertices, faces) -> None:
+    robot = Toy(link=trimesh.Trimesh(np.array(vertices, dtype=float), faces, process=False))
+    for method in ("tight", "centerline"):
+        model = fit_spheres(robot, quick(method=method, n_spheres=4))
+        assert prove_coverage(robot, model).proved
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e3])
+def test_any_size_is_fitted_alike(size) -> None:
+    mesh = trimesh.creation.box((1.0, 0.5, 0.4))
+    mesh.apply_scale(size)
+    mesh.apply_translation([3 * size, 0, 0])
+    robot = Toy(link=mesh)
+    proof = prove_coverage(robot, fit_spheres(robot, quick(n_spheres=6)))
+    assert proof.proved
+    assert proof.links["link"].volume_ratio < 2.2
+
+
+def test_two_pieces_apart_are_not_bridged() -> None:
+    robot = Toy(link=two_boxes())
+    quality = sphere_quality(robot, fit_spheres(robot, quick(n_spheres=12)))
+    assert quality.volume_ratio < 3.0  # one ball around both is 30 times the volume
+
+
+def test_more_spheres_are_tighter() -> None:
+    robot = Toy(link=trimesh.creation.box((0.3, 0.1, 0.05)))
+    ratios = [sphere_quality(robot, fit_spheres(robot, quick(n_spheres=n))).volume_ratio for n in (1, 3, 12)]
+    assert ratios[0] > 1.5 * ratios[1] > 1.5 * ratios[2]
+    assert ratios[2] < 1.9
+
+
+def test_a_ball_is_fitted_by_one_sphere() -> None:
+    robot = Toy(link=trimesh.creation.icosphere(3, radius=0.1))
+    model = fit_spheres(robot, quick(n_spheres=1))
+    assert model.radii[0] == pytest.approx(0.1, rel=2e-3)
+
+
+def test_budget_and_fixed_counts() -> None:
+    robot = Toy(
+        a=trimesh.creation.box((0.3, 0.1, 0.1)), b=trimesh.creation.box((0.1, 0.1, 0.07)), c=one_triangle()
+    )
+    model = fit_spheres(robot, quick(n_spheres=10, per_link={"b": 3}))
+    assert len(model) <= 10
+    assert model.counts["b"] == 3
+    assert model.counts["a"] >= 3
+    assert set(model.counts) == {"a", "b", "c"}
+    with pytest.raises(InputError, match="n_spheres=2 is too small: 3 links"):
+        fit_spheres(robot, quick(n_spheres=2))
+    with pytest.raises(UnknownLinkError, match="per_link"):
+        fit_spheres(robot, quick(per_link={"d": 3}))
+    with pytest.raises(InputError, match="positive whole number"):
+        FitOptions(n_spheres=0)
+    with pytest.raises(InputError, match="margin"):
+        FitOptions(margin=-0.1)
+
+
+def test_small_closed_links_are_kept_below_the_cap() -> None:
+    bar = trimesh.creation.box((0.06, 0.01, 0.01))
+    robot = Toy(big=trimesh.creation.box((0.5, 0.4, 0.3)), bar=bar)
+    proof = prove_coverage(robot, fit_spheres(robot, quick(n_spheres=20)))
+    assert proof.links["bar"].volume_ratio <= 3.0
+
+
+def test_margin_grows_every_radius() -> None:
+    robot = Toy(link=trimesh.creation.box((0.3, 0.1, 0.05)))
+    plain, grown = (fit_spheres(robot, quick(n_spheres=4, margin=m)) for m in (0.0, 0.01))
+    assert grown.radii == pytest.approx(plain.radii + 0.01)
+    assert np.array_equal(grown.centers, plain.centers)
+
+
+def test_clip_plane_keeps_spheres_up() -> None:
+    robot = Toy(base=trimesh.creation.box((0.2, 0.2, 0.2)))
+    free = fit_spheres(robot, quick(n_spheres=12))
+    held = fit_spheres(robot, quick(n_spheres=12, clip_planes=(ClipPlane("base", (0, 0, 2), -0.1),)))
+    depths = [float((-0.1 - m.centers[:, 2] + m.radii).max()) for m in (free, held)]
+    assert depths[1] < 0.7 * depths[0]
+    assert held.evidence["depth beyond clip plane of base"] == pytest.approx(depths[1])
+    assert prove_coverage(robot, held).proved
+    with pytest.raises(InputError, match="not all zero"):
+        ClipPlane("base", (0, 0, 0), 0.0)
+    with pytest.raises(InputError, match="no collision geometry"):
+        fit_spheres(robot, quick(clip_planes=(ClipPlane("frame", (0, 0, 1), 0.0),)))
+
+
+def test_robot_without_geometry() -> None:
+    robot = Toy()
+    model = fit_spheres(robot, quick())
+    assert len(model) == 0
+    assert prove_coverage(robot, model).proved
+
+
+def test_progress_is_reported_and_ends() -> None:
+    seen: list[tuple[int, int]] = []
+    robot = Toy(a=trimesh.creation.box((0.3, 0.1, 0.1)), b=one_triangle())
+    fit_spheres(robot, quick(n_spheres=5), progress=lambda done, total: seen.append((done, total)))
+    assert len(seen) >= 4
+    assert all(0 <= done <= total for done, total in seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
+def test_a_cached_fit_is_equal_and_quick(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    robot = Toy(a=trimesh.creation.icosphere(4, radius=0.1), b=trimesh.creation.box((0.1, 0.2, 0.3)))
+    first = fit_spheres(robot, quick(n_spheres=8, cache=True))
+    began = time.process_time()
+    again = fit_spheres(robot, quick(n_spheres=8, cache=True))
+    assert time.process_time() - began < 0.2
+    assert again == first
+    moved = Toy(a=robot.meshes["a"], b=trimesh.creation.box((0.1, 0.2, 0.31)))
+    assert fit_spheres(moved, quick(n_spheres=8, cache=True)) != first
+    assert len(list(tmp_path.rglob("*.npz"))) == 2
+
+
+def test_exposed_area_is_the_derivative_of_the_volume() -> None:
+    # the descent relies on dV/dr = exposed area: check by finite differences of the measured volume
+    from elbowroom.spheres import _kernels_tight as kernels
+
+    problem = Problem.build(LinkShape.from_mesh(open_patch()), deep=1e6)
+    balls = np.array([[0.0, 0, 0, 0.5], [0.4, 0.1, 0, 0.45], [0.1, 0.5, 0.2, 0.4]])
+    grad = np.zeros((3, 4))
+    for turn in problem.turns:
+        one = np.zeros((3, 4))
+        kernels._exposure_gradient(
+            balls,
+            problem.dirs,
+            turn,
+            problem.grid,
+            problem.low,
+            problem.spacing,
+            1.0,
+            problem.deep,
+            problem.planes,
+            1.0,
+            one,
+        )
+        grad += one / len(problem.turns)
+
+    def volume(b: np.ndarray) -> float:
+        rows = problem.shape.ray_volumes(np.ascontiguousarray(b[:, :3]), np.ascontiguousarray(b[:, 3]))
+        return float(np.mean([row[1] for row in rows]))
+
+    for k in range(3):
+        for d in range(4):
+            step = np.zeros((3, 4))
+            step[k, d] = 0.02
+            slope = (volume(balls + step) - volume(balls - step)) / 0.04
+            assert grad[k, d] == pytest.approx(slope, abs=0.08)
