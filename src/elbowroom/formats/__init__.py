@@ -1,0 +1,118 @@
+"""Files: sphere models and ignored pairs in the formats that people use.
+
+`read` and `write` choose by name and content; every format also has its own `read_*` and `write_*`.
+Reading keeps what it can and notes the rest; writing into a file that is there keeps what it does not
+understand, and returns what the format cannot hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FormatError, InputError
+from ._contents import Contents as Contents
+from ._curobo import read_curobo as read_curobo
+from ._curobo import write_curobo as write_curobo
+from ._json import read_json as read_json
+from ._json import write_json as write_json
+from ._mjcf import read_mjcf as read_mjcf
+from ._mjcf import write_mjcf as write_mjcf
+from ._srdf import read_srdf as read_srdf
+from ._srdf import write_srdf as write_srdf
+from ._urdf import read_urdf as read_urdf
+from ._urdf import write_urdf as write_urdf
+from ._xrdf import read_xrdf as read_xrdf
+from ._xrdf import write_xrdf as write_xrdf
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+    from ..spheres import SphereModel
+
+FORMATS: dict[str, tuple[Callable[..., Contents], Callable[..., tuple[str, ...]]]] = {
+    "json": (read_json, write_json),
+    "curobo": (read_curobo, write_curobo),
+    "xrdf": (read_xrdf, write_xrdf),
+    "srdf": (read_srdf, write_srdf),
+    "urdf": (read_urdf, write_urdf),
+    "mjcf": (read_mjcf, write_mjcf),
+}
+"""Format -> reader and writer."""
+EXTENSIONS = {
+    ".json": "json",
+    ".yml": "curobo",
+    ".yaml": "curobo",
+    ".xrdf": "xrdf",
+    ".srdf": "srdf",
+    ".urdf": "urdf",
+    ".xml": "mjcf",
+}
+
+__all__ = [
+    "EXTENSIONS",
+    "FORMATS",
+    "Contents",
+    "read",
+    "read_curobo",
+    "read_json",
+    "read_mjcf",
+    "read_srdf",
+    "read_urdf",
+    "read_xrdf",
+    "write",
+    "write_curobo",
+    "write_json",
+    "write_mjcf",
+    "write_srdf",
+    "write_urdf",
+    "write_xrdf",
+]
+
+
+def read(path: str | Path, *, robot: Robot | None = None, format: str | None = None) -> Contents:
+    """Reads whatever a file holds.
+
+    Args:
+        path: the file.
+        robot: the robot that the file is for; its links are checked and give the order.
+        format: name of the format, if the extension does not tell.
+
+    Raises:
+        FormatError: the file does not follow its format; the message names the place.
+    """
+    return FORMATS[_format(Path(path), format)][0](path, robot=robot)
+
+
+def write(
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    format: str | None = None,
+) -> tuple[str, ...]:
+    """Writes spheres and ignored pairs in the format that the extension names.
+
+    Args:
+        path: the file; if it is there already, what is not understood in it is kept.
+        robot: the robot; URDF and MJCF need it.
+        spheres: the sphere model.
+        pairs: a PairMatrix, or ignored pairs as a mapping to reasons or an iterable.
+        format: name of the format, if the extension does not tell.
+
+    Returns:
+        What the format cannot hold; empty when nothing was lost.
+    """
+    name = _format(Path(path), format)
+    if spheres is None and pairs is None:
+        raise InputError(f"{path}: nothing to write: give spheres, pairs or both")
+    return FORMATS[name][1](path, robot=robot, spheres=spheres, pairs=pairs)
+
+
+def _format(path: Path, name: str | None) -> str:
+    name = name or EXTENSIONS.get(path.suffix.lower(), "")
+    if name not in FORMATS:
+        known = ", ".join(f"{extension} ({kind})" for extension, kind in EXTENSIONS.items())
+        raise FormatError(f"{path}: unknown format {(name or path.suffix)!r}; known are {known}")
+    return name

@@ -1,0 +1,119 @@
+"""What a file of any format holds, and the small helpers that all formats share."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FormatError, InputError
+from ..typing import LinkPair
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+    from ..spheres import SphereModel
+
+MAX_BYTES = 64 * 2**20
+"""Largest file read; the largest sphere files in use have less than 1 MB."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What was read from a file."""
+
+    format: str
+    """Name of the format, as in `FORMATS`."""
+    spheres: SphereModel | None = None
+    ignored: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
+    """Pairs that the file says not to check, with the reason where it gives one."""
+    robot: Robot | None = None
+    """The robot, where the file is a description."""
+    notes: tuple[str, ...] = ()
+    """What the file holds that was not understood or cannot be represented."""
+
+
+def pair(a: str, b: str, where: str) -> LinkPair:
+    """A pair of two different links, sorted.
+
+    Raises:
+        FormatError: the two are the same.
+    """
+    if a == b:
+        raise FormatError(f"{where}: link {a!r} is paired with itself")
+    return (a, b) if a < b else (b, a)
+
+
+def ignored_pairs(pairs: Any) -> dict[LinkPair, str]:
+    """Pairs not to check, with reasons, from a PairMatrix, a mapping or an iterable of name pairs."""
+    if pairs is None:
+        return {}
+    given = getattr(pairs, "ignored", pairs)
+    items: Iterable[Any] = given.items() if isinstance(given, Mapping) else ((entry, "") for entry in given)
+    found: dict[LinkPair, str] = {}
+    for entry, reason in items:
+        names = tuple(entry)
+        if len(names) != 2:
+            raise InputError(f"pairs: expected pairs of two link names, found {entry!r:.80}")
+        found[pair(str(names[0]), str(names[1]), "pairs")] = str(getattr(reason, "name", reason))
+    return found
+
+
+def for_robot(model: SphereModel, robot: Robot | None) -> SphereModel:
+    """The spheres in the order of a robot's links, if one is given; says so when they are another robot's."""
+    return model if robot is None else model.for_links(robot.link_names, robot.name)
+
+
+def number(value: Any, where: str) -> float:
+    """A finite number.
+
+    Raises:
+        FormatError: anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
+        raise FormatError(f"{where}: expected a finite number, found {value!r:.60}")
+    return float(value)
+
+
+def read_text(path: Path) -> str:
+    """Text of a file.
+
+    Raises:
+        FormatError: missing, too large, empty or not UTF-8.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise FormatError(
+                f"{path}: it has {path.stat().st_size / 2**20:.0f} MB; at most {MAX_BYTES >> 20} MB are read"
+            )
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise FormatError(f"{path}: there is no such file") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: expected UTF-8 text, found something else: {error}") from error
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: it cannot be read: {error}") from error
+    if not text.strip():
+        raise FormatError(f"{path}: the file is empty")
+    return text
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file all or nothing.
+
+    Raises:
+        InputError: the place cannot be written.
+    """
+    temporary = ""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = file.name
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise InputError(f"cannot write {path}: {error}") from error

@@ -1,0 +1,101 @@
+"""Sphere JSON: our own form, `{link: [...]}`, `{link: {centers, radii}}`, and spheres with ignored pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import FormatError, InputError
+from ..spheres import SphereModel
+from ._contents import Contents, for_robot, ignored_pairs, pair, read_text, write_bytes
+from ._yaml import lost_names, lost_objects
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+FORMAT = "json"
+PAIRS_KEY = "collision_ignore_pairs"
+Style = Literal["full", "list", "arrays", "collision"]
+"""full: everything, ours. list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
+collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperation tools use."""
+
+
+def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
+    """Reads sphere JSON of any style.
+
+    Raises:
+        FormatError: broken JSON or spheres; the message names the place.
+        UnknownLinkError: the spheres are of another robot.
+    """
+    path = Path(path)
+    text = read_text(path)
+    try:
+        model = SphereModel.from_json(text)
+        data = json.loads(text)
+        listed = data.get(PAIRS_KEY, []) if isinstance(data, Mapping) else []
+        if not isinstance(listed, list):
+            raise FormatError(f"{PAIRS_KEY}: expected a list of pairs, found {listed!r:.60}")
+        ignored: dict[tuple[str, str], str] = {}
+        for index, entry in enumerate(listed):
+            if (
+                not isinstance(entry, list)
+                or len(entry) != 2
+                or not all(isinstance(name, str) for name in entry)
+            ):
+                raise FormatError(f"{PAIRS_KEY}, entry {index}: expected two link names, found {entry!r:.60}")
+            ignored[pair(entry[0], entry[1], f"{PAIRS_KEY}, entry {index}")] = ""
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from error
+    return Contents(FORMAT, for_robot(model, robot), ignored)
+
+
+def write_json(
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    style: Style | None = None,
+) -> tuple[str, ...]:
+    """Writes sphere JSON.
+
+    Args:
+        path: the file.
+        robot: not needed; accepted so that all writers are called alike.
+        spheres: the spheres; required.
+        pairs: ignored pairs, or a PairMatrix.
+        style: see `Style`; by default `collision` when pairs are given, `full` otherwise.
+
+    Returns:
+        What the style cannot hold.
+    """
+    if spheres is None:
+        raise InputError(f"{path}: sphere JSON needs spheres")
+    style = style or ("collision" if pairs is not None else "full")
+    ignored = ignored_pairs(pairs)
+    lost = [] if style == "full" else lost_objects(spheres)
+    if style != "full" and (spheres.self_padding or spheres.world_padding):
+        lost.append(f"padding is not kept by JSON of style {style!r}")
+    if ignored and style != "collision":
+        lost.append(f"ignored pairs are not kept by JSON of style {style!r}")
+    elif ignored:
+        lost += lost_names(ignored)
+    write_bytes(Path(path), json.dumps(_data(spheres, list(ignored), style), indent=2).encode() + b"\n")
+    return tuple(lost)
+
+
+def _data(spheres: SphereModel, ignored: list[tuple[str, str]], style: Style) -> Any:
+    if style == "full":
+        return spheres.to_json()
+    by_link: dict[str, Any] = {}
+    for link in spheres.counts:
+        centers, radii = spheres.link(link)
+        if style == "arrays":
+            by_link[link] = {"centers": centers.tolist(), "radii": radii.tolist()}
+        else:
+            by_link[link] = [
+                {"center": c, "radius": r} for c, r in zip(centers.tolist(), radii.tolist(), strict=True)
+            ]
+    return {"spheres": by_link, PAIRS_KEY: sorted(map(list, ignored))} if style == "collision" else by_link

@@ -1,0 +1,167 @@
+"""SRDF: sphere approximations of links and disabled pairs, in a file whose other contents stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
+from .._xml import at_line, numbers, parse_xml, read_xml
+from ..errors import FormatError
+from ..spheres import SphereModel
+from ..typing import LinkPair
+from ._contents import Contents, for_robot, ignored_pairs, pair, write_bytes
+from ._yaml import lost_objects
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+FORMAT = "srdf"
+REASONS = {
+    "ADJACENT": "Adjacent",
+    "ALWAYS": "Always",
+    "DEFAULT": "Default",
+    "NEVER_PROVED": "Never",
+    "NEVER_SAMPLED": "Never",
+    "USER": "User",
+}
+"""Our reasons -> MoveIt's words; others are written as they are."""
+
+
+def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
+    """Reads `<link_sphere_approximation>` and `<disable_collisions>`.
+
+    Raises:
+        FormatError: an element is broken; the message names file, line and element.
+        UnknownLinkError: the spheres are of another robot.
+    """
+    path = Path(path)
+    where = str(path)
+    root = read_xml(path, "SRDF file").getroot()
+    if root.tag != "robot":
+        raise FormatError(f"{where}: expected an SRDF with root <robot>, found <{root.tag}>")
+    spheres: dict[str, tuple[list[list[float]], list[float]]] = {}
+    notes: list[str] = []
+    for element in root.findall("link_sphere_approximation"):
+        link = _attribute(where, element, "link")
+        if link in spheres:
+            raise FormatError(f"{at_line(where, element)}: link {link!r} is approximated twice")
+        centers, radii = spheres.setdefault(link, ([], []))
+        for sphere in element.findall("sphere"):
+            center, radius = numbers(where, sphere, "center", 3), numbers(where, sphere, "radius", 1)
+            if center is None or radius is None:
+                raise FormatError(f"{at_line(where, sphere)}: expected 'center' and 'radius'")
+            if radius[0] < 0:
+                raise FormatError(
+                    f"{at_line(where, sphere)}: the radius must not be negative, found {radius[0]:g}"
+                )
+            if radius[0] > 0:
+                centers.append(center)
+                radii.append(radius[0])
+            else:
+                notes.append(f"link {link!r}: radius 0 means no sphere; left out")
+    ignored: dict[LinkPair, str] = {}
+    for element in root.findall("disable_collisions"):
+        names = _attribute(where, element, "link1"), _attribute(where, element, "link2")
+        ignored[pair(*names, at_line(where, element))] = element.get("reason", "")
+    model = (
+        SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name}) if spheres else None
+    )
+    return Contents(FORMAT, for_robot(model, robot) if model else None, ignored, notes=tuple(notes))
+
+
+def write_srdf(
+    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+) -> tuple[str, ...]:
+    """Writes spheres and disabled pairs; a file that is there already keeps comments, order and all else.
+
+    Returns:
+        What the format cannot hold.
+    """
+    path = Path(path)
+    if path.exists():
+        tree = read_xml(path, "SRDF file")
+    else:
+        name = robot.name if robot else (spheres.robot_name if spheres else "") or "robot"
+        tree = parse_xml(etree.tostring(etree.Element("robot", name=name)), str(path))
+    root = tree.getroot()
+    lost = lost_objects(spheres)
+    if spheres is not None:
+        _write_spheres(root, spheres)
+        if spheres.self_padding or spheres.world_padding:
+            lost.append("padding is not kept by SRDF")
+    if pairs is not None:
+        _write_pairs(root, ignored_pairs(pairs))
+    write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
+    return tuple(lost)
+
+
+def _write_spheres(root: Any, spheres: SphereModel) -> None:
+    """Updates approximations in place, removes those of links without spheres, appends new ones."""
+    present = {element.get("link"): element for element in root.findall("link_sphere_approximation")}
+    for link, element in present.items():
+        says_none = all(sphere.get("radius") == "0" for sphere in element.findall("sphere"))
+        if link not in spheres.counts and not says_none:
+            _remove(root, element)
+    for link in spheres.counts:
+        element = present.get(link)
+        if element is None:
+            element = _append(root, "link_sphere_approximation", link=link)
+        for sphere in element.findall("sphere"):
+            element.remove(sphere)
+        element.text = "\n    "
+        centers, radii = spheres.link(link)
+        for center, radius in zip(centers.tolist(), radii.tolist(), strict=True):
+            sphere = etree.SubElement(
+                element, "sphere", center=" ".join(map(repr, center)), radius=repr(radius)
+            )
+            sphere.tail = "\n    "
+        element[-1].tail = "\n  "
+
+
+def _write_pairs(root: Any, ignored: Mapping[LinkPair, str]) -> None:
+    """Updates elements in place, removes those that no longer hold, appends new ones."""
+    present: set[LinkPair] = set()
+    for element in root.findall("disable_collisions"):
+        a, b = element.get("link1", ""), element.get("link2", "")
+        names = (min(a, b), max(a, b))
+        if names not in ignored or names in present:
+            _remove(root, element)
+            continue
+        present.add(names)
+        reason = REASONS.get(ignored[names], ignored[names])
+        if reason and element.get("reason") != reason:
+            element.set("reason", reason)
+    for a, b in sorted(set(ignored) - present):
+        reason = REASONS.get(ignored[a, b], ignored[a, b]) or "User"
+        _append(root, "disable_collisions", link1=a, link2=b, reason=reason)
+
+
+def _append(root: Any, tag: str, **attributes: str) -> Any:
+    if len(root):
+        root[-1].tail = "\n  "
+    else:
+        root.text = "\n  "
+    element = etree.SubElement(root, tag, **attributes)
+    element.tail = "\n"
+    return element
+
+
+def _remove(root: Any, element: Any) -> None:
+    """Removes an element with its line; text and comments around it stay."""
+    before, tail = element.getprevious(), element.tail
+    if tail and tail.strip():
+        if before is not None:
+            before.tail = (before.tail or "") + tail
+        else:
+            root.text = (root.text or "") + tail
+    root.remove(element)
+
+
+def _attribute(where: str, element: Any, attribute: str) -> str:
+    value = element.get(attribute)
+    if not value:
+        raise FormatError(f"{at_line(where, element)}: attribute {attribute!r} is missing")
+    return value

@@ -1,0 +1,130 @@
+"""Spherized URDF: every collision shape of a link is a sphere, as VAMP and others use it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
+from .._xml import read_xml
+from ..errors import ApproximationWarning, InputError
+from ..robot import Robot, load_robot
+from ..spheres import SphereModel
+from ._contents import Contents, for_robot, ignored_pairs, write_bytes
+from ._yaml import lost_objects
+
+if TYPE_CHECKING:
+    from ..typing import LinkPair
+
+FORMAT = "urdf"
+
+
+def read_urdf(path: str | Path, robot: Robot | None = None) -> Contents:
+    """Reads a URDF: the robot itself, and the spheres among its collision shapes."""
+    return read_description(Path(path), robot, FORMAT)
+
+
+def read_description(path: Path, robot: Robot | None, format_name: str) -> Contents:
+    """Reads a URDF or MJCF file and takes its collision spheres as a sphere model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)  # passed on as notes
+        described = load_robot(path)
+    spheres: dict[str, tuple[list[np.ndarray], list[float]]] = {}
+    notes = [str(note) for note in described.notes if note.warns]
+    for link, shapes in described.shapes.items():
+        balls = [shape for shape in shapes if shape.kind == "sphere"]
+        if balls:
+            spheres[link] = (
+                [shape.T_link_shape[:3, 3] for shape in balls],
+                [shape.size[0] for shape in balls],
+            )
+        if len(balls) < len(shapes):
+            notes.append(f"link {link!r}: {len(shapes) - len(balls)} collision shapes are not spheres")
+    model = SphereModel.from_links(
+        described.link_names, spheres, robot_name=described.name, evidence={"source": path.name}
+    )
+    return Contents(
+        format_name,
+        for_robot(model, robot) if len(model) else None,
+        described.disabled_pairs,
+        robot=described,
+        notes=tuple(notes),
+    )
+
+
+def write_urdf(
+    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+) -> tuple[str, ...]:
+    """Writes the robot's URDF with spheres in place of its collision shapes; everything else stays.
+
+    Returns:
+        What the format cannot hold, and what to mind.
+
+    Raises:
+        InputError: no spheres, or a robot that was not loaded from a URDF file.
+    """
+    path = Path(path)
+    if spheres is None or robot is None or robot.path is None:
+        raise InputError(
+            f"{path}: a spherized URDF needs spheres and a robot that was loaded from a URDF file"
+        )
+    tree = read_xml(robot.path, "URDF")
+    root = tree.getroot()
+    if root.tag != "robot":
+        raise InputError(f"{path}: the robot was loaded from <{root.tag}>, not from a URDF")
+    model, lost = for_robot(spheres, robot), lost_objects(spheres)
+    for link in root.findall("link"):
+        name = link.get("name")
+        centers, radii = model.link(name)
+        if not len(radii):
+            if link.find("collision") is not None:
+                lost.append(f"link {name!r} has no spheres and keeps its collision shapes")
+            continue
+        _replace(
+            link, link.findall("collision"), [_collision(c, r) for c, r in zip(centers, radii, strict=True)]
+        )
+    lost += _losses(model, ignored_pairs(pairs))
+    if path.parent.resolve() != robot.path.parent.resolve():
+        lost += _anchor_meshes(root, robot.path.parent)
+    write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
+    return tuple(lost)
+
+
+def _anchor_meshes(root: Any, folder: Path) -> list[str]:
+    """Turns mesh paths relative to the old place into file:// addresses, so that they hold in the new one."""
+    relative = [mesh for mesh in root.iter("mesh") if "://" not in mesh.get("filename", "://")]
+    for mesh in relative:
+        mesh.set("filename", (folder / mesh.get("filename")).resolve().as_uri())
+    text = f"{len(relative)} relative mesh paths became absolute, for the file is in another folder"
+    return [text] if relative else []
+
+
+def _losses(model: SphereModel, ignored: dict[LinkPair, str]) -> list[str]:
+    lost = ["padding is not kept by URDF"] if model.self_padding or model.world_padding else []
+    return [*lost, *(["ignored pairs are not kept by URDF; write an SRDF beside it"] if ignored else [])]
+
+
+def _collision(center: np.ndarray, radius: float) -> Any:
+    collision = etree.Element("collision")
+    etree.SubElement(collision, "origin", xyz=" ".join(map(repr, center.tolist())), rpy="0 0 0")
+    etree.SubElement(etree.SubElement(collision, "geometry"), "sphere", radius=repr(float(radius)))
+    return collision
+
+
+def _replace(parent: Any, old: list[Any], new: Iterable[Any]) -> None:
+    """Puts new children where the first old one was, indented like it; comments and order stay."""
+    place = parent.index(old[0]) if old else len(parent)
+    tail = old[0].tail if old else "\n"
+    for element in old:
+        if element.tail and element.tail.strip():  # text of the user between elements
+            before = element.getprevious()
+            if before is not None:
+                before.tail = (before.tail or "") + element.tail
+        parent.remove(element)
+    for offset, element in enumerate(new):
+        element.tail = tail
+        parent.insert(place + offset, element)

@@ -1,0 +1,124 @@
+"""XRDF, NVIDIA's extended robot description (YAML 1.2, format_version 1.0).
+
+`geometry` holds named groups of spheres; `collision` (world) and `self_collision` each name a group and
+a buffer per link. Everything else in a file stays as it is, comments included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FormatError, unknown
+from ..spheres import SphereModel
+from ._contents import Contents, for_robot, ignored_pairs
+from ._yaml import (
+    dump_yaml,
+    flow,
+    load_yaml,
+    lost_names,
+    lost_objects,
+    read_ignore,
+    read_padding,
+    read_spheres,
+    write_ignore,
+    write_spheres,
+)
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+FORMAT = "xrdf"
+VERSION = 1.0
+GROUP = "elbowroom_spheres"
+"""Name of the group of spheres in files that we begin."""
+
+
+def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
+    """Reads the spheres of the collision geometry, both buffers and the ignored pairs.
+
+    Raises:
+        FormatError: not an XRDF of a known version; the message names the place.
+        UnknownLinkError: the spheres are of another robot.
+    """
+    path = Path(path)
+    data, notes = load_yaml(path)
+    if data.get("format") != "xrdf":
+        raise FormatError(f"{path}: expected 'format: xrdf', found {data.get('format')!r}")
+    if data.get("format_version") != VERSION:
+        raise FormatError(
+            f"{path}: format_version {data.get('format_version')!r} is not known, expected {VERSION}"
+        )
+    world, own = _section(data, "collision", path), _section(data, "self_collision", path)
+    group = world.get("geometry") or own.get("geometry")
+    if group is None:
+        return Contents(FORMAT, notes=(*notes, "the file names no collision geometry"))
+    if own.get("geometry", group) != group:
+        notes.append(f"self_collision uses another geometry, {own['geometry']!r}; {group!r} is read for both")
+    geometry = _section(data, "geometry", path)
+    if group not in geometry:
+        raise FormatError(f"{path}: collision: {unknown('geometry', str(group), map(str, geometry))}")
+    spheres, sphere_notes = read_spheres(geometry[group].get("spheres"), f"{path}: geometry: {group}")
+    links = list(spheres)
+    model = SphereModel.from_links(
+        links,
+        {link: ([c for c, _ in entries], [r for _, r in entries]) for link, entries in spheres.items()},
+        world_padding=_known(world, links, f"{path}: collision: buffer_distance", notes),
+        self_padding=_known(own, links, f"{path}: self_collision: buffer_distance", notes),
+        robot_name=robot.name if robot else "",
+        evidence={"source": path.name, "geometry": str(group)},
+    )
+    ignored = read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
+    return Contents(FORMAT, for_robot(model, robot), ignored, notes=(*notes, *sphere_notes))
+
+
+def write_xrdf(
+    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+) -> tuple[str, ...]:
+    """Writes spheres, buffers and ignored pairs; a file that is there already keeps everything else.
+
+    Returns:
+        What the format cannot hold.
+    """
+    path = Path(path)
+    data = load_yaml(path)[0] if path.exists() else _skeleton(robot)
+    world, own = data.setdefault("collision", {}), data.setdefault("self_collision", {})
+    ignored = ignored_pairs(pairs)
+    if spheres is not None:
+        group = world.get("geometry") or own.get("geometry") or GROUP
+        world["geometry"], own["geometry"] = group, group
+        world["buffer_distance"] = dict(spheres.world_padding)
+        own["buffer_distance"] = dict(spheres.self_padding)
+        data.setdefault("geometry", {})[group] = {"spheres": write_spheres(spheres)}
+    if pairs is not None:
+        own["ignore"] = write_ignore(ignored)
+    dump_yaml(path, data)
+    return (*lost_names(ignored), *lost_objects(spheres))
+
+
+def _section(data: Any, key: str, path: Path) -> Any:
+    value = data.get(key) or {}
+    if not isinstance(value, Mapping):
+        raise FormatError(f"{path}: {key}: expected a mapping, found {value!r:.60}")
+    return value
+
+
+def _known(section: Any, links: list[str], where: str, notes: list[str]) -> dict[str, float]:
+    padding = read_padding(section.get("buffer_distance"), links, where)
+    for link in padding:
+        if link not in links:
+            notes.append(f"{where}: link {link!r} has no spheres; its buffer is left out")
+    return {link: value for link, value in padding.items() if link in links}
+
+
+def _skeleton(robot: Robot | None) -> dict[str, Any]:
+    data: dict[str, Any] = {"format": "xrdf", "format_version": VERSION}
+    if robot is not None:
+        leaves = [name for name in robot.link_names if not robot.child_joints(name)]
+        data["default_joint_positions"] = dict(
+            zip(robot.joint_names, robot.default_cfg.tolist(), strict=True)
+        )
+        data["cspace"] = {"joint_names": flow(list(robot.joint_names))}
+        data["tool_frames"] = flow(leaves)
+    return data

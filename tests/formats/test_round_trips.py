@@ -1,0 +1,159 @@
+"""What we write, we read back equal; what is lost is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import elbowroom as er
+from elbowroom import formats
+from elbowroom.errors import FormatError, InputError, UnknownLinkError
+from elbowroom.formats._json import write_json
+from elbowroom.spheres import SphereModel
+
+LOSSLESS = ["a.json", "a.yml", "a.xrdf"]
+NO_PADDING = ["a.srdf", "a.urdf", "a.xml"]
+
+
+@pytest.mark.parametrize("name", LOSSLESS)
+def test_spheres_and_padding_round_trip(tmp_path, arm, model, name):
+    lost = formats.write(tmp_path / name, robot=arm, spheres=model)
+    assert lost == ()
+    back = formats.read(tmp_path / name, robot=arm).spheres
+    np.testing.assert_array_equal(back.centers, model.centers)
+    np.testing.assert_array_equal(back.radii, model.radii)
+    np.testing.assert_array_equal(back.link_idx, model.link_idx)
+    for purpose in ("self", "world"):
+        np.testing.assert_allclose(
+            back.padded_radii(purpose), model.padded_radii(purpose), rtol=0, atol=1e-15
+        )
+
+
+@pytest.mark.parametrize("name", NO_PADDING)
+def test_spheres_round_trip_and_lost_padding_is_said(tmp_path, arm, model, name):
+    lost = formats.write(tmp_path / name, robot=arm, spheres=model)
+    assert any("padding is not kept" in text for text in lost)
+    back = formats.read(tmp_path / name, robot=arm).spheres
+    assert back == SphereModel(model.link_names, model.centers, model.radii, model.link_idx)
+
+
+@pytest.mark.parametrize("style", ["full", "list", "arrays", "collision"])
+def test_json_styles(tmp_path, arm, model, pairs, style):
+    lost = write_json(tmp_path / "a.json", spheres=model, pairs=pairs, style=style)
+    back = formats.read(tmp_path / "a.json", robot=arm)
+    np.testing.assert_array_equal(back.spheres.radii, model.radii)
+    assert (set(back.ignored) == set(pairs)) == (style == "collision")
+    assert any(text.startswith("ignored pairs are not kept") for text in lost) == (style != "collision")
+
+
+@pytest.mark.parametrize(
+    ("name", "reasons"),
+    [("a.yml", False), ("a.xrdf", False), ("a.srdf", True), ("a.xml", False), ("a.json", False)],
+)
+def test_pairs_round_trip(tmp_path, arm, model, pairs, name, reasons):
+    lost = formats.write(tmp_path / name, robot=arm, spheres=model, pairs=pairs)
+    back = formats.read(tmp_path / name, robot=arm).ignored
+    assert set(back) == set(pairs)
+    if reasons:
+        assert back == {
+            ("base_link", "waist_link"): "Adjacent",
+            ("left_arm_l3", "torso_link"): "Never",
+            ("base_link", "left_arm_l3"): "User",
+        }
+    else:
+        assert any("reasons of 3 ignored pairs" in text for text in lost)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.yml", "a.xrdf", "a.srdf", "a.xml"])
+def test_writing_twice_changes_nothing(tmp_path, arm, model, pairs, name):
+    formats.write(tmp_path / name, robot=arm, spheres=model, pairs=pairs)
+    first = (tmp_path / name).read_bytes()
+    formats.write(tmp_path / name, robot=arm, spheres=model, pairs=pairs)
+    assert (tmp_path / name).read_bytes() == first
+
+
+def test_attached_objects(tmp_path, arm, model):
+    held = model.attach("left_arm_l3", [[0, 0, 0.1]], [0.02], "cup")
+    formats.write(tmp_path / "a.json", spheres=held)
+    assert formats.read(tmp_path / "a.json", robot=arm).spheres == held
+    assert any("cup" in text for text in formats.write(tmp_path / "a.xrdf", robot=arm, spheres=held))
+    assert len(formats.read(tmp_path / "a.xrdf", robot=arm).spheres) == len(held)
+
+
+def test_spherized_urdf_keeps_everything_else(tmp_path, arm, model):
+    formats.write(tmp_path / "a.urdf", robot=arm, spheres=model)
+    text, before = (tmp_path / "a.urdf").read_text(), arm.path.read_text()
+    assert text.count("<joint ") == before.count("<joint ")
+    assert text.count("<visual>") == before.count("<visual>")
+    robot = formats.read(tmp_path / "a.urdf").robot
+    assert robot is not None
+    cfg = arm.random_cfgs(1)[0]
+    np.testing.assert_array_equal(robot.link_poses(cfg), arm.link_poses(cfg))
+    assert [shape.kind for shape in robot.shapes["torso_link"]] == ["sphere"] * 2
+
+
+def test_mjcf_of_a_urdf_robot_moves_alike(tmp_path, arm, model):
+    formats.write(tmp_path / "a.xml", robot=arm, spheres=model)
+    robot = er.load_robot(tmp_path / "a.xml")
+    cfg = arm.random_cfgs(1)[0]
+    order = [arm.joint_names.index(name) for name in robot.joint_names]
+    poses = arm.link_poses(cfg)[[arm.link_index(name) for name in robot.link_names]]
+    np.testing.assert_allclose(robot.link_poses(cfg[order]), poses, atol=1e-12)
+    np.testing.assert_allclose(robot.lower, arm.lower[order], atol=1e-15)
+
+
+def test_mjcf_of_the_hand_keeps_its_couplings(tmp_path, load):
+    hand = load("rh56")
+    spheres = SphereModel.from_links(hand.link_names, {"base": ([[0, 0, 0.05]], [0.05])})
+    formats.write(tmp_path / "hand.xml", robot=hand, spheres=spheres, pairs=[("base", "thumb_distal")])
+    back = formats.read(tmp_path / "hand.xml")
+    assert back.robot is not None
+    assert back.robot.joint_names == hand.joint_names
+    assert set(back.ignored) == {("base", "thumb_distal")}
+    assert back.spheres is not None
+    assert back.spheres.counts == {"base": 1}
+
+
+@pytest.mark.robots
+def test_mimic_joints_become_equalities(tmp_path, load):
+    panda = load("panda")
+    spheres = SphereModel.from_links(panda.link_names, {"panda_hand": ([[0, 0, 0.05]], [0.05])})
+    formats.write(tmp_path / "panda.xml", robot=panda, spheres=spheres)
+    robot = er.load_robot(tmp_path / "panda.xml")
+    cfg = panda.random_cfgs(1)[0]
+    np.testing.assert_allclose(robot.link_poses(cfg)[:, 4:], panda.link_poses(cfg)[:, 4:], atol=1e-12)
+
+
+class TestErrors:
+    def test_spheres_of_another_robot(self, tmp_path, arm, load, model):
+        for name in ("a.json", "a.yml", "a.xrdf", "a.srdf"):
+            formats.write(tmp_path / name, robot=arm, spheres=model)
+            with pytest.raises(UnknownLinkError, match="not of robot 'rh56'"):
+                formats.read(tmp_path / name, robot=load("rh56"))
+
+    @pytest.mark.parametrize("name", ["a.json", "a.yml", "a.xrdf", "a.srdf", "a.urdf", "a.xml"])
+    def test_empty_missing_and_binary_files(self, tmp_path, name):
+        with pytest.raises(er.ElbowroomError, match="no such"):
+            formats.read(tmp_path / name)
+        for data in (b"", b"\x00\x01\x02\xff", b"{[<not anything"):
+            (tmp_path / name).write_bytes(data)
+            with pytest.raises(er.ElbowroomError, match=name):
+                formats.read(tmp_path / name)
+
+    def test_unknown_formats_and_nothing_to_write(self, tmp_path, arm, model):
+        with pytest.raises(FormatError, match=r"unknown format '\.bin'; known are \.json"):
+            formats.write(tmp_path / "a.bin", spheres=model)
+        with pytest.raises(InputError, match="nothing to write"):
+            formats.write(tmp_path / "a.json", robot=arm)
+        with pytest.raises(InputError, match="needs spheres and a robot"):
+            formats.write(tmp_path / "a.urdf", spheres=model)
+        with pytest.raises(InputError, match="cannot write"):
+            formats.write(tmp_path / "missing/a.json", spheres=model)
+
+    def test_a_failed_write_leaves_the_old_file(self, tmp_path, arm, model):
+        path = tmp_path / "a.yml"
+        path.write_text("kinematics: 3\n")
+        with pytest.raises(FormatError):
+            formats.write(path, robot=arm, spheres=model)
+        assert path.read_text() == "kinematics: 3\n"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["a.yml"]
