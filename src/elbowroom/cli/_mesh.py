@@ -105,9 +105,8 @@ def _print(facts: dict[str, Any]) -> None:
         return " ".join(f"{value:.6g}" for value in values)
 
     if facts["collides"]:
-        line(
-            f"collide: depth {facts['depth'] * 1e3:.4g} mm along {vector(facts['normal'])} (from the first to the second)"
-        )
+        depth, normal = facts["depth"] * 1e3, vector(facts["normal"])
+        line(f"collide: depth {depth:.4g} mm along {normal} (from the first to the second)")
         line(f"{len(facts['points'])} contact points in {facts['patches']} patches (metres):")
         for point in facts["points"]:
             line(f"  {vector(point)}")
