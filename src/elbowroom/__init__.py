@@ -12,7 +12,16 @@ from ._version import __version__ as __version__
 from .errors import ElbowroomError as ElbowroomError
 
 if TYPE_CHECKING:
+    from .distance import MultiSphereCollision as MultiSphereCollision
+    from .distance import SelfCollisionChecker as SelfCollisionChecker
+    from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
+    from .distance import build_multi_sphere_collision as build_multi_sphere_collision
+    from .distance import colldist_from_sdf as colldist_from_sdf
     from .mesh import ExactCollision as ExactCollision
+    from .pairs import PairMatrix as PairMatrix
+    from .pairs import PairOptions as PairOptions
+    from .pairs import PairReason as PairReason
+    from .pairs import compute_pairs as compute_pairs
     from .robot import Robot as Robot
     from .robot import as_robot as as_robot
     from .robot import catalogue as catalogue
@@ -23,6 +32,15 @@ if TYPE_CHECKING:
     from .spheres import prove_coverage as prove_coverage
 
 _HOME = {
+    "MultiSphereCollision": "distance",
+    "SelfCollisionChecker": "distance",
+    "auto_ignore_zero_pose_collisions": "distance",
+    "build_multi_sphere_collision": "distance",
+    "colldist_from_sdf": "distance",
+    "PairMatrix": "pairs",
+    "PairOptions": "pairs",
+    "PairReason": "pairs",
+    "compute_pairs": "pairs",
     "ExactCollision": "mesh",
     "Robot": "robot",
     "as_robot": "robot",
@@ -39,18 +57,27 @@ __all__ = [
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
+    "MultiSphereCollision",
+    "PairMatrix",
+    "PairOptions",
+    "PairReason",
     "Robot",
+    "SelfCollisionChecker",
     "SphereModel",
     "__version__",
     "as_robot",
+    "auto_ignore_zero_pose_collisions",
+    "build_multi_sphere_collision",
     "catalogue",
+    "colldist_from_sdf",
+    "compute_pairs",
     "fit_spheres",
     "load_robot",
     "prove_coverage",
 ]
 
 
-_FOLDERS = ("formats", "grasp", "mesh", "robot", "spheres")
+_FOLDERS = ("distance", "formats", "grasp", "mesh", "pairs", "robot", "spheres")
 """Folders that are used as `elbowroom.NAME` without importing them first."""
 
 

@@ -41,10 +41,14 @@ def parallel_map(
         return results
     import joblib
 
-    jobs = workers if workers is not None else joblib.parallel.get_active_backend()[1]
-    if workers is None and jobs == 1:
+    backend, jobs = joblib.parallel.get_active_backend()
+    if workers is not None:
+        jobs = workers
+    elif jobs == 1:  # joblib's default when nothing is configured
         jobs = -1
-    parallel: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")
+    # Ray's backend hands out all results at once.
+    streams = workers is not None or getattr(backend, "supports_return_generator", True)
+    parallel: Any = joblib.Parallel(n_jobs=jobs, return_as="generator" if streams else "list")
     for result in parallel(joblib.delayed(function)(item) for item in work):
         results.append(result)
         if progress is not None:

@@ -157,3 +157,20 @@ class TestErrors:
             formats.write(path, robot=arm, spheres=model)
         assert path.read_text() == "kinematics: 3\n"
         assert [entry.name for entry in tmp_path.iterdir()] == ["a.yml"]
+
+
+def test_a_pair_matrix_keeps_its_reasons_in_srdf(tmp_path, arm):
+    from elbowroom.pairs import PairMatrix, PairReason, read_pairs_srdf
+    from elbowroom.spheres import FitOptions, fit_spheres
+
+    spheres = fit_spheres(arm, FitOptions(method="centerline"))
+    pairs = er.compute_pairs(arm, spheres, er.PairOptions(samples=500))
+    assert isinstance(pairs, PairMatrix)
+    formats.write(tmp_path / "a.srdf", robot=arm, spheres=spheres, pairs=pairs)
+    back = read_pairs_srdf(tmp_path / "a.srdf", arm)
+    assert back.checked == pairs.checked
+    assert {pair: pairs.entries[pair].reason for pair in pairs.entries} == {
+        pair: back.entries[pair].reason for pair in back.entries
+    }
+    assert PairReason.NEVER_PROVED in back.counts()
+    assert formats.read(tmp_path / "a.srdf", robot=arm).spheres.counts == spheres.counts

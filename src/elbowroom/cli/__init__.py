@@ -20,6 +20,8 @@ VERBS = {
     "demo": "Run the bundled robot through everything and write a report with pictures",
     "info": "List the robots that can be loaded, or describe one",
     "spheres": "Cover a robot with spheres, prove that they contain it, write them to a file",
+    "pairs": "Say for every pair of links whether it must be checked, why, and how one knows",
+    "check": "Check configurations for self-collision, by spheres or exactly",
     "mesh": "Check two mesh files against each other exactly",
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres and ignored pairs between file formats",

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import tyro
 
-from ..errors import InputError
+from ..errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from .._parallel import Progress
     from ..robot import Robot
+    from ..spheres import SphereModel
 
 
 PIPE_WIDTH = 160
@@ -48,6 +49,20 @@ class RobotOptions:
         return load_robot(
             self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
         )
+
+
+def spheres_from_file(path: Path, robot: Robot) -> SphereModel:
+    """Spheres of a file of any format, for this robot.
+
+    Raises:
+        FormatError: the file holds none.
+    """
+    from .. import formats
+
+    found = formats.read(path, robot=robot).spheres
+    if found is None:
+        raise FormatError(f"{path}: the file holds no spheres")
+    return found
 
 
 def console() -> Any:

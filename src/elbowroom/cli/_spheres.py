@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from ._common import RobotOptions, console, print_json, progress_bar
+from ._common import RobotOptions, console, print_json, progress_bar, spheres_from_file
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -78,16 +78,10 @@ def run(options: Options) -> int:
 
 
 def _model(robot: Robot, options: Options) -> SphereModel:
-    from ..errors import FormatError
     from ..spheres import FitOptions, fit_spheres
 
     if options.spheres is not None:
-        from .. import formats
-
-        found = formats.read(options.spheres, robot=robot).spheres
-        if found is None:
-            raise FormatError(f"{options.spheres}: the file holds no spheres")
-        return found
+        return spheres_from_file(options.spheres, robot)
     fit = FitOptions(
         method=options.method,
         n_spheres=options.n_spheres,

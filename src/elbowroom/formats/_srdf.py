@@ -10,6 +10,8 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import at_line, numbers, parse_xml, read_xml
 from ..errors import FormatError
+from ..pairs import PairMatrix
+from ..pairs._srdf import edit_pairs
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, pair, write_bytes
@@ -92,7 +94,9 @@ def write_srdf(
         _write_spheres(root, spheres)
         if spheres.self_padding or spheres.world_padding:
             lost.append("padding is not kept by SRDF")
-    if pairs is not None:
+    if isinstance(pairs, PairMatrix):
+        edit_pairs(root, pairs, str(path))
+    elif pairs is not None:
         _write_pairs(root, ignored_pairs(pairs))
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)

@@ -1,0 +1,52 @@
+"""Self-collision distances: differentiable in JAX, at once in numba.
+
+Names that need JAX load it on first use, so the numba checker starts without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._checker import Closest as Closest
+from ._checker import SelfCollisionChecker as SelfCollisionChecker
+from ._inputs import Spheres as Spheres
+from ._inputs import adjacent_pairs as adjacent_pairs
+from ._inputs import default_pairs as default_pairs
+
+if TYPE_CHECKING:
+    from ._build import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
+    from ._build import build_multi_sphere_collision as build_multi_sphere_collision
+    from ._build import colldist_from_sdf as colldist_from_sdf
+    from ._build import self_collision_residual as self_collision_residual
+    from ._multi_sphere import MultiSphereCollision as MultiSphereCollision
+
+_LAZY = {
+    "MultiSphereCollision": "_multi_sphere",
+    "auto_ignore_zero_pose_collisions": "_build",
+    "build_multi_sphere_collision": "_build",
+    "colldist_from_sdf": "_build",
+    "self_collision_residual": "_build",
+}
+"""Name -> module that needs JAX."""
+
+__all__ = [
+    "Closest",
+    "MultiSphereCollision",
+    "SelfCollisionChecker",
+    "Spheres",
+    "adjacent_pairs",
+    "auto_ignore_zero_pose_collisions",
+    "build_multi_sphere_collision",
+    "colldist_from_sdf",
+    "default_pairs",
+    "self_collision_residual",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,315 @@
+"""SelfCollisionChecker: answers at once, for one configuration or for millions.
+
+Spheres, bounding balls and kinematics are packed into flat arrays (`_model.py`) on which compiled kernels
+run, sixteen configurations at a time (`_kernels.py`). `free` is conservative: float32 rounding is bounded and
+added to the radii, so spheres that overlap are never called free; spheres closer than that bound (some
+micrometres, see `float_margin`) may be called colliding. Distances carry the rounding as it comes.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from .._poses import matrix_from_wxyz_xyz
+from ..errors import InputError, shape_text
+from ..robot import Robot, as_robot
+from ..typing import LinkPair
+from ._inputs import Spheres, default_pairs, link_values, pair_list, sphere_arrays
+from ._model import PackedModel, pack_model, reorder_pairs
+
+THREAD_ROWS = 8192
+"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
+ORDER_SAMPLES = 1024
+"""Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The closest two spheres of checked links at one configuration."""
+
+    distance: float
+    """Clearance in metres; negative when the spheres overlap."""
+    link_a: str
+    link_b: str
+    """Sorted by name."""
+    sphere_a: int
+    sphere_b: int
+    """Positions in the sphere model."""
+    point_a: Float[np.ndarray, "3"]
+    point_b: Float[np.ndarray, "3"]
+    """Points of the two spheres on the line between their centres, nearest to the other sphere; world frame.
+    When the spheres overlap, `point_a` is the deepest point of sphere a inside b, and the other way round."""
+    normal: Float[np.ndarray, "3"]
+    """Unit vector from sphere a to sphere b, world frame."""
+
+    def __str__(self) -> str:
+        verb = "overlap by" if self.distance < 0 else "are apart by"
+        return f"{self.link_a} and {self.link_b} {verb} {abs(self.distance) * 1000:.2f} mm"
+
+
+class SelfCollisionChecker:
+    """Self-collision of a robot's spheres over given link pairs; see the module for method and guarantee."""
+
+    def __init__(
+        self,
+        robot: Any,
+        spheres: Spheres,
+        pairs: Any = None,
+        *,
+        buffer: float | Mapping[str, float] = 0.0,
+        threads: int | None = None,
+    ) -> None:
+        """Packs the model; kernels compile at the first call of a process and are then cached on disk.
+
+        Args:
+            robot: an Elbowroom or pyroki Robot.
+            spheres: the sphere model; its self padding counts.
+            pairs: a PairMatrix or (link, link) tuples; None checks all pairs that are not adjacent.
+            buffer: metres added to the radii of every link, or by link.
+            threads: for large batches; None uses all cores this process may run on.
+
+        Raises:
+            InputError: spheres or pairs that make no sense. UnknownLinkError: a link the robot does not have.
+        """
+        self.robot: Robot = as_robot(robot)
+        names = self.robot.link_names
+        centers, radii, links = sphere_arrays(names, spheres, who=self.robot.name)
+        radii = radii + link_values(names, buffer, "buffer")[links]
+        if radii.min() <= 0.0:
+            raise InputError("a negative buffer makes a radius zero or less")
+        solid = {names[k] for k in np.unique(links)}
+        asked = default_pairs(self.robot, solid) if pairs is None else pair_list(names, pairs)
+        kept = tuple(pair for pair in asked if pair[0] in solid and pair[1] in solid)
+        self.pairs: tuple[LinkPair, ...] = kept
+        """Link pairs that are checked, in the order of `pair_distances`; pairs without spheres are left out."""
+        self._centers, self._radii, self._links = centers, radii, links
+        self._source = self._positions(spheres)
+        self._threads = threads or _cores()
+        self._local = threading.local()
+        self._index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in kept]
+        self._model = pack_model(self.robot.tree, centers, radii, links, self._index)
+        self._no_pads = np.zeros(len(kept), dtype=np.float32)
+        self._safe_pads = np.full(len(kept), self._model.margin, dtype=np.float32)
+        self._fast: PackedModel | None = None
+
+    # Answers ----------------------------------------------------------------------------------
+
+    def free(self, cfgs: Any) -> Any:
+        """Whether no checked pair touches: bool for (dof,), (n,) bool for (n, dof).
+
+        Raises:
+            InputError: wrong shape, NaN, or joint values beyond what the error bound covers.
+        """
+        model = self._fast or self._sort_pairs()
+        rows, single = self._rows(cfgs)
+        if single:  # the way of planners and controllers: as few Python operations as possible
+            answer = _free_kernel()(
+                rows, model.ints, model.floats, model.doubles, self._safe_pads, self._workspace()
+            )
+            if answer < 0:
+                raise bad_row(self.robot.name, rows, 0)
+            return answer == 1
+        out = np.empty(len(rows), dtype=np.bool_)
+        self._run(model, "free", rows, self._safe_pads, out)
+        return out
+
+    def min_distance(self, cfgs: Any) -> Any:
+        """Smallest clearance over all checked pairs in metres, infinite without pairs: float, or (n,) float32."""
+        rows, single = self._rows(cfgs)
+        out = np.empty((len(rows), 1), dtype=np.float32)
+        self._run(self._fast or self._sort_pairs(), "distances", rows, self._no_pads, False, out)
+        return float(out[0, 0]) if single else out[:, 0]
+
+    def pair_distances(self, cfgs: Any) -> Float[np.ndarray, "*n pairs"]:
+        """Clearance of every checked link pair in metres, in the order of `pairs`: (pairs,) or (n, pairs) float32."""
+        rows, single = self._rows(cfgs)
+        out = np.empty((len(rows), len(self.pairs)), dtype=np.float32)
+        self._run(self._model, "distances", rows, self._no_pads, True, out)
+        return out[0] if single else out
+
+    def pair_hits(self, cfgs: Any) -> Bool[np.ndarray, "*n pairs"]:
+        """Whether each checked link pair touches, as conservative as `free`: (pairs,) or (n, pairs) bool."""
+        rows, single = self._rows(cfgs)
+        out = np.empty((len(rows), len(self.pairs)), dtype=np.bool_)
+        counts = np.zeros(len(self.pairs), dtype=np.int64)
+        self._run(self._model, "pair_hits", rows, self._safe_pads, counts, out)
+        return out[0] if single else out
+
+    def worst(self, cfg: Any) -> Closest | None:
+        """The closest two spheres at one configuration, in float64; None when no pair is checked."""
+        rows, single = self._rows(cfg)
+        if not single:
+            raise InputError(f"worst takes one configuration ({self.robot.dof},), found {shape_text(rows)}")
+        if not self.pairs:
+            return None
+        near = self.pair_distances(rows[0])
+        T = matrix_from_wxyz_xyz(self.robot.link_poses(rows[0]))
+        world = np.einsum("nij,nj->ni", T[self._links, :3, :3], self._centers) + T[self._links, :3, 3]
+        best: Closest | None = None
+        for p in np.flatnonzero(near <= near.min() + 4.0 * self.float_margin):
+            found = self._closest(int(p), world)
+            if best is None or found.distance < best.distance:
+                best = found
+        return best
+
+    @property
+    def float_margin(self) -> float:
+        """Bound on the error of float32 distances in metres; `free` adds it to every sum of radii."""
+        return self._model.margin
+
+    def __repr__(self) -> str:
+        return (
+            f"SelfCollisionChecker({self.robot.name!r}: {len(self._radii)} spheres, {len(self.pairs)} link pairs, "
+            f"float margin {self.float_margin * 1e6:.1f} um)"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._local = threading.local()
+
+    # Work -------------------------------------------------------------------------------------
+
+    def _sort_pairs(self) -> PackedModel:
+        """Puts pairs that often collide first, so that a block of configurations is settled early."""
+        lower, upper = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
+        cfgs = np.random.default_rng(0).uniform(lower, upper, (ORDER_SAMPLES, self.robot.dof))
+        counts = self.pair_hits(cfgs).sum(axis=0) if self.pairs else np.zeros(0)
+        self._fast = reorder_pairs(self._model, np.argsort(-counts, kind="stable"))
+        return self._fast
+
+    def _rows(self, cfgs: Any) -> tuple[np.ndarray, bool]:
+        """Configurations as (n, dof) float64; whether a single one was given. Values are checked by the kernels."""
+        try:
+            rows = np.ascontiguousarray(cfgs, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.robot.name}: a configuration must be numbers, found {cfgs!r:.60}"
+            ) from error
+        dof, shape = self._model.dof, rows.shape
+        if shape == (dof,) and (dof > 1 or np.ndim(cfgs) == 1):
+            return rows.reshape(1, dof), True
+        if len(shape) == 2 and shape[1] == dof:
+            return rows, False
+        raise InputError(
+            f"{self.robot.name}: configurations must have shape ({dof},) or (n, {dof}), found {shape_text(rows)}"
+        )
+
+    def _run(
+        self, model: PackedModel, kernel: str, rows: np.ndarray, pads: np.ndarray, *outputs: Any
+    ) -> None:
+        bad = run_kernel(model, kernel, rows, pads, outputs, self._threads, self._workspace)
+        if bad >= 0:
+            raise bad_row(self.robot.name, rows, bad)
+
+    def _workspace(self) -> np.ndarray:
+        """Scratch memory of the calling thread."""
+        try:
+            return self._local.work
+        except AttributeError:
+            self._local.work = self._model.workspace()
+            return self._local.work
+
+    def _positions(self, spheres: Spheres) -> Int[np.ndarray, "spheres"]:
+        """Position in the given model of each sphere in our order."""
+        names = tuple(spheres.link_names)
+        links = np.array(
+            [self.robot.link_index(names[k]) for k in np.asarray(spheres.link_idx)], dtype=np.int64
+        )
+        return np.argsort(links, kind="stable")
+
+    def _closest(self, pair: int, world: Float[np.ndarray, "spheres 3"]) -> Closest:
+        a, b = self._index[pair]
+        mine, yours = np.flatnonzero(self._links == a), np.flatnonzero(self._links == b)
+        apart = np.linalg.norm(world[mine, None] - world[None, yours], axis=-1)
+        clearance = apart - self._radii[mine, None] - self._radii[None, yours]
+        i, j = np.unravel_index(int(clearance.argmin()), clearance.shape)
+        sphere_a, sphere_b = int(mine[i]), int(yours[j])
+        length = float(apart[i, j])
+        normal = (world[sphere_b] - world[sphere_a]) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+        point_a = world[sphere_a] + normal * self._radii[sphere_a]
+        point_b = world[sphere_b] - normal * self._radii[sphere_b]
+        for value in (normal, point_a, point_b):
+            value.setflags(write=False)
+        names = self.pairs[pair]
+        source = self._source
+        return Closest(
+            float(clearance[i, j]),
+            *names,
+            int(source[sphere_a]),
+            int(source[sphere_b]),
+            point_a,
+            point_b,
+            normal,
+        )
+
+
+@cache
+def _free_kernel() -> Any:
+    """The kernel of `free` for one configuration; numba loads when it is first needed."""
+    from ._kernels import free_one
+
+    return free_one
+
+
+def _cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_kernel(
+    model: PackedModel,
+    kernel: str,
+    rows: np.ndarray,
+    pads: np.ndarray,
+    outputs: tuple[Any, ...],
+    threads: int,
+    workspace: Any,
+) -> int:
+    """Runs a kernel over rows, shared by threads when there are many; returns a bad row or -1.
+
+    Outputs with as many rows as there are configurations are cut with them.
+    """
+    from . import _kernels
+
+    function = getattr(_kernels, kernel)
+    arrays = (model.ints, model.floats, model.doubles, pads)
+    if len(rows) < THREAD_ROWS or threads < 2:
+        return function(rows, *arrays, workspace(), *outputs)
+    cuts = np.linspace(0, len(rows), 4 * threads + 1).astype(int)
+    cuts[1:-1] -= cuts[1:-1] % 16
+
+    def piece(span: tuple[int, int]) -> int:
+        start, stop = span
+        own = tuple(
+            v[start:stop] if isinstance(v, np.ndarray) and len(v) == len(rows) else v for v in outputs
+        )
+        bad = function(rows[start:stop], *arrays, workspace(), *own)
+        return bad + start if bad >= 0 else -1
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(piece, zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+    return next((bad for bad in found if bad >= 0), -1)
+
+
+def bad_row(name: str, rows: np.ndarray, start: int) -> InputError:
+    """Error for a block of rows that a kernel refused."""
+    block = rows[start : start + 16]
+    if not np.isfinite(block).all():
+        row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+        return InputError(f"{name}: configuration {row} has NaN or infinite entries")
+    return InputError(
+        f"{name}: a joint value among configurations {start} to {start + len(block) - 1} is beyond 1e5 rad, or a "
+        "slide beyond twice its limits, where rounding errors are no longer bounded"
+    )

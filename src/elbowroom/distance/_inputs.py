@@ -1,0 +1,183 @@
+"""Robots, spheres and pairs as the functions of this folder take them: checked, by name, in one order.
+
+Which links are neighbours is decided here too, because both the default pairs and the pair matrix need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from ..errors import InputError, UnknownLinkError, shape_text, unknown
+from ..robot import KinematicTree, Robot
+from ..typing import LinkPair
+
+
+class Spheres(Protocol):
+    """What this folder needs of a sphere model; `elbowroom.spheres.SphereModel` has it."""
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links that `link_idx` points into."""
+        ...
+
+    @property
+    def centers(self) -> np.ndarray:
+        """(spheres, 3) in link frames."""
+        ...
+
+    @property
+    def radii(self) -> np.ndarray:
+        """(spheres,) metres."""
+        ...
+
+    @property
+    def link_idx(self) -> np.ndarray:
+        """(spheres,) link of each sphere."""
+        ...
+
+
+def sphere_arrays(
+    link_names: tuple[str, ...], spheres: Spheres, *, who: str = "robot"
+) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, "n"], Int[np.ndarray, "n"]]:
+    """Centres, radii with self-collision padding, and link positions in `link_names` order, links ascending.
+
+    Raises:
+        InputError: not a sphere model, shapes that do not fit, NaN, radii that are not positive.
+        UnknownLinkError: a link with spheres that the robot does not have.
+    """
+    try:
+        names = tuple(spheres.link_names)
+        centers = np.array(spheres.centers, dtype=np.float64)
+        radii = np.array(spheres.radii, dtype=np.float64)
+        index = np.array(spheres.link_idx, dtype=np.int64)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"expected a sphere model, found {shape_text(spheres)}") from error
+    if centers.shape != (len(radii), 3) or radii.shape != index.shape:
+        raise InputError(
+            f"a sphere model needs centers (n, 3), radii (n,) and link_idx (n,), found {centers.shape}, "
+            f"{radii.shape} and {index.shape}"
+        )
+    if not (np.isfinite(centers).all() and np.isfinite(radii).all()):
+        raise InputError("the sphere model has NaN or infinite entries")
+    if len(radii) == 0:
+        raise InputError("the sphere model has no sphere")
+    if radii.min() <= 0.0:
+        raise InputError(f"radii must be positive, found {radii.min():g}")
+    if index.min() < 0 or index.max() >= len(names):
+        raise InputError(f"link_idx must be within 0..{len(names) - 1}, found {index.min()}..{index.max()}")
+    position = {name: k for k, name in enumerate(link_names)}
+    for k in np.unique(index):
+        if names[k] not in position:
+            text = unknown("link", names[k], link_names)
+            raise UnknownLinkError(f"the sphere model is for another robot than {who}: {text}")
+    links = np.array([position.get(name, -1) for name in names], dtype=np.int64)[index]
+    padding: Mapping[str, float] = getattr(spheres, "self_padding", {})
+    for link, extra in padding.items():
+        radii[links == position.get(link, -1)] += extra
+    order = np.argsort(links, kind="stable")
+    return centers[order], radii[order], links[order]
+
+
+def pair_list(link_names: tuple[str, ...], pairs: Any) -> tuple[LinkPair, ...]:
+    """Link pairs sorted by name, each once; takes a PairMatrix (its `checked`) or names two by two.
+
+    Raises:
+        InputError: something that is not two names, or a link paired with itself.
+        UnknownLinkError: a link that the robot does not have.
+    """
+    given: Iterable[Any] = getattr(pairs, "checked", pairs)
+    known = set(link_names)
+    found: set[LinkPair] = set()
+    if isinstance(given, str):
+        raise InputError(f"pairs must be (link, link) tuples, found {given!r:.60}")
+    try:
+        rows = [tuple(pair) for pair in given]
+    except TypeError as error:
+        raise InputError(f"pairs must be (link, link) tuples, found {given!r:.60}") from error
+    for pair in rows:
+        if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise InputError(f"a pair must be two link names, found {pair!r:.80}")
+        a, b = pair
+        for name in pair:
+            if name not in known:
+                raise UnknownLinkError(unknown("link", name, link_names))
+        if a == b:
+            raise InputError(f"link {a!r} is paired with itself")
+        found.add((a, b) if a < b else (b, a))
+    return tuple(sorted(found))
+
+
+def adjacent_pairs(robot: Robot, with_geometry: Iterable[str] | None = None) -> frozenset[LinkPair]:
+    """Pairs of links that touch by construction.
+
+    Two links are adjacent when they belong to one rigid body (only fixed joints between them), or when one
+    moving joint is between them and every link in between is a mere frame, without geometry.
+
+    Args:
+        robot: the robot.
+        with_geometry: links that have geometry; all with collision shapes if None.
+    """
+    solid = set(robot.mesh_links if with_geometry is None else with_geometry)
+    return _adjacent(robot.tree, solid)
+
+
+def _adjacent(tree: KinematicTree, solid: set[str]) -> frozenset[LinkPair]:
+    steps: dict[str, list[tuple[str, int]]] = {name: [] for name in tree.link_names}
+    moves: dict[tuple[str, str], int] = {}
+    for joint in tree.joints:
+        moves[(joint.parent, joint.child)] = moves.get((joint.parent, joint.child), 0) or int(
+            joint.type != "fixed"
+        )
+    for (parent, child), count in moves.items():
+        steps[parent].append((child, count))
+        steps[child].append((parent, count))
+    found: set[LinkPair] = set()
+    for start in tree.link_names:
+        stack = [(start, "", 0, False)]
+        while stack:
+            link, came_from, moved, passed_solid = stack.pop()
+            if link != start and (moved == 0 or not passed_solid):
+                found.add((min(start, link), max(start, link)))
+            through = passed_solid or (link != start and link in solid)
+            for neighbour, count in steps[link]:
+                if neighbour != came_from and moved + count <= 1:
+                    stack.append((neighbour, link, moved + count, through))
+    return frozenset(found)
+
+
+def default_pairs(
+    robot: Robot, with_geometry: Iterable[str], ignore: Iterable[LinkPair] = ()
+) -> tuple[LinkPair, ...]:
+    """All pairs of links with geometry except adjacent and ignored ones, sorted by name."""
+    names = sorted(set(with_geometry))
+    skip = adjacent_pairs(robot, names) | set(ignore)
+    return tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :] if (a, b) not in skip)
+
+
+def link_values(
+    link_names: tuple[str, ...], values: float | Mapping[str, float], what: str
+) -> Float[np.ndarray, "links"]:
+    """One number per link from a number for all or a map of some; others get zero.
+
+    Raises:
+        InputError: a value that is not a finite number.
+        UnknownLinkError: a link that the robot does not have.
+    """
+    out = np.zeros(len(link_names))
+    try:
+        if isinstance(values, Mapping):
+            for name, value in values.items():
+                if name not in link_names:
+                    raise UnknownLinkError(f"{what}: {unknown('link', str(name), link_names)}")
+                out[link_names.index(name)] = float(value)
+        else:
+            out[:] = float(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be metres, for all links or by link, found {values!r:.60}") from error
+    if not np.isfinite(out).all():
+        raise InputError(f"{what} must be finite")
+    return out

@@ -1,0 +1,271 @@
+"""Numba kernels of the self-collision checker: sixteen configurations at a time, three levels of balls.
+
+Forward kinematics runs over the bodies (rigid groups of links) that matter, with joint axes turned to z so
+that a joint costs twelve multiplications. Each pair of links is then tested by link ball, by sub-balls, by
+sphere against sub-ball and by spheres; a level is entered when any lane needs it, and a block ends when
+every lane is known to collide. Points of a link are placed in the world when first needed.
+Angles are reduced in float64, everything after that is float32; `_model.py` bounds the error.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._simd import (
+    LANES,
+    POINT,
+    POSE,
+    closer,
+    compose,
+    count_bits,
+    hits,
+    improve,
+    place,
+    sincos,
+    slide,
+    turn,
+    within,
+)
+
+FULL = (1 << LANES) - 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _expand(cfgs, start, count, moving, doubles, q_full):
+    """Joint values at q_full[joint * LANES ...] of rows from `start`; spare lanes repeat the last row.
+
+    Returns False when a value is not finite or beyond what the error bound covers.
+    """
+    good = FULL
+    for k in range(len(moving)):
+        i, d, coupled = moving[k, 0], moving[k, 1], moving[k, 2]
+        to = i * LANES
+        if coupled:
+            c0, c1, c2, c3, c4 = (
+                doubles[6 * i],
+                doubles[6 * i + 1],
+                doubles[6 * i + 2],
+                doubles[6 * i + 3],
+                doubles[6 * i + 4],
+            )
+            for lane in range(LANES):
+                x = q_full[d * LANES + lane]
+                q_full[to + lane] = c0 + x * (c1 + x * (c2 + x * (c3 + x * c4)))
+        elif count == LANES:
+            for lane in range(LANES):
+                q_full[to + lane] = cfgs[start + lane, d]
+        else:
+            for lane in range(LANES):
+                q_full[to + lane] = cfgs[start + min(lane, count - 1), d]
+        good &= within(q_full, to, doubles[6 * i + 5])
+    return good == FULL
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _body_poses(bodies, local, q_full, trig, poses):
+    """Poses of all bodies at offsets body * POSE, relative to the root body."""
+    for b in range(1, len(bodies)):
+        compose(poses, bodies[b, 0] * POSE, b * POSE, local, 12 * b)
+        if bodies[b, 1] == 1:
+            sincos(q_full, bodies[b, 2] * LANES, trig)
+            turn(poses, b * POSE, trig)
+        else:
+            slide(poses, b * POSE, q_full, bodies[b, 2] * LANES)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tables(ints, floats):
+    """Views of the packed model: bodies, moving, links, clusters, pairs, local poses, points."""
+    nb, nm, nl, nc, np_ = ints[0], ints[1], ints[2], ints[3], ints[4]
+    bodies = ints[ints[5] : ints[5] + 3 * nb].reshape(nb, 3)
+    moving = ints[ints[6] : ints[6] + 3 * nm].reshape(nm, 3)
+    links = ints[ints[7] : ints[7] + 5 * nl].reshape(nl, 5)
+    clusters = ints[ints[8] : ints[8] + 2 * nc].reshape(nc, 2)
+    pairs = ints[ints[9] : ints[9] + 2 * np_].reshape(np_, 2)
+    return bodies, moving, links, clusters, pairs, floats[: 12 * nb], floats[12 * nb :]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _views(ints, work):
+    """Views of the workspace: poses of bodies, points in the world, best distances, sine and cosine."""
+    nb, n_points = ints[0], ints[10]
+    cut = nb * POSE
+    end = cut + n_points * POINT
+    work[:POSE] = 0.0
+    for k in range(3):
+        work[4 * k * LANES : (4 * k + 1) * LANES] = 1.0  # body 0, the root, stays at the identity
+    return work[:cut], work[cut:end], work[end : end + LANES], work[end + LANES : end + 3 * LANES]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _need(link, ready, links, poses, points, world):
+    """Places sub-balls and spheres of a link, once per block."""
+    if ready[link] == 0:
+        ready[link] = 1
+        place(poses, links[link, 0] * POSE, points, links[link, 1], links[link, 2], world)
+        place(poses, links[link, 0] * POSE, points, links[link, 3], links[link, 4], world)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pair_mask(a, b, pad, wanted, links, clusters, first_cluster, points, world):
+    """Lanes of `wanted` in which a sphere of link a meets one of link b, their link balls being known to meet."""
+    found = 0
+    for ca in range(links[a, 1], links[a, 1] + links[a, 2]):
+        reach_a = points[4 * ca + 3] + pad
+        near = hits(world, ca * POINT, b * POINT, reach_a + points[4 * b + 3]) & wanted
+        if near == 0:
+            continue
+        a0, an = clusters[ca - first_cluster, 0], clusters[ca - first_cluster, 1]
+        for cb in range(links[b, 1], links[b, 1] + links[b, 2]):
+            reach_b = points[4 * cb + 3] + pad
+            if hits(world, ca * POINT, cb * POINT, reach_a + points[4 * cb + 3]) & near == 0:
+                continue
+            b0, bn = clusters[cb - first_cluster, 0], clusters[cb - first_cluster, 1]
+            for sa in range(a0, a0 + an):
+                if hits(world, sa * POINT, cb * POINT, points[4 * sa + 3] + reach_b) & near == 0:
+                    continue
+                reach = points[4 * sa + 3] + pad
+                met = 0
+                for sb in range(b0, b0 + bn):
+                    met |= hits(world, sa * POINT, sb * POINT, reach + points[4 * sb + 3])
+                found |= met
+                near &= ~met
+                if near == 0:
+                    break
+            if near == 0:
+                break
+        wanted &= ~found
+        if wanted == 0:
+            break
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def free(cfgs, ints, floats, doubles, pads, work, out):
+    """out[row] = 1 when no checked pair comes closer than its pad; returns the first bad row or -1."""
+    bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
+    poses, world, _, trig = _views(ints, work)
+    nl = len(links)
+    q_full = np.empty(max(1, len(moving)) * LANES)
+    ready = np.empty(nl, np.uint8)
+    for start in range(0, len(cfgs), LANES):
+        count = min(LANES, len(cfgs) - start)
+        if not _expand(cfgs, start, count, moving, doubles, q_full):
+            return start
+        _body_poses(bodies, local, q_full, trig, poses)
+        for link in range(nl):
+            ready[link] = 0
+            place(poses, links[link, 0] * POSE, points, link, 1, world)
+        alive = (1 << count) - 1
+        for p in range(len(pairs)):
+            a, b = pairs[p, 0], pairs[p, 1]
+            pad = pads[p]
+            mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & alive
+            if mask:
+                _need(a, ready, links, poses, points, world)
+                _need(b, ready, links, poses, points, world)
+                alive &= ~_pair_mask(a, b, pad, mask, links, clusters, nl, points, world)
+                if alive == 0:
+                    break
+        for lane in range(count):
+            out[start + lane] = (alive >> lane) & 1
+    return -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def free_one(cfgs, ints, floats, doubles, pads, work):
+    """1 when the one row is free, 0 when it is not, -1 when it is bad."""
+    out = np.empty(1, np.bool_)
+    bad = free(cfgs, ints, floats, doubles, pads, work, out)
+    return -1 if bad >= 0 else int(out[0])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pair_hits(cfgs, ints, floats, doubles, pads, work, counts, out):
+    """counts[p] += rows in which pair p comes closer than its pad; out (n, pairs) says which, unless empty."""
+    bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
+    poses, world, _, trig = _views(ints, work)
+    nl = len(links)
+    q_full = np.empty(max(1, len(moving)) * LANES)
+    ready = np.empty(nl, np.uint8)
+    for start in range(0, len(cfgs), LANES):
+        count = min(LANES, len(cfgs) - start)
+        if not _expand(cfgs, start, count, moving, doubles, q_full):
+            return start
+        _body_poses(bodies, local, q_full, trig, poses)
+        for link in range(nl):
+            ready[link] = 0
+            place(poses, links[link, 0] * POSE, points, link, 1, world)
+        everyone = (1 << count) - 1
+        for p in range(len(pairs)):
+            a, b = pairs[p, 0], pairs[p, 1]
+            pad = pads[p]
+            mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & everyone
+            if mask:
+                _need(a, ready, links, poses, points, world)
+                _need(b, ready, links, poses, points, world)
+                mask = _pair_mask(a, b, pad, mask, links, clusters, nl, points, world) & everyone
+                counts[p] += count_bits(mask)
+            if len(out):
+                for lane in range(count):
+                    out[start + lane, p] = (mask >> lane) & 1
+    return -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pair_best(a, b, pad, links, clusters, first_cluster, points, world, best):
+    """Lowers best[lane] to the smallest distance between spheres of links a and b, less pad."""
+    for ca in range(links[a, 1], links[a, 1] + links[a, 2]):
+        reach_a = points[4 * ca + 3] + pad
+        if closer(world, ca * POINT, b * POINT, reach_a + points[4 * b + 3], best) == 0:
+            continue
+        a0, an = clusters[ca - first_cluster, 0], clusters[ca - first_cluster, 1]
+        for cb in range(links[b, 1], links[b, 1] + links[b, 2]):
+            reach_b = points[4 * cb + 3] + pad
+            if closer(world, ca * POINT, cb * POINT, reach_a + points[4 * cb + 3], best) == 0:
+                continue
+            b0, bn = clusters[cb - first_cluster, 0], clusters[cb - first_cluster, 1]
+            for sa in range(a0, a0 + an):
+                if closer(world, sa * POINT, cb * POINT, points[4 * sa + 3] + reach_b, best) == 0:
+                    continue
+                reach = points[4 * sa + 3] + pad
+                for sb in range(b0, b0 + bn):
+                    if closer(world, sa * POINT, sb * POINT, reach + points[4 * sb + 3], best):
+                        improve(world, sa * POINT, sb * POINT, reach + points[4 * sb + 3], best)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def distances(cfgs, ints, floats, doubles, pads, work, per_pair, out):
+    """out (n, pairs): smallest distance of each pair less its pad; or out (n, 1): the smallest of all."""
+    bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
+    poses, world, best, trig = _views(ints, work)
+    nl = len(links)
+    q_full = np.empty(max(1, len(moving)) * LANES)
+    ready = np.empty(nl, np.uint8)
+    for start in range(0, len(cfgs), LANES):
+        count = min(LANES, len(cfgs) - start)
+        if not _expand(cfgs, start, count, moving, doubles, q_full):
+            return start
+        _body_poses(bodies, local, q_full, trig, poses)
+        for link in range(nl):
+            ready[link] = 0
+            place(poses, links[link, 0] * POSE, points, link, 1, world)
+        best[:] = np.inf
+        for p in range(len(pairs)):
+            a, b = pairs[p, 0], pairs[p, 1]
+            pad = pads[p]
+            if per_pair:
+                best[:] = np.inf
+            if closer(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad, best):
+                _need(a, ready, links, poses, points, world)
+                _need(b, ready, links, poses, points, world)
+                _pair_best(a, b, pad, links, clusters, nl, points, world, best)
+            if per_pair:
+                for lane in range(count):
+                    out[start + lane, p] = best[lane]
+        if not per_pair:
+            for lane in range(count):
+                out[start + lane, 0] = best[lane]
+    return -1

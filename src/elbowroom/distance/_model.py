@@ -1,0 +1,277 @@
+"""What the kernels run on: bodies, balls within balls and pairs, packed into three flat arrays.
+
+Links joined by fixed joints form one body. Every joint axis is turned to z, so the kernels know one kind
+of rotation. The spheres of a link are split into up to four groups by their spread; link and groups each
+get an enclosing ball. Float32 arithmetic is bounded from above: `margin` is what must be added to the sum
+of two radii so that a pair that overlaps in exact arithmetic is never called free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from .._poses import matrix_from_wxyz_xyz
+from ..robot import KinematicTree
+from ._simd import LANES, POINT, POSE
+
+UNIT = 2.0**-24
+"""Relative rounding error of float32."""
+ROTATION_ERROR = 26 * UNIT
+"""Error a joint adds to a rotation (Frobenius norm): 12 units for the product with the fixed part, 12.2
+for the turn about z with sine and cosine good to 2 units, and the rest for second-order terms."""
+MAX_ANGLE = 1e5
+"""Largest angle, rad, for which the reduction of angles keeps its accuracy."""
+MAX_SLIDE = 10.0
+"""Travel, m, assumed for a prismatic joint without limits."""
+HEADER = 16
+"""Entries at the start of `ints`: five counts, where five tables start, number of points."""
+GROUP_SIZES = ((3, 1), (8, 2), (15, 3))
+"""Links of at most so many spheres get so many groups; larger ones four."""
+
+
+@dataclass(frozen=True)
+class PackedModel:
+    """Arrays only, so it can be sent to any worker."""
+
+    ints: Int[np.ndarray, "table"]
+    floats: Float[np.ndarray, "numbers"]
+    doubles: Float[np.ndarray, "laws"]
+    margin: float
+    """Bound on the float32 error of a distance, m."""
+    n_pairs: int
+    dof: int
+
+    def workspace(self) -> Float[np.ndarray, "numbers"]:
+        """Scratch memory for one thread."""
+        bodies, points = int(self.ints[0]), int(self.ints[10])
+        return np.zeros(bodies * POSE + points * POINT + 3 * LANES, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Rigid groups of frames, each moved by one joint whose axis is z; body 0 is the root and stays."""
+
+    parent: list[int]
+    kind: list[int]
+    q_idx: list[int]
+    T_parent_body: list[np.ndarray]
+    """Pose of the body in its parent at q = 0."""
+    of_frame: list[int]
+    T_body_frame: list[np.ndarray]
+
+
+def find_bodies(tree: KinematicTree) -> Bodies:
+    """Merges fixed frames into the bodies that carry them."""
+    poses = matrix_from_wxyz_xyz(np.concatenate([tree.quat_cos, tree.shift], axis=1))
+    bodies = Bodies([-1], [0], [-1], [np.eye(4)], [], [])
+    for frame, up in enumerate(tree.parent.tolist()):
+        if up < 0:
+            bodies.of_frame.append(0)
+            bodies.T_body_frame.append(np.eye(4))
+            continue
+        T_body_frame = bodies.T_body_frame[up] @ poses[frame]
+        if tree.kind[frame] == 0:
+            bodies.of_frame.append(bodies.of_frame[up])
+            bodies.T_body_frame.append(T_body_frame)
+            continue
+        turn = np.eye(4)
+        turn[:3, :3] = _rotation_to_z(tree.axis[frame])
+        bodies.parent.append(bodies.of_frame[up])
+        bodies.kind.append(int(tree.kind[frame]))
+        bodies.q_idx.append(int(tree.q_idx[frame]))
+        bodies.T_parent_body.append(T_body_frame @ turn)
+        bodies.of_frame.append(len(bodies.parent) - 1)
+        bodies.T_body_frame.append(turn.T)
+    return bodies
+
+
+def pack_model(
+    tree: KinematicTree,
+    centers: Float[np.ndarray, "spheres 3"],
+    radii: Float[np.ndarray, "spheres"],
+    link_idx: Int[np.ndarray, "spheres"],
+    pairs: Sequence[tuple[int, int]],
+) -> PackedModel:
+    """Packs a robot's spheres and the link pairs to check.
+
+    Args:
+        tree: the robot's tree.
+        centers: in link frames.
+        radii: m.
+        link_idx: links of the spheres, as positions in `tree.link_names`.
+        pairs: links to check against each other, as positions in `tree.link_names`; each has spheres.
+    """
+    bodies = find_bodies(tree)
+    used = sorted({link for pair in pairs for link in pair})
+    link_body = {link: bodies.of_frame[int(tree.link_frame[link])] for link in used}
+    keep = _with_ancestors(set(link_body.values()), bodies.parent)
+    renumber = {body: index for index, body in enumerate(keep)}
+    tops: list[np.ndarray] = []
+    middles: list[np.ndarray] = []
+    leaves: list[np.ndarray] = []
+    rows: list[list[int]] = []
+    spans: list[list[int]] = []
+    for link in used:
+        T = bodies.T_body_frame[int(tree.link_frame[link])]
+        mine = np.flatnonzero(link_idx == link)
+        balls = np.column_stack([centers[mine] @ T[:3, :3].T + T[:3, 3], radii[mine]])
+        groups = split_balls(balls)
+        rows.append([renumber[link_body[link]], len(middles), len(groups), len(leaves), len(mine)])
+        tops.append(enclosing_ball(balls))
+        for group in groups:
+            spans.append([len(leaves), len(group)])
+            middles.append(enclosing_ball(balls[group]))
+            leaves.extend(balls[group])
+    n_links, n_groups = len(used), len(middles)
+    for row in rows:
+        row[1] += n_links
+        row[3] += n_links + n_groups
+    for span in spans:
+        span[0] += n_links + n_groups
+    points = np.array([*tops, *middles, *leaves]).reshape(-1, 4)
+    body_rows = [
+        [renumber.get(bodies.parent[body], 0), bodies.kind[body], bodies.q_idx[body]] for body in keep
+    ]
+    moving = [[int(i), int(tree.driver[i]), int(tree.is_coupled[i])] for i in tree.order]
+    index = {link: position for position, link in enumerate(used)}
+    pair_rows = [[index[a], index[b]] for a, b in pairs]
+    local = np.array([bodies.T_parent_body[body] for body in keep])
+    numbers = np.concatenate([local[:, :3, :3].reshape(-1, 9), local[:, :3, 3]], axis=1)
+    limits = _limits(tree)
+    margin = _float_margin(bodies, keep, limits, points, [row[0] for row in rows], rows, spans)
+    return PackedModel(
+        ints=_pack_ints([body_rows, moving, rows, spans, pair_rows], len(points)),
+        floats=np.concatenate([numbers.ravel(), _rounded_up(points).ravel()]).astype(np.float32),
+        doubles=np.column_stack([tree.polycoef, limits]).ravel(),
+        margin=margin,
+        n_pairs=len(pair_rows),
+        dof=len(tree.actuated),
+    )
+
+
+def reorder_pairs(model: PackedModel, order: Int[np.ndarray, "pairs"]) -> PackedModel:
+    """The same model with its pairs in another order."""
+    ints = model.ints.copy()
+    table = ints[ints[9] : ints[9] + 2 * ints[4]].reshape(-1, 2)
+    table[:] = table[order]
+    return replace(model, ints=ints)
+
+
+def enclosing_ball(balls: Float[np.ndarray, "n 4"]) -> Float[np.ndarray, "4"]:
+    """A ball (x, y, z, radius) that holds all given balls; near the smallest (Badoiu and Clarkson's iteration)."""
+    if len(balls) == 1:
+        return balls[0].copy()
+    best = np.empty(4)
+    best[3] = np.inf
+    center = balls[:, :3].mean(axis=0)
+    for step in range(1, 100):
+        reach = np.linalg.norm(balls[:, :3] - center, axis=1) + balls[:, 3]
+        far = int(reach.argmax())
+        if reach[far] < best[3]:
+            best[:3], best[3] = center, reach[far]
+        center = center + (balls[far, :3] - center) / (step + 1)
+    best[3] *= 1.0 + 1e-9
+    return best
+
+
+def split_balls(balls: Float[np.ndarray, "n 4"]) -> list[np.ndarray]:
+    """Groups of neighbouring balls, as index arrays: the widest group is halved until there are enough."""
+    wanted = next((count for limit, count in GROUP_SIZES if len(balls) <= limit), 4)
+    groups = [(np.inf, np.arange(len(balls)))]
+    while len(groups) < wanted:
+        widest = groups.pop(int(np.argmax([radius for radius, _ in groups])))[1]
+        offsets = balls[widest, :3] - balls[widest, :3].mean(axis=0)
+        axis = np.linalg.svd(offsets, full_matrices=False)[2][0]
+        order = widest[np.argsort(offsets @ axis, kind="stable")]
+        for half in (order[: len(order) // 2], order[len(order) // 2 :]):
+            groups.append((float(enclosing_ball(balls[half])[3]) if len(half) > 1 else 0.0, half))
+    return [group for _, group in groups]
+
+
+def _rotation_to_z(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
+    """A rotation whose third column is the axis."""
+    z = axis / np.linalg.norm(axis)
+    x = np.cross(np.eye(3)[int(np.abs(z).argmin())], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _with_ancestors(wanted: set[int], parent: list[int]) -> list[int]:
+    keep = {0}
+    for body in wanted:
+        while body > 0 and body not in keep:
+            keep.add(body)
+            body = parent[body]
+    return sorted(keep)
+
+
+def _limits(tree: KinematicTree) -> Float[np.ndarray, "moving"]:
+    """Largest size of each joint value that the error bound covers: twice the limits for prismatic joints."""
+    sizes: list[float] = []
+    for joint in tree.moving:
+        if joint.type == "prismatic":
+            largest = max(abs(joint.lower), abs(joint.upper))
+            sizes.append(2.0 * largest if 0.0 < largest < np.inf else MAX_SLIDE)
+        else:
+            sizes.append(MAX_ANGLE)
+    return np.array(sizes, dtype=np.float64)
+
+
+def _float_margin(
+    bodies: Bodies,
+    keep: list[int],
+    limits: Float[np.ndarray, "moving"],
+    points: Float[np.ndarray, "points 4"],
+    link_bodies: list[int],
+    links: list[list[int]],
+    groups: list[list[int]],
+) -> float:
+    """Bound on the error of a computed distance between two points less their radii.
+
+    Errors are followed down the tree: a joint adds ROTATION_ERROR to the rotation; a position inherits its
+    parent's, turns the rotation's error by the lever arm and rounds in each of four operations.
+    """
+    turn = {0: 0.0}
+    shift = {0: 0.0}
+    reach = {0: 0.0}
+    for body in keep[1:]:
+        up = bodies.parent[body]
+        arm = float(np.linalg.norm(bodies.T_parent_body[body][:3, 3]))
+        slide = float(limits[bodies.q_idx[body]]) if bodies.kind[body] == 2 else 0.0
+        turn[body] = turn[up] + ROTATION_ERROR
+        reach[body] = reach[up] + arm + slide
+        rounding = np.sqrt(3.0) * UNIT * (4.0 * arm + 5.0 * slide + 3.0 * reach[body])
+        shift[body] = shift[up] + turn[up] * arm + turn[body] * slide + rounding
+    worst = 0.0
+    for row, body_index in zip(links, link_bodies, strict=True):
+        body = keep[body_index]
+        arm = float(np.linalg.norm(points[row[3] : row[3] + row[4], :3], axis=1).max(initial=0.0))
+        rounding = np.sqrt(3.0) * UNIT * (4.0 * arm + 2.0 * (reach[body] + arm))
+        worst = max(worst, shift[body] + turn[body] * arm + rounding)
+    largest = float(points[:, 3].max(initial=0.0))
+    return 1.05 * (2.0 * worst + 12.0 * UNIT * 2.0 * largest)
+
+
+def _rounded_up(points: Float[np.ndarray, "points 4"]) -> Float[np.ndarray, "points 4"]:
+    """Points whose radii do not shrink when stored as float32."""
+    out = points.copy()
+    stored = points[:, 3].astype(np.float32)
+    out[:, 3] = np.where(stored < points[:, 3], np.nextafter(stored, np.float32(np.inf)), stored)
+    return out
+
+
+def _pack_ints(tables: Sequence[Sequence[Sequence[int]]], n_points: int) -> Int[np.ndarray, "table"]:
+    header = [len(table) for table in tables]
+    start = HEADER
+    flat: list[int] = []
+    for table in tables:
+        header.append(start + len(flat))
+        for row in table:
+            flat.extend(row)
+    header.append(n_points)
+    header += [0] * (HEADER - len(header))
+    return np.array(header + flat, dtype=np.int64)

@@ -1,0 +1,66 @@
+"""Pair matrices from lists of ignored pairs, as other formats hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..distance._inputs import adjacent_pairs
+from ..robot import Robot
+from ..typing import LinkPair
+from ._matrix import PairEvidence, PairMatrix, PairReason
+
+SRDF_REASONS = {
+    "adjacent": PairReason.ADJACENT,
+    "default": PairReason.DEFAULT,
+    "always": PairReason.ALWAYS,
+    "never": PairReason.NEVER_SAMPLED,
+}
+"""SRDF reason (lower case) -> ours; anything else is the user's word."""
+
+
+def matrix_from_ignored(
+    robot: Robot,
+    ignored: Mapping[LinkPair, PairEvidence],
+    source: str,
+    notes: Sequence[str] = (),
+    solid: Sequence[str] | None = None,
+) -> PairMatrix:
+    """A matrix in which the given pairs are ignored and all others are checked.
+
+    Args:
+        robot: the robot.
+        ignored: evidence by pair; pairs of links without geometry are left out with a note.
+        source: name of the format, for the sentences.
+        notes: what was lost on the way.
+        solid: links with geometry; those with collision shapes if None.
+    """
+    links = tuple(
+        name for name in robot.link_names if name in set(robot.mesh_links if solid is None else solid)
+    )
+    names = sorted(links)
+    said = list(notes)
+    bare = {pair for pair in ignored if pair[0] not in links or pair[1] not in links}
+    if bare:
+        said.append(f"{len(bare)} pairs of links without geometry are not listed; they never collide")
+    entries: dict[LinkPair, PairEvidence] = {}
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            text = f"checked because the {source} does not disable it"
+            open_pair = PairEvidence(PairReason.CHECKED, text, source=source)
+            entries[(a, b)] = ignored.get((a, b), open_pair)
+    rest = tuple(name for name in robot.link_names if name not in links)
+    return PairMatrix(robot.name, links, entries, rest, tuple(said))
+
+
+def ignored_by(robot: Robot, pairs: Sequence[LinkPair], source: str) -> dict[LinkPair, PairEvidence]:
+    """Evidence for pairs that a format ignores without saying why: adjacent if they are, else the user's word."""
+    adjacent = adjacent_pairs(robot)
+    return {
+        pair: PairEvidence(
+            PairReason.ADJACENT if pair in adjacent else PairReason.USER,
+            f"ignored because the {source} says so"
+            + (", and the links are adjacent" if pair in adjacent else ""),
+            source=source,
+        )
+        for pair in pairs
+    }

@@ -1,0 +1,58 @@
+"""Options of `compute_pairs`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """How `compute_pairs` decides."""
+
+    samples: int = 10_000
+    """Configurations to sample within the limits."""
+    seed: int = 0
+    """Of the samples; the same seed gives the same matrix for any number of workers."""
+    buffer: float | Mapping[str, float] = 0.02
+    """Padding in metres when asking whether a pair never meets (cuRobo's 2 cm): a number counts once per pair, a
+    map gives padding by link and a pair gets the sum of its two."""
+    default_cfgs: Sequence[Any] = ("default",)
+    """Poses at which overlapping pairs are ignored: "default" (the robot's default_cfg), "zero", names of
+    `robot.named_cfgs`, or configurations."""
+    ignore: Sequence[tuple[str, str]] = ()
+    """Pairs not to check, whatever is found."""
+    check: Sequence[tuple[str, str]] = ()
+    """Pairs to check, whatever is found."""
+    use_srdf: bool = False
+    """Whether pairs that the robot's SRDF disables are taken as ignored, with its reasons."""
+    always_share: float = 1.0
+    """Share of samples that must overlap for "always"; MoveIt uses 0.95, which can hide free configurations."""
+    proof_boxes: int = 20_000
+    """Boxes of joint values that one proof may take: about 20 ms."""
+    search_starts: int = 8
+    """Starts of the local search for a collision, for pairs that neither samples nor the proof settle."""
+    confidence: float = 0.95
+    """Level of the bounds on probabilities."""
+
+    def __post_init__(self) -> None:
+        for name, low in (("samples", 1), ("seed", 0), ("proof_boxes", 0), ("search_starts", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise InputError(f"{name} must be a whole number from {low} up, found {value!r}")
+        paddings = self.buffer.values() if isinstance(self.buffer, Mapping) else (self.buffer,)
+        for value in paddings:
+            if isinstance(value, bool) or not 0.0 <= value < math.inf:
+                raise InputError(f"buffer must be metres from 0 up, found {value!r}")
+        if not 0.5 < self.always_share <= 1.0:
+            raise InputError(f"always_share must be above 0.5 and at most 1, found {self.always_share!r}")
+        if not 0.0 < self.confidence < 1.0:
+            raise InputError(f"confidence must be between 0 and 1, found {self.confidence!r}")
+        if isinstance(self.default_cfgs, str):
+            raise InputError(
+                f"default_cfgs must be a sequence of poses, found the text {self.default_cfgs!r}"
+            )

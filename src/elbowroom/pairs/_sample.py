@@ -1,0 +1,140 @@
+"""Counting how often pairs meet, in chunks that any worker can do.
+
+Each chunk draws its own scrambled Sobol points, seeded by the seed and the number of the chunk: points fill the
+joint space evenly within a chunk and chunks are independent, so the counts do not depend on who does which chunk.
+Counts after each round can be kept in a file, from which an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from .. import _cache
+from .._parallel import Progress, parallel_map
+from ..distance._checker import bad_row
+from ..distance._model import PackedModel
+from ..errors import InputError
+
+CHUNK = 8192
+"""Samples per chunk: a power of two, as Sobol points like it; some milliseconds of work."""
+ROUND = 64
+"""Chunks between checkpoints."""
+
+
+@dataclass(frozen=True)
+class SampleTask:
+    """One chunk."""
+
+    model: PackedModel
+    pads: Float[np.ndarray, "pairs"]
+    """Metres below which a pair counts as meeting."""
+    lower: Float[np.ndarray, "dof"]
+    upper: Float[np.ndarray, "dof"]
+    seed: int
+    chunk: int
+    count: int
+
+
+def sobol(
+    seed: int, chunk: int, count: int, lower: np.ndarray, upper: np.ndarray
+) -> Float[np.ndarray, "n dof"]:
+    """Low-discrepancy points of one chunk within the limits."""
+    from scipy.stats import qmc
+
+    if len(lower) == 0:
+        return np.zeros((count, 0))
+    engine = qmc.Sobol(len(lower), scramble=True, seed=np.random.default_rng([seed, chunk]))  # pyright: ignore[reportCallIssue]
+    points = engine.random_base2(max(0, int(count - 1).bit_length()))[:count]
+    return lower + points * (upper - lower)
+
+
+def sample_chunk(task: SampleTask) -> Int[np.ndarray, "pairs"]:
+    """Number of samples of the chunk in which each pair meets."""
+    from ..distance import _kernels
+
+    rows = np.ascontiguousarray(sobol(task.seed, task.chunk, task.count, task.lower, task.upper))
+    counts = np.zeros(task.model.n_pairs, dtype=np.int64)
+    model = task.model
+    nothing = np.zeros((0, 0), dtype=np.bool_)
+    pads = task.pads.astype(np.float32)
+    bad = _kernels.pair_hits(
+        rows, model.ints, model.floats, model.doubles, pads, model.workspace(), counts, nothing
+    )
+    if bad >= 0:
+        raise bad_row("sample", rows, bad)
+    return counts
+
+
+def count_meetings(
+    task: SampleTask,
+    samples: int,
+    *,
+    workers: int | None,
+    progress: Progress | None,
+    checkpoint: Path | None,
+) -> Int[np.ndarray, "pairs"]:
+    """Samples in which each pair meets, over all chunks.
+
+    Args:
+        task: what to sample; its chunk and count are set here.
+        samples: in all.
+        workers: as in `parallel_map`.
+        progress: called with (samples done, samples).
+        checkpoint: file that keeps counts; an existing one of the same task is continued.
+    """
+    model = task.model
+    key = _cache.content_hash(
+        [
+            model.ints,
+            model.floats,
+            model.doubles,
+            task.pads,
+            task.lower,
+            task.upper,
+            task.seed,
+            samples,
+            CHUNK,
+        ]
+    )
+    total = np.zeros(model.n_pairs, dtype=np.int64)
+    n_chunks = -(-samples // CHUNK)
+    done = 0
+    if checkpoint is not None:
+        done, total = _resume(checkpoint, key, total)
+    while done < n_chunks:
+        stop = min(done + ROUND, n_chunks)
+        tasks = [
+            SampleTask(
+                model, task.pads, task.lower, task.upper, task.seed, k, min(CHUNK, samples - k * CHUNK)
+            )
+            for k in range(done, stop)
+        ]
+        for counts in parallel_map(sample_chunk, tasks, workers=workers):
+            total += counts
+        done = stop
+        if checkpoint is not None:
+            stored = {"key": np.array(key), "done": np.array(done), "counts": total}
+            _cache.write_arrays(checkpoint, stored)
+        if progress is not None:
+            progress(min(done * CHUNK, samples), samples)
+    return total
+
+
+def _resume(path: Path, key: str, zero: np.ndarray) -> tuple[int, np.ndarray]:
+    found = _cache.read_arrays(path)
+    if found is None:
+        return 0, zero
+    if (
+        set(found) != {"key", "done", "counts"}
+        or str(found["key"]) != key
+        or found["counts"].shape != zero.shape
+    ):
+        raise InputError(
+            f"{path}: this checkpoint is of another robot, sphere model, seed or number of samples; delete it or "
+            "choose another file"
+        )
+    return int(found["done"]), found["counts"].astype(np.int64)

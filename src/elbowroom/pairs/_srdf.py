@@ -1,0 +1,236 @@
+"""Pair matrices in SRDF files: `<disable_collisions>`, `<disable_default_collisions>`, `<enable_collisions>`.
+
+Reading follows MoveIt: a link's default may be disabled, single pairs enabled again, single pairs disabled. Writing
+edits the given file in place of making a new one: comments, order and every other element stay as they were.
+SRDF knows one kind of never; ours that are proved carry `proved="true"` and every pair the sentence that explains
+it as `evidence`, attributes that other readers ignore.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
+from .._xml import at_line, read_xml
+from ..errors import DescriptionError, FormatError, unknown
+from ..robot import Robot
+from ..typing import LinkPair
+from ._given import SRDF_REASONS, matrix_from_ignored
+from ._matrix import PairEvidence, PairMatrix, PairReason
+
+TO_SRDF = {
+    PairReason.ADJACENT: "Adjacent",
+    PairReason.DEFAULT: "Default",
+    PairReason.ALWAYS: "Always",
+    PairReason.NEVER_PROVED: "Never",
+    PairReason.NEVER_SAMPLED: "Never",
+    PairReason.USER: "User",
+}
+"""Our reasons as SRDF writes them."""
+
+
+def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
+    """The pair matrix that an SRDF file describes for a robot.
+
+    Links that the robot does not have are noted and left out, as files are often shared by variants.
+
+    Raises:
+        DescriptionError: broken XML, missing attributes, a link paired with itself, or no link in common.
+    """
+    where = str(path)
+    root = _root(Path(path))
+    notes: list[str] = []
+    ignored: dict[LinkPair, PairEvidence] = {}
+    known = set(robot.link_names)
+    for element in root.findall("disable_default_collisions"):
+        link = _attribute(where, element, "link")
+        if link not in known:
+            notes.append(f"disable_default_collisions: {unknown('link', link, robot.link_names)}")
+            continue
+        for other in robot.link_names:
+            if other != link:
+                text = f"ignored because the SRDF disables collisions of {link} by default"
+                ignored[_sorted(link, other)] = PairEvidence(PairReason.USER, text, source="SRDF")
+    for element in root.findall("enable_collisions"):
+        pair = _pair(where, element)
+        if set(pair) <= known:
+            ignored.pop(pair, None)
+        else:
+            notes.append(f"enable_collisions: {unknown('link', _missing(pair, known), robot.link_names)}")
+    used = 0
+    for element in root.findall("disable_collisions"):
+        pair = _pair(where, element)
+        if set(pair) <= known:
+            ignored[pair] = _evidence(element)
+            used += 1
+        else:
+            notes.append(f"disable_collisions: {unknown('link', _missing(pair, known), robot.link_names)}")
+    if notes and not used and not ignored:
+        raise DescriptionError(f"{where}: the SRDF is for another robot than {robot.name}; {notes[0]}")
+    return matrix_from_ignored(robot, ignored, "SRDF", notes)
+
+
+def write_pairs_srdf(
+    path: Path | str, pairs: PairMatrix, template: Path | str | None = None
+) -> tuple[str, ...]:
+    """Writes a matrix as SRDF, all or nothing.
+
+    Args:
+        path: the file to write.
+        pairs: the matrix.
+        template: SRDF file whose comments, order and other elements are kept; may be `path` itself. None writes a
+            file with the pairs alone.
+
+    Returns:
+        What SRDF cannot hold, as sentences.
+
+    Raises:
+        DescriptionError: the template is broken. FormatError: the file cannot be written.
+    """
+    if template is None:
+        root = etree.Element("robot", name=pairs.robot_name)
+        root.text = "\n"
+        tree = root.getroottree()
+    else:
+        root = _root(Path(template))
+        tree = root.getroottree()
+    edit_pairs(root, pairs, str(template))
+    data = etree.tostring(tree, xml_declaration=True, encoding="UTF-8")
+    _write(Path(path), data if data.endswith(b"\n") else data + b"\n")
+    counted = sum(1 for found in pairs.entries.values() if found.samples)
+    lost = "samples, bounds, seeds and witnesses are not held by SRDF; their sentences are, as attributes"
+    return (lost,) if counted else ()
+
+
+def edit_pairs(root: Any, pairs: PairMatrix, where: str) -> None:
+    """Makes the elements say what the matrix says, touching as few as possible."""
+    wanted = {pair: found for pair, found in pairs.entries.items() if found.reason is not PairReason.CHECKED}
+    checked = set(pairs.checked)
+    off = {element.get("link") for element in root.findall("disable_default_collisions")}
+    written: set[LinkPair] = set()
+    for element in root.findall("disable_collisions"):
+        pair = _pair(where, element)
+        if pair in checked or pair in written:
+            _remove(root, element)
+        elif pair in wanted:
+            written.add(pair)
+            _update(element, wanted[pair])
+    enabled: set[LinkPair] = set()
+    for element in root.findall("enable_collisions"):
+        pair = _pair(where, element)
+        if pair in wanted:
+            _remove(root, element)
+        else:
+            enabled.add(pair)
+    for pair, found in wanted.items():
+        if pair not in written and not (off & set(pair) and "by default" in found.text):
+            _update(_append(root, "disable_collisions", pair), found)
+    for pair in sorted(checked - enabled):
+        if off & set(pair):
+            _append(root, "enable_collisions", pair)
+
+
+def _update(element: Any, found: PairEvidence) -> None:
+    """Sets reason and evidence unless the element already says the same."""
+    if _evidence(element) == found:
+        return
+    if found.source == "SRDF" and found.srdf_reason is not None:
+        element.set("reason", found.srdf_reason)
+    else:
+        element.set("reason", TO_SRDF[found.reason])
+    element.attrib.pop("proved", None)
+    if found.reason is PairReason.NEVER_PROVED:
+        element.set("proved", "true")
+    element.set("evidence", found.text)
+
+
+def _evidence(element: Any) -> PairEvidence:
+    given = element.get("reason", "")
+    reason = SRDF_REASONS.get(given.lower(), PairReason.USER)
+    if reason is PairReason.NEVER_SAMPLED and element.get("proved") == "true":
+        reason = PairReason.NEVER_PROVED
+    text = element.get("evidence") or f"ignored because the SRDF says {given or 'so'!r}"
+    bound = 0.0 if reason is PairReason.NEVER_PROVED else None
+    return PairEvidence(reason, text, bound=bound, source="SRDF", srdf_reason=given)
+
+
+def _append(root: Any, tag: str, pair: LinkPair) -> Any:
+    """Adds an element after the last of its kind, indented like it."""
+    element = etree.Element(tag, link1=pair[0], link2=pair[1])
+    same = root.findall(tag) or root.findall("disable_collisions")
+    if same:
+        last = same[-1]
+        before = last.getprevious()
+        indent = before.tail if before is not None else root.text
+        last.addnext(element)  # moves the tail of `last` behind the new element
+        element.tail, last.tail = last.tail, indent or "\n  "
+        if element.tail is None:
+            element.tail = "\n"
+        return element
+    children = list(root)
+    if children:
+        children[-1].tail = "\n  "
+    else:
+        root.text = "\n  "
+    root.append(element)
+    element.tail = "\n"
+    return element
+
+
+def _remove(root: Any, element: Any) -> None:
+    """Removes an element and the white space before it; text and comments around it stay."""
+    previous = element.getprevious()
+    tail = element.tail
+    root.remove(element)
+    if previous is not None:
+        previous.tail = tail
+    else:
+        root.text = tail
+
+
+def _root(path: Path) -> Any:
+    root = read_xml(path, "SRDF file").getroot()
+    if root.tag != "robot":
+        raise DescriptionError(f"{path}: expected an SRDF with root <robot>, found <{root.tag}>")
+    return root
+
+
+def _pair(where: str, element: Any) -> LinkPair:
+    a, b = _attribute(where, element, "link1"), _attribute(where, element, "link2")
+    if a == b:
+        raise DescriptionError(f"{at_line(where, element)}: link {a!r} is paired with itself")
+    return _sorted(a, b)
+
+
+def _attribute(where: str, element: Any, name: str) -> str:
+    value = element.get(name)
+    if not value:
+        raise DescriptionError(f"{at_line(where, element)}: attribute {name!r} is missing")
+    return value
+
+
+def _sorted(a: str, b: str) -> LinkPair:
+    return (a, b) if a < b else (b, a)
+
+
+def _missing(pair: LinkPair, known: set[str]) -> str:
+    return pair[0] if pair[0] not in known else pair[1]
+
+
+def _write(path: Path, data: bytes) -> None:
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+            temporary = file.name
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise FormatError(f"cannot write {path}: {error}") from error

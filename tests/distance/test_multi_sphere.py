@@ -1,0 +1,274 @@
+"""MultiSphereCollision: the specified checks on teaarm, laws of the reductions, gradients against differences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from elbowroom.distance import (
+    MultiSphereCollision,
+    auto_ignore_zero_pose_collisions,
+    build_multi_sphere_collision,
+    colldist_from_sdf,
+    self_collision_residual,
+)
+from elbowroom.errors import InputError, UnknownLinkError
+
+
+@pytest.fixture(scope="module")
+def teaarm(load):
+    robot = load("teaarm")
+    return robot, auto_ignore_zero_pose_collisions(robot, build_multi_sphere_collision(robot))
+
+
+def test_the_specified_facts_of_teaarm(teaarm):
+    robot, coll = teaarm
+    assert coll.num_primitives > 19
+    assert coll.num_links == len(robot.link_names)
+    assert coll.link_names == robot.link_names
+    assert float(coll.sphere_radii.min()) > 0.005
+    links = np.asarray(coll.sphere_link_indices)
+    first, second = links[np.asarray(coll.pair_i)], links[np.asarray(coll.pair_j)]
+    assert (first != second).all()
+    joined = {frozenset((joint.parent, joint.child)) for joint in robot.tree.joints}
+    assert not {frozenset(pair) for pair in coll.link_pairs()} & joined
+    distance = coll.compute_self_collision_distance(robot, jnp.zeros(robot.dof))
+    assert distance.shape == (coll.num_pairs,)
+    assert coll.pair_i.shape == coll.pair_j.shape
+    assert bool(jnp.isfinite(distance).all())
+    assert float(distance.min()) > -0.01
+
+
+def test_zero_pose_ignores_drop_exactly_the_close_pairs(load):
+    robot = load("teaarm")
+    before = build_multi_sphere_collision(robot)
+    after = auto_ignore_zero_pose_collisions(robot, before, threshold=0.005)
+    assert float(after.compute_self_collision_distance(robot, jnp.zeros(robot.dof)).min()) >= 0.005
+    dropped = set(before.link_pairs()) - set(after.link_pairs())
+    assert dropped
+    at_zero = before.compute_self_collision_distance(robot, jnp.zeros(robot.dof))
+    links = np.asarray(before.sphere_link_indices)
+    for a, b in dropped:
+        ends = {robot.link_index(a), robot.link_index(b)}
+        mine = [
+            k
+            for k, (i, j) in enumerate(zip(links[before.pair_i], links[before.pair_j], strict=True))
+            if {int(i), int(j)} == ends
+        ]
+        assert float(at_zero[np.array(mine)].min()) < 0.005
+    other = auto_ignore_zero_pose_collisions(robot, before, cfg=robot.named_cfgs["arms_up"])
+    assert set(other.link_pairs()) != set(after.link_pairs())
+
+
+def test_a_self_colliding_pose_costs_and_a_clear_one_does_not(teaarm):
+    robot, coll = teaarm
+    cfgs = robot.random_cfgs(2000, seed=1)
+    depth = np.asarray(coll.max_penetration(robot, cfgs))
+    bad, good = cfgs[depth.argmax()], cfgs[depth.argmin()]
+    assert depth.max() > 0.02
+    assert depth.min() < -0.02
+    residual = self_collision_residual(coll, robot, bad, margin=0.01, weight=5.0)
+    distance = coll.compute_self_collision_distance(robot, bad)
+    np.testing.assert_allclose(residual, 5.0 * colldist_from_sdf(distance, 0.01))
+    assert float((residual**2).sum()) > 0
+    assert float(residual.max()) <= 0
+    assert float((self_collision_residual(coll, robot, good) ** 2).sum()) == 0
+
+
+def test_gradients_are_finite_and_equal_finite_differences(teaarm):
+    robot, coll = teaarm
+    with jax.enable_x64(True):
+        exact = build_multi_sphere_collision(robot)
+        cfg = jnp.asarray(robot.random_cfgs(1, seed=2)[0])
+        step = 1e-6
+
+        def weighted(q):
+            distance = exact.compute_self_collision_distance(robot, q)
+            return jnp.sum(colldist_from_sdf(distance, 0.05) ** 2) + 0.1 * jnp.mean(distance)
+
+        for function in (weighted, lambda q: exact.max_penetration(robot, q)):
+            gradient = np.asarray(jax.jit(jax.grad(function))(cfg))
+            moves = step * np.eye(robot.dof)
+            value = jax.jit(function)
+            numeric = [(value(cfg + m) - value(cfg - m)) / (2 * step) for m in moves]
+            assert np.isfinite(gradient).all()
+            assert np.abs(gradient).max() > 1e-3
+            np.testing.assert_allclose(gradient, np.array(numeric), rtol=0, atol=1e-6)
+            forward = np.asarray(jax.jit(jax.jacfwd(function))(cfg))
+            np.testing.assert_allclose(forward, gradient, rtol=0, atol=1e-9)
+    slopes = jax.jit(jax.vmap(jax.grad(lambda q: coll.max_penetration(robot, q))))(
+        robot.random_cfgs(20, seed=3)
+    )
+    assert bool(jnp.isfinite(slopes).all())
+
+
+def test_gradient_of_a_batch_is_the_batch_of_gradients(teaarm):
+    robot, coll = teaarm
+    cfgs = jnp.asarray(robot.random_cfgs(150, seed=4), dtype=jnp.float32)  # more than one block
+
+    def total(q):
+        return jnp.sum(colldist_from_sdf(coll.compute_self_collision_distance(robot, q), 0.05) ** 2)
+
+    together = jax.jit(jax.grad(total))(cfgs)
+    single = jax.jit(jax.vmap(jax.grad(total)))(cfgs)
+    np.testing.assert_allclose(together, single, rtol=1e-3, atol=1e-4)
+    depth = jax.jit(jax.grad(lambda q: jnp.sum(coll.max_penetration(robot, q))))(cfgs)
+    apart = jax.jit(jax.vmap(jax.grad(lambda q: coll.max_penetration(robot, q))))(cfgs)
+    np.testing.assert_allclose(depth, apart, rtol=1e-3, atol=1e-4)
+
+
+def test_batches_of_any_shape_agree(teaarm):
+    robot, coll = teaarm
+    cfgs = jnp.asarray(robot.random_cfgs(300, seed=5), dtype=jnp.float32)
+    rows = coll.compute_self_collision_distance(robot, cfgs)
+    assert rows.shape == (300, coll.num_pairs)
+    folded = coll.compute_self_collision_distance(robot, cfgs.reshape(3, 100, -1))
+    np.testing.assert_allclose(folded.reshape(300, -1), rows, rtol=0, atol=2e-6)
+    mapped = jax.jit(jax.vmap(lambda q: coll.compute_self_collision_distance(robot, q)))(cfgs)
+    np.testing.assert_allclose(mapped, rows, rtol=0, atol=2e-6)
+    centers, radii = coll.at_config(robot, cfgs.reshape(3, 100, -1))
+    assert centers.shape == (3, 100, coll.num_primitives, 3)
+    assert radii.shape == (coll.num_primitives,)
+    i, j = np.asarray(coll.pair_i), np.asarray(coll.pair_j)
+    flat = np.asarray(centers).reshape(300, -1, 3)
+    plain = np.linalg.norm(flat[:, i] - flat[:, j], axis=-1) - np.asarray(radii)[i] - np.asarray(radii)[j]
+    np.testing.assert_allclose(rows, plain, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("n", [1, 5, 31, 32, 200])
+def test_max_penetration_is_the_largest_of_all_pairs_in_every_batch_size(teaarm, n):
+    robot, coll = teaarm
+    cfgs = jnp.asarray(robot.random_cfgs(n, seed=6), dtype=jnp.float32)
+    expected = -coll.compute_self_collision_distance(robot, cfgs).min(axis=-1)
+    np.testing.assert_allclose(coll.max_penetration(robot, cfgs), expected, rtol=0, atol=2e-6)
+
+
+def test_buffers_count_per_link(teaarm):
+    robot, coll = teaarm
+    cfg = jnp.asarray(robot.random_cfgs(40, seed=7), dtype=jnp.float32)
+    plain = coll.max_penetration(robot, cfg)
+    np.testing.assert_allclose(coll.max_penetration(robot, cfg, 0.01), plain + 0.02, rtol=0, atol=2e-6)
+    each = jnp.full(coll.num_links, 0.01)
+    np.testing.assert_allclose(coll.max_penetration(robot, cfg, each), plain + 0.02, rtol=0, atol=2e-6)
+    some = coll.max_penetration(robot, cfg, {"left_arm_l7": 0.05})
+    assert bool((some >= plain).all())
+    assert bool((some <= plain + 0.05 + 2e-6).all())
+    assert bool((some > plain).any())
+    with pytest.raises(UnknownLinkError):
+        coll.max_penetration(robot, cfg, {"nose": 0.05})
+    with pytest.raises(InputError, match="one number per link"):
+        coll.max_penetration(robot, cfg, jnp.zeros(3))
+
+
+def test_four_hundred_thousand_pairs_run_in_bounded_memory_and_differentiate(load):
+    robot = load("teaarm")
+    rng = np.random.default_rng(0)
+    links = np.sort(rng.integers(0, len(robot.link_names), 1000))
+    spheres = SimpleNamespace(
+        link_names=robot.link_names,
+        centers=rng.normal(0, 0.05, (1000, 3)),
+        radii=np.full(1000, 0.01),
+        link_idx=links,
+    )
+    coll = MultiSphereCollision.from_models(robot, spheres)
+    assert coll.num_pairs > 400_000
+    cfgs = jnp.asarray(robot.random_cfgs(64, seed=8), dtype=jnp.float32)
+    compiled = jax.jit(lambda q: coll.max_penetration(robot, q)).lower(cfgs).compile()
+    assert (
+        compiled.memory_analysis().temp_size_in_bytes < 50e6
+    )  # all pairs at once would take 100 MB and more
+    value, gradient = jax.jit(jax.value_and_grad(lambda q: coll.max_penetration(robot, q)))(cfgs[0])
+    expected = -coll.compute_self_collision_distance(robot, cfgs[0]).min()
+    assert float(value) == pytest.approx(float(expected), abs=2e-6)
+    assert bool(jnp.isfinite(gradient).all())
+    assert float(jnp.abs(gradient).max()) > 0
+
+
+def test_a_pyroki_like_robot_gives_the_same_numbers(teaarm):
+    robot, coll = teaarm
+
+    class PyrokiLike:
+        joints, links = robot.joints, SimpleNamespace(names=robot.link_names)
+
+        def forward_kinematics(self, cfg):
+            return robot.forward_kinematics(cfg)
+
+    twin = PyrokiLike()
+    cfg = jnp.asarray(robot.random_cfgs(3, seed=9))
+    np.testing.assert_array_equal(
+        coll.compute_self_collision_distance(twin, cfg), coll.compute_self_collision_distance(robot, cfg)
+    )
+    assert auto_ignore_zero_pose_collisions(twin, coll).link_pairs() == coll.link_pairs()
+    with pytest.raises(InputError, match="holds no meshes"):
+        build_multi_sphere_collision(twin)
+
+
+def test_another_robot_is_refused(teaarm, load):
+    _, coll = teaarm
+    panda = load("panda")
+    with pytest.raises(InputError, match="another robot"):
+        coll.max_penetration(panda, panda.default_cfg)
+
+
+def test_build_takes_paths_counts_and_ignored_pairs(load, teaarm):
+    robot, _ = teaarm
+    import yourdfpy
+
+    import elbowroom.assets
+
+    path = str(Path(elbowroom.assets.__file__).parent / "teaarm" / "teaarm.urdf")
+    base = build_multi_sphere_collision(robot)
+    by_path = build_multi_sphere_collision(path)
+    assert by_path.num_primitives == base.num_primitives
+    assert by_path.link_names == base.link_names
+    urdf = yourdfpy.URDF.load(path)
+    assert build_multi_sphere_collision(urdf).num_pairs == base.num_pairs
+    pair = ("left_arm_l6", "right_arm_l6")
+    assert pair in base.link_pairs()
+    fewer = build_multi_sphere_collision(robot, user_ignore_pairs=[pair[::-1]])
+    assert set(base.link_pairs()) - set(fewer.link_pairs()) == {pair}
+    bare = build_multi_sphere_collision(robot, spheres_per_link={"torso_link": 0})
+    assert robot.link_index("torso_link") not in set(np.asarray(bare.sphere_link_indices).tolist())
+    more = build_multi_sphere_collision(robot, spheres_per_link={"left_arm_l3": 8})
+    assert more.num_primitives > base.num_primitives
+    larger = build_multi_sphere_collision(robot, radius_margin=0.02)
+    assert float(jnp.median(larger.sphere_radii - base.sphere_radii)) == pytest.approx(0.01, abs=1e-6)
+    with pytest.raises(UnknownLinkError, match="did you mean"):
+        build_multi_sphere_collision(robot, spheres_per_link={"left_arm_13": 2})
+    with pytest.raises(InputError, match="whole number"):
+        build_multi_sphere_collision(robot, spheres_per_link={"torso_link": -1})
+
+
+def test_colldist_follows_its_three_laws_and_joins_smoothly():
+    margin = 0.1
+    distance = jnp.array([-0.2, -1e-6, 0.0, 1e-6, 0.05, 0.1, 0.3])
+    expected = [-0.25, -0.05, -0.05, -0.05, -0.0125, 0.0, 0.0]
+    np.testing.assert_allclose(colldist_from_sdf(distance, margin), expected, rtol=0, atol=2e-6)
+    slope = jax.vmap(jax.grad(lambda d: colldist_from_sdf(d, margin)))
+    np.testing.assert_allclose(
+        slope(jnp.array([-1e-5, 1e-5, 0.0999, 0.2])), [1.0, 1.0, 0.001, 0.0], atol=2e-3
+    )
+    np.testing.assert_allclose(colldist_from_sdf(jnp.array([-0.2, 0.0, 0.1]), 0.0), [-0.2, 0.0, 0.0])
+
+
+def test_coinciding_centres_have_a_finite_gradient(load):
+    robot = load("teaarm")
+    names = robot.link_names
+    spheres = SimpleNamespace(
+        link_names=names, centers=np.zeros((2, 3)), radii=np.full(2, 0.1), link_idx=np.array([0, 1])
+    )
+    coll = MultiSphereCollision.from_models(robot, spheres, [(names[0], names[1])])
+    pose = jnp.tile(jnp.array([1.0, 0, 0, 0, 0, 0, 0]), (len(names), 1))
+    still = SimpleNamespace(
+        links=SimpleNamespace(names=names), forward_kinematics=lambda q: pose * (1.0 + 0.0 * jnp.sum(q))
+    )
+    for function in (
+        lambda q: jnp.sum(coll.compute_self_collision_distance(still, q)),
+        lambda q: coll.max_penetration(still, q),
+    ):
+        assert bool(jnp.isfinite(jax.grad(function)(jnp.zeros(3))).all())
