@@ -3,6 +3,7 @@
 from ._alarms import AlarmReport as AlarmReport
 from ._alarms import PairAlarms as PairAlarms
 from ._alarms import false_alarms as false_alarms
+from ._by_mesh import pairs_by_mesh as pairs_by_mesh
 from ._compute import compute_pairs as compute_pairs
 from ._compute import upper_bound as upper_bound
 from ._diff import PairDiff as PairDiff
@@ -33,6 +34,7 @@ __all__ = [
     "false_alarms",
     "heat_map",
     "mjcf_excludes_from_pairs",
+    "pairs_by_mesh",
     "pairs_from_curobo_ignore",
     "pairs_from_mjcf_excludes",
     "read_pairs_srdf",
