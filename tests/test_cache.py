@@ -35,7 +35,8 @@ def test_second_call_reads_what_the_first_stored(folder):
 
 def test_every_part_counts():
     parts = [["x"], ["y"], [1], [1.0], ["1"], [b"1"], [np.zeros(3)], [np.zeros((3, 1))],
-             [np.zeros(3, dtype=np.float32)], ["a", "b"], ["ab"], [("a", "b")]]  # fmt: skip
+             [np.zeros(3, dtype=np.float32)], ["a", "b"], ["ab"], [("a", "b")], [[np.arange(5000)]],
+             [[np.arange(5000) * (np.arange(5000) != 2500)]], [{"a": 1}], [{"a": 2}]]  # fmt: skip
     assert len({_cache.content_hash(entry) for entry in parts}) == len(parts)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom._parallel import parallel_map
+from elbowroom.errors import InputError
 
 
 def draw(seed: int) -> float:
@@ -34,3 +35,9 @@ def test_errors_reach_the_caller(workers):
 
 def test_no_work_no_result():
     assert parallel_map(draw, []) == []
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True])
+def test_wrong_numbers_of_workers(workers):
+    with pytest.raises(InputError, match="workers must be"):
+        parallel_map(draw, range(3), workers=workers)

@@ -32,19 +32,32 @@ def cache_dir() -> Path:
 
 
 def content_hash(parts: Iterable[Any]) -> str:
-    """Hash of arrays, strings, bytes and numbers, in order; types and shapes count."""
+    """Hash of arrays, strings, bytes, numbers and containers of them, in order; types and shapes count."""
     digest = hashlib.sha256()
     for part in parts:
-        if isinstance(part, np.ndarray):
-            data = np.ascontiguousarray(part)
-            digest.update(f"array {data.dtype.str} {data.shape} ".encode())
-            digest.update(data.tobytes())
-        elif isinstance(part, bytes):
-            digest.update(b"bytes %d " % len(part) + part)
-        else:
-            text = repr(part)
-            digest.update(f"{type(part).__name__} {len(text)} {text} ".encode())
+        _feed(digest, part)
     return digest.hexdigest()[:32]
+
+
+def _feed(digest: Any, part: Any) -> None:
+    if isinstance(part, np.ndarray):
+        data = np.ascontiguousarray(part)
+        digest.update(f"array {data.dtype.str} {data.shape} ".encode())
+        digest.update(data.tobytes())
+    elif isinstance(part, bytes):
+        digest.update(b"bytes %d " % len(part) + part)
+    elif isinstance(part, (list, tuple)):
+        digest.update(f"{type(part).__name__} {len(part)} ".encode())
+        for entry in part:
+            _feed(digest, entry)
+    elif isinstance(part, Mapping):
+        digest.update(f"mapping {len(part)} ".encode())
+        for key, value in part.items():
+            _feed(digest, key)
+            _feed(digest, value)
+    else:
+        text = repr(part)
+        digest.update(f"{type(part).__name__} {len(text)} {text} ".encode())
 
 
 def cached(kind: str, parts: Iterable[Any], compute: Callable[[], Arrays]) -> Arrays:
@@ -71,19 +84,22 @@ def read_arrays(path: Path) -> Arrays | None:
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
         logger.warning("cache file %s cannot be read (%s); it will be made anew", path, error)
         return None
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
-    """Writes arrays as npz under `path`, all or nothing."""
+    """Writes arrays as npz under `path`, all or nothing; objects, which would need pickle, are our own mistake."""
+    assert all(array.dtype != object for array in arrays.values()), (
+        "only arrays of numbers and text are cached"
+    )
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
             temporary = file.name
-            np.savez(file, allow_pickle=False, **arrays)
+            np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
         os.replace(temporary, path)
     except OSError as error:
         logger.warning("cannot write cache file %s: %s", path, error)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from .errors import InputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
@@ -30,7 +32,14 @@ def parallel_map(
         items: the work; each item must carry its own seed if it is random.
         workers: processes to use; None takes joblib's active configuration, or all cores if none is set.
         progress: called in this process after each result.
+
+    Raises:
+        InputError: `workers` is not a positive whole number.
     """
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(
+            f"workers must be a whole number from 1 up, or None for all cores; found {workers!r:.40}"
+        )
     work = list(items)
     results: list[Result] = []
     if workers == 1 or len(work) < 2:

@@ -28,19 +28,20 @@ def read_xml(path: Path, kind: str = "description") -> Any:
         DescriptionError: the file is missing, empty, too large, not text or not well-formed.
         UnsafeFileError: it declares a document type or entities.
     """
+    file = kind if kind.endswith("file") else f"{kind} file"
     try:
         size = path.stat().st_size
         if not path.is_file():
-            raise DescriptionError(f"{path}: expected a {kind} file, found a folder or device")
+            raise DescriptionError(f"{path}: expected a {file}, found a folder or device")
         if size > MAX_BYTES:
             raise DescriptionError(
                 f"{path}: the {kind} has {size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
             )
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise DescriptionError(f"{path}: there is no such {kind} file") from error
+        raise DescriptionError(f"{path}: there is no such {file}") from error
     except (OSError, ValueError) as error:
-        raise DescriptionError(f"{path}: the {kind} file cannot be read: {error}") from error
+        raise DescriptionError(f"{path}: the {file} cannot be read: {error}") from error
     return parse_xml(data, str(path), kind)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,13 @@ from .._xml import read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
 from ._catalogue import find_robot
 from ._parts import Parts
-from ._robot import Robot, read_only
+from ._robot import Robot
 from ._srdf import Srdf, read_srdf
 from ._tree import KinematicTree, build_tree
 from ._types import Note, frozen
 
+LIMIT_SLACK = 1e-4
+"""Published poses are rounded to a few digits; so much outside a limit is not worth a note (rad or m)."""
 DEFAULT_NAMES = ("default", "home")
 """Named configurations that become `default_cfg`, in this order."""
 
@@ -52,6 +56,8 @@ def load_robot(
     Raises:
         ElbowroomError: unknown name, broken or unsafe description; the message says what and where.
     """
+    if srdf is not None and not isinstance(srdf, (str, os.PathLike)):
+        raise InputError(f"srdf: expected the path of a file, found a {type(srdf).__name__}")
     srdf_path, path = (Path(srdf) if srdf is not None else None), None
     if isinstance(source, (str, os.PathLike)):
         path, known_srdf, known_dirs = _locate(source)
@@ -61,6 +67,10 @@ def load_robot(
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
     robot = _assemble(parts, srdf_path, base_pose, origin, path)
+    if "jax" in sys.modules:
+        from . import (
+            _fk_jax as _fk_jax,
+        )  # registers Robot with JAX, so that it can be an argument of jitted functions
     warned = [str(note) for note in robot.notes if note.warns]
     if warned:
         listing = "\n  ".join(warned[:8]) + (
@@ -85,7 +95,7 @@ def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Pa
         isinstance(source, os.PathLike) or os.sep in text or "/" in text or Path(text).suffix != ""
     )
     try:
-        exists = Path(text).exists()
+        exists = Path(text).is_file()
     except (OSError, ValueError):
         exists = False
     if looks_like_path or exists:
@@ -135,32 +145,49 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
         T_base = as_matrix(base_pose, "base_pose")
         if T_base.shape != (4, 4):
             raise InputError(f"base_pose: expected one pose, found a stack of shape {T_base.shape}")
-        if parts.base_held is None:
+        if len(parts.floating_bases) > 1:
+            raise InputError(
+                f"base_pose: there are several floating bases: {', '.join(parts.floating_bases)}"
+            )
+        if not parts.floating_bases:
             T_world_root = T_base
-        else:
-            joints = [
-                replace(joint, T_parent_joint=frozen(T_base)) if joint.name == parts.base_held else joint
-                for joint in joints
-            ]
-    tree = build_tree(parts.name, parts.link_names, joints, T_world_root)
-    named, notes, disabled = dict(parts.named), list(parts.notes), {}
+        joints = [
+            replace(joint, T_parent_joint=frozen(T_base)) if joint.name in parts.floating_bases else joint
+            for joint in joints
+        ]
+    tree = build_tree(str(path or parts.name), parts.link_names, joints, T_world_root)
+    named, notes, disabled = dict(parts.named), list(parts.notes), dict(parts.disabled)
     if srdf_path is not None:
         info: Srdf = read_srdf(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
-        named, disabled = {**named, **info.named}, info.disabled
+        named, disabled = {**named, **info.named}, {**disabled, **info.disabled}
         notes += [Note("skipped", srdf_path.name, text) for text in info.notes]
+    notes += _outside_limits(tree, named)
     zero = _within_limits(tree, parts.reference)
     base = next((_cfg(tree, named[name], zero) for name in DEFAULT_NAMES if name in named), zero)
     return Robot(
         name=parts.name,
         tree=tree,
-        shapes={link: tuple(shapes) for link, shapes in parts.shapes.items()},
-        named_cfgs=read_only({name: _cfg(tree, values, base) for name, values in named.items()}),
+        shapes=MappingProxyType({link: tuple(shapes) for link, shapes in parts.shapes.items()}),
+        named_cfgs=MappingProxyType({name: _cfg(tree, values, base) for name, values in named.items()}),
         default_cfg=base,
         notes=tuple(notes),
-        disabled_pairs=disabled,
+        disabled_pairs=MappingProxyType(disabled),
         source=origin,
         path=path,
     )
+
+
+def _outside_limits(tree: KinematicTree, named: dict[str, dict[str, float]]) -> list[Note]:
+    """Notes on named configurations that a joint's limits do not allow; they are kept as given."""
+    notes: list[Note] = []
+    for name, values in named.items():
+        for joint in tree.actuated:
+            value = values.get(joint.name, joint.lower)
+            if not joint.lower - LIMIT_SLACK <= value <= joint.upper + LIMIT_SLACK:
+                limits = f"[{joint.lower:g}, {joint.upper:g}]"
+                text = f"{joint.name} at {value:g} is outside its limits {limits}; kept as given"
+                notes.append(Note("approximated", f"configuration {name!r}", text))
+    return notes
 
 
 def _within_limits(tree: KinematicTree, reference: dict[str, float]) -> np.ndarray:

@@ -37,12 +37,19 @@ def read_mesh(path: Path, scale: tuple[float, ...], where: str) -> MeshData:
         raise MeshError(
             f"{where}: {path.name}: meshes of this kind are not read; allowed are {', '.join(FORMATS)}"
         )
-    if path.stat().st_size > MAX_BYTES:
+    try:
+        size = path.stat().st_size
+        unsafe = path.suffix.lower() == ".dae" and size <= MAX_BYTES and _unsafe_xml(path.read_bytes())
+    except OSError as error:
+        raise MeshError(f"{where}: {path} cannot be read: {error}") from error
+    if size > MAX_BYTES:
         raise MeshError(
-            f"{where}: {path} has {path.stat().st_size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
+            f"{where}: {path} has {size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
         )
-    if path.suffix.lower() == ".dae" and _declares_entities(path):
-        raise UnsafeFileError(f"{where}: {path}: a document type or entities are not allowed in a mesh")
+    if unsafe:
+        raise UnsafeFileError(
+            f"{where}: {path}: document types, entities, archives and UTF-16 are not allowed in a mesh"
+        )
     try:
         loaded: Any = trimesh.load(path, process=False, skip_materials=True)
         mesh = loaded.to_mesh() if isinstance(loaded, trimesh.Scene) else loaded
@@ -61,9 +68,14 @@ def _unit_in_metres(units: str | None) -> float:
     return float(factor) if separator else 1.0
 
 
-def _declares_entities(path: Path) -> bool:
-    data = path.read_bytes()
-    return b"<!DOCTYPE" in data or b"<!ENTITY" in data
+def _unsafe_xml(data: bytes) -> bool:
+    """Whether a Collada file declares a document type or entities, or is written so that they cannot be seen."""
+    return (
+        b"<!DOCTYPE" in data
+        or b"<!ENTITY" in data
+        or b"\0" in data[:64]
+        or data[:2] in (b"PK", b"\xff\xfe", b"\xfe\xff")
+    )
 
 
 def clean_triangles(vertices: np.ndarray, faces: np.ndarray, scale: np.ndarray, where: str) -> MeshData:

@@ -17,15 +17,20 @@ from typing import Any
 import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
-from .._xml import at_line, read_xml
-from ..errors import DescriptionError, UnsafeFileError
-from ..typing import Matrix4
+from ..errors import DescriptionError
+from ..typing import LinkPair, Matrix4
 from . import _tessellate
 from ._meshfile import clean_triangles
+from ._mjcf_files import check_files
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._types import Coupling, Joint, JointType, Note, Shape, frozen
 
+FINITE = (
+    "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "qpos0", "geom_pos", "geom_quat", "mesh_vert",
+    "key_qpos", "eq_data",
+)  # fmt: skip
+"""Arrays of a compiled model that must hold finite numbers for its kinematics and geometry to mean anything."""
 WORLD = 0
 """Body index of MuJoCo's world."""
 
@@ -45,20 +50,11 @@ def model_from_file(path: Path, package_dirs: Iterable[str | os.PathLike[str]]) 
         DescriptionError: MuJoCo cannot compile it; its message is passed on.
     """
     mujoco = _mujoco()
-    resolver = MeshResolver(path.parent, package_dirs)
-    _check_includes(path, resolver, set())
+    check_files(path, MeshResolver(path, package_dirs))
     try:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, OSError, RuntimeError) as error:
         raise DescriptionError(f"{path}: MuJoCo cannot read it: {_one_line(error)}") from error
-    for folder, assets in (
-        (spec.meshdir, spec.meshes),
-        (spec.meshdir, spec.hfields),
-        (spec.texturedir, spec.textures),
-    ):
-        for asset in assets:
-            if asset.file:
-                resolver.resolve(str(Path(folder) / asset.file), f"{path}: asset {asset.name!r}")
     return compile_spec(spec, str(path))
 
 
@@ -70,22 +66,12 @@ def compile_spec(spec: Any, where: str) -> Any:
         raise DescriptionError(f"{where}: MuJoCo cannot compile it: {_one_line(error)}") from error
 
 
-def _check_includes(path: Path, resolver: MeshResolver, seen: set[Path]) -> None:
-    seen.add(path.resolve())
-    for element in read_xml(path, "MJCF file").getroot().iter("include"):
-        name = element.get("file")
-        if not name:
-            raise DescriptionError(f"{at_line(str(path), element)}: attribute 'file' is missing")
-        included = resolver.resolve(name, at_line(str(path), element))
-        if included in seen:
-            raise UnsafeFileError(f"{at_line(str(path), element)}: {name!r} is included more than once")
-        _check_includes(included, resolver, seen)
-
-
 def parts_from_model(model: Any, use_visual: bool) -> Parts:
     """Translates a compiled MuJoCo model."""
-    reader = _Reader(model)
-    return reader.parts(use_visual)
+    for name in FINITE:
+        if not np.isfinite(getattr(model, name)).all():
+            raise DescriptionError(f"MJCF model {_model_name(model)!r}: {name} has NaN or infinite numbers")
+    return _Reader(model).parts(use_visual)
 
 
 class _Reader:
@@ -98,6 +84,7 @@ class _Reader:
         self.notes: list[Note] = []
         self.body_names = [self._name("BODY", body, f"body_{body}") for body in range(model.nbody)]
         self.joint_names = [self._name("JOINT", joint, f"joint_{joint}") for joint in range(model.njnt)]
+        self.floating_bases: list[str] = []
         self.constants: dict[int, float] = {}
         """Joints that an equality keeps at one value."""
         self._scalar_types = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -125,6 +112,8 @@ class _Reader:
             link_names=[self.body_names[body] for body in bodies],
             joints=joints,
             notes=self.notes,
+            floating_bases=self.floating_bases,
+            disabled=self._excluded([self.body_names[body] for body in bodies]),
             named=self._keyframes(),
             reference=self._values(model.qpos0),
         )
@@ -160,7 +149,18 @@ class _Reader:
             if model.jnt_type[index] in self._scalar_types:
                 joints.append(self._joint(index, parent, child, T_carrier, couplings.get(index)))
                 T_carrier = np.eye(4)
-        return joints or [fixed_joint(f"{child}_fixed", parent, child, T_carrier)]
+        if joints:
+            return joints
+        name = f"{child}_fixed"
+        while name in self.joint_names:
+            name += "_"
+        if model.body_parentid[body] == WORLD and self._is_free(body):
+            self.floating_bases.append(name)
+        return [fixed_joint(name, parent, child, T_carrier)]
+
+    def _is_free(self, body: int) -> bool:
+        free = int(_mujoco().mjtJoint.mjJNT_FREE)
+        return any(self.model.jnt_type[index] == free for index in self._joint_range(body))
 
     def _joint(
         self, index: int, parent: str, child: str, T_carrier: Matrix4, coupling: Coupling | None
@@ -224,7 +224,21 @@ class _Reader:
                 x0 = float(model.qpos0[model.jnt_qposadr[driver]])
                 law = coefficients(np.polynomial.Polynomial([-x0, 1.0])) + y0
                 found[follower] = Coupling(self.joint_names[driver], tuple(map(float, law.coef)))
+        # What follows a joint that is held is held too.
+        held = [follower for follower, law in found.items() if law.driver in self._constant_names()]
+        while held:
+            for follower in held:
+                law = found.pop(follower)
+                value = self.constants[self.joint_names.index(law.driver)]
+                self.constants[follower] = float(np.polynomial.polynomial.polyval(value, law.polycoef))
+                self.notes.append(
+                    Note("held", self.joint_names[follower], f"it follows {law.driver}, which is held")
+                )
+            held = [follower for follower, law in found.items() if law.driver in self._constant_names()]
         return found
+
+    def _constant_names(self) -> set[str]:
+        return {self.joint_names[index] for index in self.constants}
 
     def _note_unrepresented(self) -> None:
         """Constraints that tie joints together and that a tree with couplings cannot hold."""
@@ -298,6 +312,15 @@ class _Reader:
         faces = model.mesh_face[model.mesh_faceadr[mesh] :][: model.mesh_facenum[mesh]].astype(np.int64)
         where = f"{self.where}: mesh {self._name('MESH', mesh, str(mesh))!r}"
         return partial(clean_triangles, vertices, faces, np.ones(3), where)
+
+    def _excluded(self, links: list[str]) -> dict[LinkPair, str]:
+        """Body pairs of `<contact><exclude>`; a signature holds both body numbers, 16 bits each."""
+        found: dict[LinkPair, str] = {}
+        for signature in self.model.exclude_signature.tolist():
+            a, b = (self.body_names[body] for body in (signature >> 16, signature & 0xFFFF))
+            if a in links and b in links:
+                found[(a, b) if a < b else (b, a)] = "MJCF exclude"
+        return found
 
     def _keyframes(self) -> dict[str, dict[str, float]]:
         model = self.model

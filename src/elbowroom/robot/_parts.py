@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..typing import Matrix4
+from ..typing import LinkPair, Matrix4
 from ._types import Joint, Note, Shape
 
 
@@ -18,8 +18,10 @@ class Parts:
     joints: list[Joint]
     shapes: dict[str, list[Shape]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
-    base_held: str | None = None
-    """Joint of a floating or planar base whose pose the caller may give."""
+    floating_bases: list[str] = field(default_factory=list[str])
+    """Fixed joints that stand for floating or planar bases, whose pose the caller may give."""
+    disabled: dict[LinkPair, str] = field(default_factory=dict[LinkPair, str])
+    """Pairs that the description itself disables."""
     named: dict[str, dict[str, float]] = field(default_factory=dict)
     """Named configurations as joint values."""
     root_pose: Matrix4 | None = None

@@ -131,6 +131,15 @@ def as_robot(robot: Any) -> Robot:
     child_of = {int(joint): links.names[index] for index, joint in enumerate(carrier) if joint >= 0}
     root = links.names[int(np.flatnonzero(carrier < 0)[0])]
     parents = np.asarray(joints.parent_indices)
+    # Newer versions place links in their joint's frame (MJCF bodies); older ones have link and joint frame coincide.
+    placed = getattr(links, "T_parent_joint_link", None)
+    link_of = {int(joint): index for index, joint in enumerate(carrier) if joint >= 0}
+
+    def link_in_joint(joint: int) -> np.ndarray:
+        if placed is None:
+            return np.eye(4)
+        return matrix_from_wxyz_xyz(np.asarray(placed, dtype=np.float64)[link_of[joint]])
+
     mimic = np.asarray(joints.mimic_act_indices)
     tree = build_tree(
         "pyroki Robot",
@@ -146,6 +155,7 @@ def as_robot(robot: Any) -> Robot:
                 lower=float(joints.lower_limits_all[index]),
                 upper=float(joints.upper_limits_all[index]),
                 velocity=float(joints.velocity_limits_all[index]),
+                T_joint_child=frozen(link_in_joint(index)),
                 coupling=None
                 if mimic[index] < 0
                 else Coupling(

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +154,10 @@ class Robot:
         shape = np.shape(cfg)
         if not shape or shape[-1] != self.dof:
             raise InputError(f"{self.name}: cfg must have shape (..., {self.dof}), found {shape_text(cfg)}")
-        return self._fk(cfg)
+        try:
+            return self._fk(cfg)
+        except TypeError as error:
+            raise InputError(f"{self.name}: a configuration must be numbers, found {cfg!r:.60}") from error
 
     @cached_property
     def _fk(self) -> Callable[[Any], Any]:
@@ -222,6 +224,8 @@ class Robot:
         Raises:
             InputError: a joint has no finite limits to draw from.
         """
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+            raise InputError(f"{self.name}: expected a number of configurations from 0 up, found {n!r:.40}")
         for joint in self.tree.actuated:
             if not np.isfinite(joint.upper - joint.lower):
                 raise InputError(f"{self.name}: joint {joint.name!r} has no finite limits to draw from")
@@ -284,8 +288,3 @@ class Robot:
             f"Robot({self.name!r}: {len(self.link_names)} links, {self.dof} actuated joints, "
             f"{len(self.shapes)} links with collision geometry, {warned} warnings)"
         )
-
-
-def read_only(mapping: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """A view of a mapping that cannot be changed."""
-    return MappingProxyType(dict(mapping))

@@ -58,6 +58,10 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
             numbers_given = numbers(where, element, "value", (1, 2, 3, 4, 6, 7))
             if numbers_given is not None and len(numbers_given) == 1:
                 values[joint] = numbers_given[0]
+            else:
+                notes.append(
+                    f"group state {state.get('name')!r}: joint {joint!r} has several values; left out"
+                )
     disabled: dict[LinkPair, str] = {}
     for element in root.findall("disable_collisions"):
         a, b = _attribute(where, element, "link1"), _attribute(where, element, "link2")

@@ -75,7 +75,7 @@ def parts_from_tree(
         )
     except Exception as error:  # yourdfpy raises AttributeError, KeyError, ValueError ... for broken files
         raise DescriptionError(f"{where}: not a usable URDF: {type(error).__name__}: {error}") from error
-    resolver = MeshResolver(path.parent, package_dirs)
+    resolver = MeshResolver(path, package_dirs)
     return _translate(urdf.robot, where, lambda name: resolver.resolve(name, where), use_visual, capsules)
 
 
@@ -85,8 +85,9 @@ def parts_from_yourdfpy(urdf: Any, package_dirs: Iterable[str | os.PathLike[str]
     resolver = MeshResolver(None, package_dirs)
 
     def resolve(address: str) -> Path:
-        handled = Path(urdf._filename_handler(fname=address))
-        return handled if handled.is_file() else resolver.resolve(address, where)
+        handled = urdf._filename_handler(fname=address)
+        found = isinstance(handled, (str, os.PathLike)) and Path(handled).is_file()
+        return Path(handled) if found else resolver.resolve(address, where)
 
     return _translate(urdf.robot, where, resolve, use_visual, frozenset())
 
@@ -112,6 +113,10 @@ def _check_elements(where: str, root: Any) -> None:
                 raise DescriptionError(f"{at_line(where, element)}: attribute {attribute!r} is missing")
         for attribute, count in _NUMBERS.get(element.tag, {}).items():
             values = numbers(where, element, attribute, count)
+            if values is not None and "," in element.get(attribute):
+                element.set(
+                    attribute, element.get(attribute).replace(",", " ")
+                )  # yourdfpy splits at spaces only
             positive = element.tag in ("box", "cylinder", "capsule", "sphere")
             if positive and values is not None and min(values) < 0:
                 raise DescriptionError(
@@ -167,11 +172,18 @@ def _translate(
     capsules: frozenset[tuple[str, str, int]],
 ) -> Parts:
     parts = Parts(name=robot.name, link_names=[link.name for link in robot.links], joints=[])
-    children = {joint.child for joint in robot.joints}
+    carrier: dict[str, Any] = {}
+    for joint in robot.joints:
+        other = carrier.setdefault(joint.child, joint)
+        if other is not joint:
+            raise DescriptionError(
+                f"{where}: link {joint.child!r} has two parents: joints {other.name!r} and {joint.name!r} "
+                "both carry it; a robot must be a tree"
+            )
     for joint in robot.joints:
         if joint.type in ("floating", "planar"):
-            if joint.parent not in children:
-                parts.base_held = joint.name
+            if joint.parent not in carrier:
+                parts.floating_bases.append(joint.name)
             parts.notes.append(
                 Note("held", joint.name, f"{joint.type} joint, held at its origin or at base_pose")
             )

@@ -1,0 +1,114 @@
+"""Which files an MJCF model makes MuJoCo open, found before MuJoCo sees it.
+
+A walk over the XML of the model, its includes and its sub-models collects every attribute that names a file and
+every place in which MuJoCo may look for it; all must lie inside the allowed folders. Nothing is interpreted: what a
+file means is MuJoCo's business. Files that MuJoCo's reader and ours could read differently (other encodings than
+UTF-8) and numbers that make MuJoCo write a log into the current folder (NaN) are refused.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from .._xml import at_line, read_xml
+from ..errors import DescriptionError, UnsafeFileError
+from ._resolve import MeshResolver
+
+ENCODINGS = (None, "utf-8", "ascii", "us-ascii")
+FOLDER_ATTRIBUTES = ("meshdir", "texturedir", "assetdir")
+
+
+def check_files(path: Path, resolver: MeshResolver) -> None:
+    """Walks a model and everything it includes or attaches.
+
+    Raises:
+        UnsafeFileError: a file outside the allowed folders, an include of itself, another encoding.
+        DescriptionError: broken XML, an include without a file, NaN.
+    """
+    _Walk(resolver, path.absolute().parent).model(path)
+
+
+class _Walk:
+    """One model: its files share asset folders; sub-models are walks of their own."""
+
+    def __init__(self, resolver: MeshResolver, base: Path, active: tuple[Path, ...] = ()) -> None:
+        self.resolver, self.base, self.active = resolver, base, active
+        self.seen: set[Path] = set()
+        self.assets: list[tuple[str, Path, str]] = []
+        self.folders: set[str] = {""}
+
+    def model(self, path: Path) -> None:
+        self._file(path)
+        for name, holder, where in self.assets:
+            for folder in self.folders:
+                for start in (self.base, holder):
+                    self.resolver.require(_join(start, folder, name), f"{where}: the file {name!r}")
+                    self.resolver.require(
+                        _join(start, folder, Path(name).name), f"{where}: the file {name!r}"
+                    )
+
+    def _file(self, path: Path) -> None:
+        tree = read_xml(path, "MJCF")
+        encoding = tree.docinfo.encoding
+        if (encoding.lower() if encoding else None) not in ENCODINGS:
+            raise UnsafeFileError(f"{path}: it is encoded as {encoding}; MJCF must be UTF-8")
+        self.seen.add(path.resolve())
+        for element in tree.getroot().iter("*"):
+            where = at_line(str(path), element)
+            _refuse_nan(where, element)
+            if element.tag == "compiler":
+                self.folders |= {element.get(key) for key in FOLDER_ATTRIBUTES if element.get(key)}
+            elif element.tag == "include":
+                self._include(element.get("file"), path.parent, where)
+            elif element.tag == "model" and element.get("file"):
+                self._submodel(element.get("file"), where)
+            else:
+                files = [value for key, value in element.attrib.items() if key.startswith("file") and value]
+                self.assets += [(value, path.parent, where) for value in files]
+
+    def _include(self, name: str | None, holder: Path, where: str) -> None:
+        if not name:
+            raise DescriptionError(f"{where}: attribute 'file' is missing")
+        places = [_join(self.base, "", name), _join(holder, "", name)]
+        for place in places:
+            self.resolver.require(place, f"{where}: the file {name!r}")
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            raise DescriptionError(
+                f"{where}: the file {name!r} was not found; looked at {places[0]} and {places[1]}"
+            )
+        if found.resolve() in self.seen:
+            raise UnsafeFileError(f"{where}: {name!r} is included more than once")
+        self._file(found)
+
+    def _submodel(self, name: str, where: str) -> None:
+        place = _join(self.base, "", name)
+        self.resolver.require(place, f"{where}: the file {name!r}")
+        if place.resolve() in self.active or place.resolve() in self.seen:
+            raise UnsafeFileError(f"{where}: the model {name!r} attaches itself")
+        if place.is_file():  # else MuJoCo says that it is missing
+            _Walk(self.resolver, place.parent, (*self.active, *self.seen)).model(place)
+
+
+def _join(start: Path, folder: str, name: str) -> Path:
+    return Path(os.path.normpath(start / folder / name))
+
+
+def _refuse_nan(where: str, element: Any) -> None:
+    for key, value in element.attrib.items():
+        if (
+            "nan" in value.lower()
+            and any(_is_nan(word) for word in value.split())
+            and key not in ("name", "class")
+        ):
+            raise DescriptionError(f"{where}: {key}={value!r:.60}: NaN is not allowed")
+
+
+def _is_nan(word: str) -> bool:
+    try:
+        return math.isnan(float(word))
+    except ValueError:
+        return False
