@@ -33,15 +33,33 @@ class Camera:
         right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
         return np.stack([right, np.cross(towards, right), towards])
 
-    def project(
-        self, points_world: Float[np.ndarray, "n 3"], content: Float[np.ndarray, "m 3"]
-    ) -> Float[np.ndarray, "n 3"]:
-        """Pixel x, pixel y (downward) and depth (metres, larger is nearer), with `content` filling the picture."""
+    def frame(self, content: Float[np.ndarray, "n 3"]) -> View:
+        """A view in which `content` (world) fills the picture."""
         axes = self.axes()
-        low, high = (content @ axes.T).min(axis=0), (content @ axes.T).max(axis=0)
-        centre, span = (low + high) / 2, np.maximum(high - low, 1e-9)
+        seen = content @ axes.T
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        span = np.maximum(high - low, 1e-9)
         scale = (1 - 2 * self.margin) * min(self.width / span[0], self.height / span[1])
-        view = points_world @ axes.T - centre
+        return View(axes, (low + high) / 2, scale, np.array([self.width / 2, self.height / 2]))
+
+
+@dataclass(frozen=True)
+class View:
+    """A camera that has been aimed: maps world points to pixels."""
+
+    axes: Float[np.ndarray, "3 3"]
+    """Rows: right, up and towards the camera, in world coordinates."""
+    centre: Float[np.ndarray, "3"]
+    """Middle of the content, along the axes."""
+    scale: float
+    """Pixels per metre."""
+    middle: Float[np.ndarray, "2"]
+    """Middle of the picture, pixels."""
+
+    def project(self, points_world: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"]:
+        """Pixel x, pixel y (downward) and depth (metres, larger is nearer)."""
+        seen = points_world @ self.axes.T - self.centre
         return np.stack(
-            [self.width / 2 + scale * view[:, 0], self.height / 2 - scale * view[:, 1], view[:, 2]], axis=1
+            [self.middle[0] + self.scale * seen[:, 0], self.middle[1] - self.scale * seen[:, 1], seen[:, 2]],
+            axis=1,
         )

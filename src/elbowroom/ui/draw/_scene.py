@@ -17,7 +17,7 @@ from jaxtyping import Float
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
 from ...robot._tessellate import sphere as unit_sphere
-from ._camera import Camera
+from ._camera import Camera, View
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -62,34 +62,30 @@ class Scene:
         everything = [corners.reshape(-1, 3) for corners, _ in (*self.solid, *self.glass)]
         if not everything:
             raise InputError("there is nothing to draw: no mesh and no sphere was added")
-        content = np.concatenate(everything)
+        view = camera.frame(np.concatenate(everything))
         shape = (camera.height * SUPERSAMPLE, camera.width * SUPERSAMPLE)
         image, depth = np.ones((*shape, 3)) * BACKGROUND, np.full(shape, -np.inf)
-        self._fill(self.solid, camera, content, image, depth)
+        self._fill(self.solid, view, image, depth)
         if self.glass:
             veil, nearest = image.copy(), depth.copy()
-            self._fill(self.glass, camera, content, veil, nearest)
+            self._fill(self.glass, view, veil, nearest)
             image += self.opacity * (veil - image)
         rows, columns = camera.height, camera.width
         return image.reshape(rows, SUPERSAMPLE, columns, SUPERSAMPLE, 3).mean(axis=(1, 3))
 
     @staticmethod
     def _fill(
-        parts: list[tuple[np.ndarray, Colour]],
-        camera: Camera,
-        content: np.ndarray,
-        image: np.ndarray,
-        depth: np.ndarray,
+        parts: list[tuple[np.ndarray, Colour]], view: View, image: np.ndarray, depth: np.ndarray
     ) -> None:
         from ._kernels import fill_triangles
 
-        light = camera.axes().T @ np.array([0.35, 0.5, 0.8])
+        light = view.axes.T @ np.array([0.35, 0.5, 0.8])
         light /= np.linalg.norm(light)
         for corners, colour in parts:
             normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
             normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
             shade = 0.42 + 0.58 * np.abs(normals @ light)
-            pixels = camera.project(corners.reshape(-1, 3), content)
+            pixels = view.project(corners.reshape(-1, 3))
             pixels[:, :2] *= SUPERSAMPLE
             fill_triangles(pixels.reshape(-1, 3, 3), shade[:, None] * np.asarray(colour), image, depth)
 
@@ -125,11 +121,13 @@ def save_png(path: Path, image: Float[np.ndarray, "height width 3"]) -> None:
     """Writes a picture as PNG.
 
     Raises:
-        InputError: the place cannot be written.
+        InputError: the name does not end in .png, or the place cannot be written.
     """
     from matplotlib.image import imsave
 
+    if path.suffix.lower() != ".png":
+        raise InputError(f"cannot write {path}: pictures are PNG, expected a name ending in .png")
     try:
-        imsave(path, np.clip(image, 0.0, 1.0))
+        imsave(path, np.clip(image, 0.0, 1.0), format="png")
     except OSError as error:
         raise InputError(f"cannot write {path}: {error}") from error
