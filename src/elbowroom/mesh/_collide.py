@@ -15,8 +15,9 @@ from jaxtyping import Bool, Float, Int
 
 from ..errors import InputError
 from ._frames import broadcast_rows, pose_rows
-from ._kernels_batch import batch_states, leaf_pairs, scene_states
-from ._kernels_query import HEADER_FIRST_REP, HEADER_FIRST_TRIANGLE
+from ._kernels_batch import batch_states, close_pairs, scene_states
+from ._kernels_query import HEADER_FIRST_REP, HEADER_FIRST_TRIANGLE, HEADER_NODES
+from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE
 from ._mesh import TriangleMesh
 
 STATES = ("apart", "surfaces", "a inside b", "b inside a")
@@ -50,7 +51,7 @@ def transform_aabb(
 def query_bvh_pair(
     a: TriangleMesh, b: TriangleMesh, T_a: Any = None, T_b: Any = None
 ) -> Int[np.ndarray, "n 2"]:
-    """Triangle pairs that may meet: those in leaves whose volumes overlap.
+    """Triangle pairs that may meet: those whose bounds (box and plane) overlap.
 
     Every pair of triangles that meets is among them. Rows are (row of `a.faces`, row of `b.faces`), in no order.
     """
@@ -58,20 +59,11 @@ def query_bvh_pair(
     rows_a, rows_b = _one(T_a, "T_a"), _one(T_b, "T_b")
     found = np.empty(4096, np.int64)
     while True:
-        n = leaf_pairs(a.nodes, a.triangles, b.nodes, b.triangles, rows_a[0], rows_b[0], found)
+        n = close_pairs(a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], found)
         if n <= len(found):
             break
         found = np.empty(n, np.int64)
-    leaf_a, leaf_b = found[:n] >> 32, found[:n] & 0xFFFFFFFF
-    first_a, count_a = a.nodes[leaf_a, 6].astype(np.int64), a.nodes[leaf_a, 7].astype(np.int64)
-    first_b, count_b = b.nodes[leaf_b, 6].astype(np.int64), b.nodes[leaf_b, 7].astype(np.int64)
-    parts = [
-        np.stack([a.order[first_a[keep] + i], b.order[first_b[keep] + j]], axis=1)
-        for i in range(int(count_a.max(initial=0)))
-        for j in range(int(count_b.max(initial=0)))
-        for keep in [(count_a > i) & (count_b > j)]
-    ]
-    return np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
+    return np.stack([a.order[found[:n] >> 32], b.order[found[:n] & 0xFFFFFFFF]], axis=1)
 
 
 def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: bool = True) -> bool:
@@ -101,7 +93,7 @@ def collide_states(
     _check(a, b)
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     out = np.zeros(n, np.uint8)
-    batch_states(a.nodes, a.triangles, b.nodes, b.triangles, rows_a, rows_b, out, bool(solid))
+    batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, out, bool(solid))
     return out
 
 
@@ -191,11 +183,14 @@ def _concatenate(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray
     nodes: list[np.ndarray] = []
     node_row, triangle_row = 0, 0
     for k, mesh in enumerate(meshes):
-        part = mesh.nodes.copy()
-        leaf = part[:, 7] > 0
-        leaf[0] = True
-        part[~leaf, 6] += node_row
-        part[1:][leaf[1:], 6] += triangle_row
+        part = mesh.packed.copy()
+        end = int(part[0, HEADER_NODES]) + 1
+        tree, names = part[1:end], part[end:].reshape(-1, FIELDS, LANES)[:, -1]
+        leaf = tree[:, 7] > 0
+        tree[~leaf, 6] += node_row
+        tree[leaf, 6] += triangle_row
+        tree[:, BLOCK_COLUMN] += node_row
+        names += np.where(names < TRIANGLE, node_row, triangle_row)
         part[0, HEADER_FIRST_REP] += triangle_row
         part[0, HEADER_FIRST_TRIANGLE] += triangle_row
         nodes.append(part)

@@ -153,7 +153,7 @@ def contact_table(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> tup
     done = 0
     while True:
         done, more_found, more_rows = batch_contacts(
-            a.nodes, a.triangles, b.nodes, b.triangles, rows_a, rows_b, done, starts, found, rows
+            a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, done, starts, found, rows
         )
         if done == n:
             return rows[: starts[n]], starts

@@ -83,9 +83,9 @@ def mesh_mesh_deepest_contact(
     found = np.zeros(14)
     ceiling = _ceiling(a, b, rows_a[0], rows_b[0])
     depth = least_separation(
-        a.nodes,
+        a.packed,
         a.triangles,
-        b.nodes,
+        b.packed,
         b.triangles,
         rows_a[0],
         rows_b[0],
@@ -141,7 +141,7 @@ def separation_along(
     local = np.ascontiguousarray((d / length) @ rows_a[0, :9].reshape(3, 3))
     ceiling = _ceiling(a, b, rows_a[0], rows_b[0])
     separations(
-        a.nodes, a.triangles, b.nodes, b.triangles, rows_a[0], rows_b[0], local, ceiling, bool(solid), out
+        a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], local, ceiling, bool(solid), out
     )
     return out
 

@@ -101,7 +101,7 @@ def distance_batch(
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     states, out = np.zeros(n, np.uint8), np.full((n, 9), np.nan)
     out[:, 0], out[:, 7:] = 0.0, -1
-    batch_distances(a.nodes, a.triangles, b.nodes, b.triangles, rows_a, rows_b, states, out, bool(solid))
+    batch_distances(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, states, out, bool(solid))
     apart = states == 0
     tri_a, tri_b = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     tri_a[apart], tri_b[apart] = (

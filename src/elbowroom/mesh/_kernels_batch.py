@@ -12,24 +12,38 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._kernels_build import LEAF_TRIANGLES
-from ._kernels_contact import intersection_segment, triangle_contact
+from ._kernels_contact import face_point, intersection_segment
 from ._kernels_inside import point_inside
+from ._kernels_lanes import (
+    ASK,
+    BATCH,
+    LOADED,
+    SEPARATE,
+    axis_lanes,
+    load_pairs,
+    overlap_lanes,
+    pack_hits,
+    pose_lanes,
+    test_lanes,
+    unpack,
+)
 from ._kernels_query import (
     FASTMATH,
     HEADER_FIRST_REP,
     HEADER_REPS,
     HEADER_SOLID,
+    SCRATCH_ROWS,
     inverse_pose,
     pose_triangle,
     relative_pose,
     touch_tolerance,
     walk,
 )
-from ._kernels_tritri import nearly_parallel, plane_gap, prepare, triangles_meet
+from ._kernels_tritri import EDGE_EDGE, nearly_parallel, prepare, triangles_meet
+from ._kernels_wide import LANES
 
-STACK = 1024
-"""Entries of a traversal stack; the depth of two trees of 2**30 triangles is below 200."""
+STACK = 2048
+"""Entries of a traversal stack; two trees of 2**30 triangles are below 200 deep together, 7 entries a level."""
 APART, SURFACES, A_IN_B, B_IN_A = 0, 1, 2, 3
 """States of a pair."""
 CONTACT_WIDTH = 9
@@ -77,12 +91,12 @@ def containment(na, ta, ra, nb, tb, rb, rel, inv, stack):
 
 
 @njit(cache=True, error_model="numpy")
-def pair_state(na, ta, ra, nb, tb, rb, rel, inv, stack, scratch, w, solid):
+def pair_state(na, ta, ra, nb, tb, rb, rel, inv, stack, codes, scratch, w, solid):
     """State of one posed pair; `inv` is filled here."""
     if spheres_apart(na, ra, nb, rb, rel):
         return APART
     inverse_pose(rel, inv)
-    if walk(na, ta, ra, nb, tb, rb, rel, inv, stack, stack, scratch, w, np.int64(0)) > 0:
+    if walk(na, ta, ra, nb, tb, rb, rel, inv, stack, stack, codes, scratch, w, np.int64(0)) > 0:
         return SURFACES
     if solid:
         return containment(na, ta, ra, nb, tb, rb, rel, inv, stack)
@@ -95,10 +109,11 @@ def batch_states(na, ta, nb, tb, poses_a, poses_b, out, solid):
     root = np.int64(1)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
     stack = np.empty(STACK, np.int64)
-    scratch, w, rel, inv = np.empty((1, 9)), np.empty((32, 3)), np.empty(12), np.empty(12)
+    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
+    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
     for i in range(out.shape[0]):
         relative_pose(poses_a[step_a * i], poses_b[step_b * i], rel)
-        out[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, scratch, w, solid)
+        out[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -109,7 +124,8 @@ def scene_states(nodes, tris, roots, poses, pairs, out, solid, first_only):
     apart are left as they were; the pair that collided last is tried first, since neighbouring poses tend to agree.
     """
     stack = np.empty(STACK, np.int64)
-    scratch, w, rel, inv = np.empty((1, 9)), np.empty((32, 3)), np.empty(12), np.empty(12)
+    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
+    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
     last = 0
     n_pairs = pairs.shape[0]
     for i in range(poses.shape[0]):
@@ -118,7 +134,7 @@ def scene_states(nodes, tris, roots, poses, pairs, out, solid, first_only):
             a, b = pairs[k, 0], pairs[k, 1]
             relative_pose(poses[i, a], poses[i, b], rel)
             out[i, k] = pair_state(
-                nodes, tris, roots[a], nodes, tris, roots[b], rel, inv, stack, scratch, w, solid
+                nodes, tris, roots[a], nodes, tris, roots[b], rel, inv, stack, codes, scratch, w, solid
             )
             if first_only and out[i, k] != APART:
                 last = k
@@ -136,74 +152,106 @@ def _to_world(pose, rows, i):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def crossing_planes(na, ta, nb, tb, rel, found, n_found, tol, scratch, close):
-    """Triangle pairs of the leaf pairs found[:n_found] that neither triangle's plane separates, to `close`.
-
-    Codes are triangle of A << 32 | triangle of B; returns their number. No branches: see `_kernels_query`.
-    """
-    count = 0
-    for f in range(n_found):
-        ia = found[f] >> 32
-        ib = found[f] & 0xFFFFFFFF
-        first_a, first_b = int(na[ia, 6]), int(nb[ib, 6])
-        end_a, end_b = first_a + int(na[ia, 7]), first_b + int(nb[ib, 7])
-        for j in range(first_b, end_b):
-            pose_triangle(tb, j, rel, scratch, 0)
-            for i in range(first_a, end_a):
-                close[count] = (i << 32) | j
-                count += int(plane_gap(ta, i, scratch, 0, tol) <= 0.0)
-    return count
+def write_contacts(ta, hits, names, n, answers, pose_a, w, rows, start):
+    """Contacts of the `n` pairs in the lanes of `hits`, to rows[start:] in the world frame as far as there is room."""
+    whole = (n + 7) & ~7
+    overlap_lanes(hits, answers, answers[:whole])
+    axis_lanes(hits, answers, answers[:whole])
+    for h in range(min(n, rows.shape[0] - start)):
+        i = names[h] >> 32
+        row = start + h
+        kind = int(answers[h]) & 3
+        x, y, z, depth = (
+            answers[3 * BATCH + h],
+            answers[4 * BATCH + h],
+            answers[5 * BATCH + h],
+            answers[6 * BATCH + h],
+        )
+        if kind == EDGE_EDGE:
+            px, py, pz = answers[7 * BATCH + h], answers[8 * BATCH + h], answers[9 * BATCH + h]
+        else:
+            unpack(hits, h, w)
+            px, py, pz = face_point(w, kind, x, y, z, depth)
+        rows[row, 0], rows[row, 1], rows[row, 2] = px + ta[i, 0], py + ta[i, 1], pz + ta[i, 2]
+        rows[row, 3], rows[row, 4], rows[row, 5], rows[row, 6] = x, y, z, depth
+        _to_world(pose_a, rows, row)
+        rows[row, 7] = i
+        rows[row, 8] = names[h] & 0xFFFFFFFF
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def contact_rows(na, ta, ra, nb, tb, rb, rel, pose_a, found, n_found, scratch, w, close, rows, start):
-    """Contacts of the triangles in the leaf pairs found[:n_found], to rows[start:] in the world frame.
+def contact_rows(na, ta, ra, nb, tb, rb, rel, pose_a, found, n_found, scratch, w, lanes, names, rows, start):
+    """Contacts of the triangle pairs found[:n_found], to rows[start:] in the world frame.
 
-    `close` is scratch for pairs of triangles. Returns the number of contacts, which may exceed what `rows` can hold.
+    `lanes` (4, ...) and `names` are scratch. Returns the number of contacts, which may exceed what `rows` can hold.
     """
     tol = touch_tolerance(na, ra, nb, rb, rel)
-    n_close = crossing_planes(na, ta, nb, tb, rel, found, n_found, tol, scratch, close)
-    count = start
-    posed = np.int64(-1)
-    for k in range(n_close):
-        i = close[k] >> 32
-        j = close[k] & 0xFFFFFFFF
-        if j != posed:
-            pose_triangle(tb, j, rel, scratch, 0)
-            posed = j
-        if triangles_meet(ta, i, scratch, 0, tol, w):
-            if count < rows.shape[0]:
-                triangle_contact(ta, i, scratch, 0, w, rows, count)
-                _to_world(pose_a, rows, count)
-                rows[count, 7] = i
-                rows[count, 8] = j
-            count += 1
-    return count - start
+    pairs, hits, answers, verdict = lanes[0], lanes[1], lanes[2], lanes[3]
+    count, n_hits = start, 0
+    for begin in range(0, n_found, BATCH):
+        n = min(BATCH, n_found - begin)
+        load_pairs(ta, tb, found, begin, n, pairs)
+        whole = (n + 7) & ~7  # lanes without a pair are worked on too: cheaper than a remainder one by one
+        pose_lanes(pairs, rel, verdict[:whole])
+        test_lanes(pairs, tol, verdict[:whole])
+        for k in range(n):
+            if verdict[k] == SEPARATE:
+                continue
+            code = found[begin + k]
+            if verdict[k] == ASK:
+                pose_triangle(tb, code & 0xFFFFFFFF, rel, scratch, 0)
+                if not triangles_meet(ta, code >> 32, scratch, 0, tol, w):
+                    continue
+            pack_hits(pairs, k, hits, n_hits)
+            names[n_hits] = code
+            n_hits += 1
+            if n_hits == BATCH:
+                write_contacts(ta, hits, names, n_hits, answers, pose_a, w, rows, count)
+                count += n_hits
+                n_hits = 0
+    write_contacts(ta, hits, names, n_hits, answers, pose_a, w, rows, count)
+    return count + n_hits - start
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def batch_contacts(na, ta, nb, tb, poses_a, poses_b, begin, starts, found, rows):
     """Contacts of one pair of meshes in the poses from `begin` on, appended to `rows` from starts[begin].
 
-    Fills starts[i + 1]. Returns (poses done, leaf pairs needed, rows needed): the first is short of all when a
+    Fills starts[i + 1]. Returns (poses done, triangle pairs needed, rows needed): the first is short of all when a
     buffer was too small for the next pose.
     """
     root, collect = np.int64(1), np.int64(1)
-    close = np.empty(LEAF_TRIANGLES * LEAF_TRIANGLES * found.shape[0] + 1, np.int64)
+    lanes, names = np.zeros((4, LOADED * BATCH)), np.empty(BATCH, np.int64)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
     stack = np.empty(STACK, np.int64)
-    scratch, w, rel, inv = np.empty((1, 9)), np.empty((32, 3)), np.empty(12), np.empty(12)
+    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
+    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
     for i in range(begin, starts.shape[0] - 1):
         starts[i + 1] = starts[i]
         relative_pose(poses_a[step_a * i], poses_b[step_b * i], rel)
         if spheres_apart(na, root, nb, root, rel):
             continue
         inverse_pose(rel, inv)
-        n = walk(na, ta, root, nb, tb, root, rel, inv, stack, found, scratch, w, collect)
+        n = walk(na, ta, root, nb, tb, root, rel, inv, stack, found, codes, scratch, w, collect)
         if n > found.shape[0]:
             return i, n, 0
         count = contact_rows(
-            na, ta, root, nb, tb, root, rel, poses_a[step_a * i], found, n, scratch, w, close, rows, starts[i]
+            na,
+            ta,
+            root,
+            nb,
+            tb,
+            root,
+            rel,
+            poses_a[step_a * i],
+            found,
+            n,
+            scratch,
+            w,
+            lanes,
+            names,
+            rows,
+            starts[i],
         )
         if starts[i] + count > rows.shape[0]:
             return i, 0, starts[i] + count
@@ -212,14 +260,15 @@ def batch_contacts(na, ta, nb, tb, poses_a, poses_b, begin, starts, found, rows)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def leaf_pairs(na, ta, nb, tb, pose_a, pose_b, found):
-    """Leaf pairs whose volumes meet, as `walk` collects them; returns their number."""
+def close_pairs(na, ta, nb, tb, pose_a, pose_b, found):
+    """Triangle pairs whose bounds meet, as `walk` collects them; returns their number."""
     stack = np.empty(STACK, np.int64)
-    scratch, w, rel, inv = np.empty((1, 9)), np.empty((32, 3)), np.empty(12), np.empty(12)
+    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
+    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
     relative_pose(pose_a, pose_b, rel)
     inverse_pose(rel, inv)
     root, collect = np.int64(1), np.int64(1)
-    return walk(na, ta, root, nb, tb, root, rel, inv, stack, found, scratch, w, collect)
+    return walk(na, ta, root, nb, tb, root, rel, inv, stack, found, codes, scratch, w, collect)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -200,7 +200,7 @@ def _over_face(w, x, y, z, corner, edge_u, edge_v, n):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _face_point(w, kind, x, y, z, depth):
+def face_point(w, kind, x, y, z, depth):
     """Contact point of a face axis with unit normal (x, y, z) from A to B, relative to A's first corner."""
     side = 1.0 if kind == FACE_A else -1.0
     for c in range(3):
@@ -275,7 +275,7 @@ def triangle_contact(a, ia, b, ib, w, out, row):
     if kind == EDGE_EDGE:
         px, py, pz = _edge_point(w, edge_a, edge_b)
     else:
-        px, py, pz = _face_point(w, kind, x, y, z, depth)
+        px, py, pz = face_point(w, kind, x, y, z, depth)
     out[row, 0], out[row, 1], out[row, 2] = px + a[ia, 0], py + a[ia, 1], pz + a[ia, 2]
     out[row, 3], out[row, 4], out[row, 5] = x, y, z
     out[row, 6] = depth

@@ -13,8 +13,9 @@ from numba import njit
 
 from ._kernels_batch import STACK, pair_state
 from ._kernels_gjk import hull_gap, nearest_triangle
-from ._kernels_query import HEADER_NODES, inverse_pose, pose_triangle, relative_pose
+from ._kernels_query import HEADER_NODES, SCRATCH_ROWS, inverse_pose, pose_triangle, relative_pose
 from ._kernels_tritri import FASTMATH
+from ._kernels_wide import LANES
 
 HULL_REACHED = 1e-9
 """Relative difference of squared distances at which the distance of the hulls counts as reached."""
@@ -348,14 +349,15 @@ def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
     root = np.int64(1)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
     stack, bounds = np.empty(STACK, np.int64), np.empty(STACK)
-    scratch, w, rel, inv = np.empty((1, 9)), np.empty((32, 3)), np.empty(12), np.empty(12)
+    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
+    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
     p, hint = np.empty((2, 3)), np.full(2, -1, np.int64)
     aim = np.zeros(3)
     spans = np.empty((int(max(na[0, HEADER_NODES], nb[0, HEADER_NODES])), 2))
     for i in range(out.shape[0]):
         pose_a = poses_a[step_a * i]
         relative_pose(pose_a, poses_b[step_b * i], rel)
-        states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, scratch, w, solid)
+        states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
         if states[i] != 0:
             continue
         inverse_pose(rel, inv)

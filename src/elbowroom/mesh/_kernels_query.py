@@ -1,9 +1,9 @@
 """Dual tree traversal: does a pair of posed meshes meet, and which triangles are close.
 
-Boxes are tested in A's frame with the relative rotation fixed once per query: three axes of A and three of B
-(Gottschalk's test without the nine crosses, which cost more than they prune here). The larger box is opened first
-and the nearer child is visited first, so that a collision is found early. Tests run without branches: mispredictions
-cost more than the arithmetic they would save.
+Boxes are tested with the relative rotation fixed once per query: three axes of A and three of B (Gottschalk's test
+without the nine crosses, which cost more than they prune here), and the slab of each. The larger box is opened, a
+block of eight at a time (`_kernels_wide`), and the nearest entry is visited first, so that a collision is found
+early. Tests run without branches: mispredictions cost more than the arithmetic they would save.
 
 Arguments are arrays only: `na`, `ta` are the nodes (rows of 8) and triangles (rows of 9) of A, `ra` the row of its
 root, whose header is the row before it; `rel` is the pose of B in A's frame, rotation by rows then translation.
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from ._kernels_build import NODE_WIDTH
 from ._kernels_tritri import FASTMATH, triangles_meet
+from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE, open_for_node, open_for_triangle, pair_codes
 
 TOUCH = 1e-13
 """Gaps below this fraction of the scene's size are touching: some 100 roundings of a float64."""
@@ -22,6 +24,14 @@ HEADER_SOLID, HEADER_REPS, HEADER_FIRST_REP, HEADER_SCALE = 0, 1, 2, 3
 """Columns of a header row: solid flag, number of components, row of the first one's point, largest coordinate."""
 HEADER_TRIANGLES, HEADER_FIRST_TRIANGLE, HEADER_NODES = 4, 5, 6
 """More columns: number of triangles, row of the first one, number of nodes."""
+NAMES = (FIELDS - 1) * LANES
+"""Offset of the names of the lanes in a block."""
+TRIANGLES = (TRIANGLE << 32) | TRIANGLE
+"""Bits of a code whose names are both of triangles."""
+SCRATCH, SCRATCH_ROWS = 16, 19
+"""Where the lanes begin in the scratch of `walk`, after a posed triangle, and its rows of nine."""
+ROWS = ((TRIANGLE - 1) << 32) | (TRIANGLE - 1)
+"""Mask that turns the names of two triangles into their rows."""
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
@@ -113,55 +123,73 @@ def open_node(opened, child, fixed, j, f, tol):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def walk(na, ta, ra, nb, tb, rb, rel, inv, stack, found, scratch, w, collect):
-    """Traverse both trees together.
+def walk(na, ta, ra, nb, tb, rb, rel, inv, stack, found, codes, scratch, w, collect):
+    """Traverse both trees together, block by block.
 
-    With `collect` 0: 1 when the surfaces share a point, else 0. With `collect` 1: the number of leaf pairs
-    whose volumes meet; their codes (row of A's leaf << 32 | row of B's) go to `found` as far as it is long.
-    `stack` and `found` are int64, `scratch` (1, 9) is for a posed triangle, `w` (32, 3) for the triangle test.
+    With `collect` 0: 1 when the surfaces share a point, else 0. With `collect` 1: the number of triangle pairs
+    whose bounds meet; their codes (row of A's triangle << 32 | row of B's) go to `found` as far as it is long.
+    `stack`, `found` and `codes` (8,) are int64, `scratch` (SCRATCH_ROWS, 9) is for a posed triangle and the lanes,
+    `w` (32, 3) for the triangle test.
     """
     tol = touch_tolerance(na, ra, nb, rb, rel)
     f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], rel[9], rel[10], rel[11])
     g = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], inv[9], inv[10], inv[11])
+    flat_a, flat_b, flat = na.reshape(-1), nb.reshape(-1), scratch.reshape(-1)
+    miss, wide_f, wide_g = flat[SCRATCH : SCRATCH + 8], flat[SCRATCH + 8 :], flat[SCRATCH + 80 :]
+    for c in range(9):
+        for k in range(LANES):
+            wide_f[LANES * c + k] = rel[c]
+            wide_g[LANES * c + k] = inv[c]
+    last = found.shape[0] - 1
     stack[0] = (ra << 32) | rb
     top = 1
     count = 0
     while top > 0:
         top -= 1
-        code = stack[top]
-        ia = code >> 32
-        ib = code & 0xFFFFFFFF
-        count_a = na[ia, 7]
-        count_b = nb[ib, 7]
-        if count_a > 0.0 and count_b > 0.0:
-            if collect > 0:
-                if count < found.shape[0]:
-                    found[count] = code
-                count += 1
-                continue
-            first_a = int(na[ia, 6])
-            first_b = int(nb[ib, 6])
-            for j in range(first_b, first_b + int(count_b)):
-                pose_triangle(tb, j, rel, scratch, 0)
-                for i in range(first_a, first_a + int(count_a)):
-                    if triangles_meet(ta, i, scratch, 0, tol, w):
-                        return 1
-            continue
-        size_a = na[ia, 3] + na[ia, 4] + na[ia, 5]
-        size_b = nb[ib, 3] + nb[ib, 4] + nb[ib, 5]
-        if count_b > 0.0 or (count_a == 0.0 and size_a >= size_b):
-            child = int(na[ia, 6])
-            hit0, hit1, near0, near1 = open_node(na, child, nb, ib, f, tol)
-            code0 = (child << 32) | ib
-            code1 = ((child + 1) << 32) | ib
+        ia = stack[top] >> 32
+        ib = stack[top] & 0xFFFFFFFF
+        if ib >= TRIANGLE:
+            base = NODE_WIDTH * int(na[ia, BLOCK_COLUMN])
+            pose_triangle(tb, ib - TRIANGLE, rel, scratch, 0)
+            open_for_triangle(flat_a, base, scratch, tol, miss)
+            pair_codes(flat_a, base + NAMES, ib, 32, codes)
+        elif ia >= TRIANGLE:
+            base = NODE_WIDTH * int(nb[ib, BLOCK_COLUMN])
+            pose_triangle(ta, ia - TRIANGLE, inv, scratch, 0)
+            open_for_triangle(flat_b, base, scratch, tol, miss)
+            pair_codes(flat_b, base + NAMES, ia << 32, 0, codes)
+        elif na[ia, 3] + na[ia, 4] + na[ia, 5] >= nb[ib, 3] + nb[ib, 4] + nb[ib, 5]:
+            base = NODE_WIDTH * int(na[ia, BLOCK_COLUMN])
+            open_for_node(flat_a, base, nb, ib, f, wide_f, tol, miss)
+            pair_codes(flat_a, base + NAMES, ib, 32, codes)
         else:
-            child = int(nb[ib, 6])
-            hit0, hit1, near0, near1 = open_node(nb, child, na, ia, g, tol)
-            code0 = (ia << 32) | child
-            code1 = (ia << 32) | (child + 1)
-        nearer = near0 <= near1
-        stack[top] = code1 if nearer else code0
-        top += int(hit1 if nearer else hit0)
-        stack[top] = code0 if nearer else code1
-        top += int(hit0 if nearer else hit1)
+            base = NODE_WIDTH * int(nb[ib, BLOCK_COLUMN])
+            open_for_node(flat_b, base, na, ia, g, wide_g, tol, miss)
+            pair_codes(flat_b, base + NAMES, ia << 32, 0, codes)
+        if collect > 0:
+            for k in range(LANES):
+                code = codes[k]
+                hit = miss[k] <= 0.0
+                done = (code & TRIANGLES) == TRIANGLES
+                stack[top] = code
+                top += int(hit and not done)
+                found[min(count, last)] = code & ROWS
+                count += int(hit and done)
+            continue
+        nearest, place = -1e300, top
+        for k in range(LANES):
+            if miss[k] > 0.0:
+                continue
+            code = codes[k]
+            if (code & TRIANGLES) == TRIANGLES:
+                pose_triangle(tb, code & (TRIANGLE - 1), rel, scratch, 0)
+                if triangles_meet(ta, (code & ROWS) >> 32, scratch, 0, tol, w):
+                    return 1
+                continue
+            if miss[k] > nearest:
+                nearest, place = miss[k], top
+            stack[top] = code
+            top += 1
+        if top > place:
+            stack[place], stack[top - 1] = stack[top - 1], stack[place]
     return count

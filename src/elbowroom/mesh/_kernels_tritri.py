@@ -130,33 +130,6 @@ def _edges_apart(q0, q1, q2, s, r0, r1, r2, tol):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def plane_gap(a, ia, b, ib, tol):
-    """Positive when the plane of one triangle separates it from the other: the first steps of `triangles_meet`."""
-    a0x, a0y, a0z = a[ia, 0], a[ia, 1], a[ia, 2]
-    e0x, e0y, e0z = a[ia, 3] - a0x, a[ia, 4] - a0y, a[ia, 5] - a0z
-    e1x, e1y, e1z = a[ia, 6] - a0x, a[ia, 7] - a0y, a[ia, 8] - a0z
-    b0x, b0y, b0z = b[ib, 0] - a0x, b[ib, 1] - a0y, b[ib, 2] - a0z
-    b1x, b1y, b1z = b[ib, 3] - a0x, b[ib, 4] - a0y, b[ib, 5] - a0z
-    b2x, b2y, b2z = b[ib, 6] - a0x, b[ib, 7] - a0y, b[ib, 8] - a0z
-    nx, ny, nz = e0y * e1z - e0z * e1y, e0z * e1x - e0x * e1z, e0x * e1y - e0y * e1x
-    d0 = nx * b0x + ny * b0y + nz * b0z
-    d1 = nx * b1x + ny * b1y + nz * b1z
-    d2 = nx * b2x + ny * b2y + nz * b2z
-    size_a = abs(e0x) + abs(e0y) + abs(e0z) + abs(e1x) + abs(e1y) + abs(e1z)
-    slack = tol * (abs(nx) + abs(ny) + abs(nz)) + ROUNDING * size_a * size_a * size_a
-    gap_a = max(min(d0, d1, d2), -max(d0, d1, d2)) - slack
-    f0x, f0y, f0z = b1x - b0x, b1y - b0y, b1z - b0z
-    f1x, f1y, f1z = b2x - b0x, b2y - b0y, b2z - b0z
-    mx, my, mz = f0y * f1z - f0z * f1y, f0z * f1x - f0x * f1z, f0x * f1y - f0y * f1x
-    p = mx * b0x + my * b0y + mz * b0z
-    r0 = e0x * mx + e0y * my + e0z * mz
-    r1 = e1x * mx + e1y * my + e1z * mz
-    size_b = abs(f0x) + abs(f0y) + abs(f0z) + abs(f1x) + abs(f1y) + abs(f1z)
-    slack = tol * (abs(mx) + abs(my) + abs(mz)) + ROUNDING * size_b * size_b * size_b
-    return max(gap_a, max(p - max(0.0, r0, r1), min(0.0, r0, r1) - p) - slack)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def triangles_meet(a, ia, b, ib, tol, w):
     """Do triangle `ia` of `a` and triangle `ib` of `b` share a point (touching within `tol` counts)?
 

@@ -28,6 +28,7 @@ from ._kernels_query import (
     HEADER_SOLID,
     HEADER_TRIANGLES,
 )
+from ._kernels_wide import pack_blocks
 
 MAX_COORDINATE = 1e9
 """Metres; beyond this products of three coordinates lose all meaning."""
@@ -60,7 +61,9 @@ class TriangleMesh:
     depth: int
     """Depth of the tree."""
     nodes: Float[np.ndarray, "rows 16"]
-    """Header row and tree, packed for the kernels."""
+    """Header row and binary tree."""
+    packed: Float[np.ndarray, "more_rows 16"]
+    """`nodes`, then the same tree in blocks of eight, packed for the kernels."""
     triangles: Float[np.ndarray, "rows 9"]
     """Corners in leaf order, then one point of every component, packed for the kernels."""
     order: Int[np.ndarray, "used"]
@@ -106,6 +109,7 @@ class TriangleMesh:
         nodes[0, HEADER_TRIANGLES] = len(used)
         nodes[0, HEADER_FIRST_TRIANGLE] = 0
         nodes[0, HEADER_NODES] = len(nodes) - 1
+        packed = pack_blocks(nodes, triangles)
         values: dict[str, Any] = {
             "vertices": v,
             "faces": f,
@@ -115,7 +119,8 @@ class TriangleMesh:
             "solid": bool(solid),
             "components": len(pieces),
             "depth": int(depth),
-            "nodes": nodes,
+            "nodes": packed[: len(nodes)],
+            "packed": packed,
             "triangles": triangles,
             "order": used[leaf_order],
         }
@@ -155,10 +160,11 @@ class TriangleMesh:
         mesh._assemble(v, f, np.zeros(1, dtype=bool))
         object.__setattr__(mesh, "closed", False)
         object.__setattr__(mesh, "solid", False)
-        nodes = mesh.nodes.copy()
-        nodes[0, HEADER_SOLID] = 0.0
-        nodes.setflags(write=False)
-        object.__setattr__(mesh, "nodes", nodes)
+        packed = mesh.packed.copy()
+        packed[0, HEADER_SOLID] = 0.0
+        packed.setflags(write=False)
+        object.__setattr__(mesh, "packed", packed)
+        object.__setattr__(mesh, "nodes", packed[: len(mesh.nodes)])
         return mesh
 
     @property
