@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 
+import numpy as np
 import pytest
 
 from elbowroom import formats
 from elbowroom.cli import main
+from elbowroom.errors import InputError
+from elbowroom.ui.draw import save_png
 
 
 @pytest.fixture
@@ -71,3 +75,47 @@ def test_errors_are_one_line(tmp_path, fitted, capsys):
         err = capsys.readouterr().err
         assert len(err.strip().splitlines()) == 1, err
         assert err.startswith(f"elbowroom {arguments[0]}: ")
+
+
+def test_outputs_are_checked_before_the_fit(tmp_path, capsys, monkeypatch):
+    def never(*_args, **_kwargs):
+        raise AssertionError("the fit began")
+
+    monkeypatch.setattr("elbowroom.spheres.fit_spheres", never)
+    for arguments, expected in [
+        (["--plot", str(tmp_path / "arm.jpq")], "ending in .png"),
+        (["--plot", str(tmp_path / "arm")], "ending in .png"),
+        (["--out", str(tmp_path / "arm.bin")], "unknown format '.bin'"),
+        (["--out", str(tmp_path / "arm.json"), "--format", "pdf"], "unknown format 'pdf'"),
+        (["--out", str(tmp_path / "missing/arm.json")], "there is no folder"),
+    ]:
+        assert main(["spheres", "teaarm", *arguments]) == 2
+        err = capsys.readouterr().err
+        assert expected in err
+        assert len(err.strip().splitlines()) == 1
+
+
+def test_convert_takes_srdf_and_package_folders(fitted, tmp_path, capsys, load):
+    robot = load("teaarm")
+    path, srdf = tmp_path / "arm.urdf", tmp_path / "arm.srdf"
+    path.write_text(robot.path.read_text().replace('filename="', 'filename="package://parts/'))
+    srdf.write_text('<robot name="teaarm"/>')
+    shutil.copytree(robot.path.parent, tmp_path / "else/parts")
+    arguments = ["convert", str(fitted), str(tmp_path / "x.yml")]
+    robot_arguments = ["--robot", str(path), "--srdf", str(srdf), "--package-dirs", str(tmp_path / "else")]
+    assert main([*arguments, *robot_arguments]) == 0
+    assert formats.read(tmp_path / "x.yml", robot=robot).spheres == formats.read(fitted, robot=robot).spheres
+    capsys.readouterr()
+    assert main([*arguments, "--srdf", str(srdf)]) == 2
+    assert "name it with --robot" in capsys.readouterr().err
+    assert main([*arguments, "--robot", str(path)]) == 2
+    assert "package://parts/" in capsys.readouterr().err
+
+
+def test_pictures_of_another_kind_are_refused(tmp_path):
+    image = np.zeros((4, 4, 3))
+    for name in ("a.xyz", "a", "a.jpg"):
+        with pytest.raises(InputError, match="ending in .png"):
+            save_png(tmp_path / name, image)
+    save_png(tmp_path / "a.PNG", image)
+    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")

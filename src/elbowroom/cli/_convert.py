@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from ..errors import FormatError
+from ..errors import FormatError, InputError
 from ._common import console, print_json
 
 
@@ -22,8 +22,12 @@ class Options:
     """File to write; one that is there already keeps what is not understood in it."""
     robot: str | None = None
     """Name or path of the robot; checks the links, and is needed to write URDF and MJCF."""
+    srdf: Path | None = None
+    """SRDF file of the robot, with named poses and disabled pairs."""
+    package_dirs: tuple[Path, ...] = ()
+    """Folders in which the robot's package:// meshes are looked for."""
     source_format: str | None = None
-    """Format of the source, if its extension does not tell."""
+    """Format of the source, if neither its content nor its extension tells."""
     target_format: str | None = None
     """Format of the target, if its extension does not tell."""
     json: bool = False
@@ -35,7 +39,12 @@ def run(options: Options) -> int:
     from .. import formats
     from ..robot import load_robot
 
-    robot = load_robot(options.robot) if options.robot else None
+    if options.robot is None and (options.srdf is not None or options.package_dirs):
+        raise InputError("--srdf and --package-dirs belong to a robot; name it with --robot")
+    formats.format_of(options.target, options.target_format)
+    robot = None
+    if options.robot is not None:
+        robot = load_robot(options.robot, srdf=options.srdf, package_dirs=options.package_dirs)
     contents = formats.read(options.source, robot=robot, format=options.source_format)
     if contents.spheres is None and not contents.ignored:
         raise FormatError(f"{options.source}: the file holds neither spheres nor ignored pairs")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
+from ..errors import InputError
 from ._common import RobotOptions, console, print_json, progress_bar, spheres_from_file
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def run(options: Options) -> int:
     """Fits or reads spheres, proves coverage, reports; exit code 1 when coverage is not proved."""
     from ..spheres import prove_coverage, sphere_quality
 
+    _check_outputs(options)
     robot = options.load()
     start = time.perf_counter()
     model = _model(robot, options)
@@ -75,6 +77,23 @@ def run(options: Options) -> int:
     else:
         _print(proof, quality, seconds, notes, options)
     return 0 if proof.proved else EXIT_NOT_PROVED
+
+
+def _check_outputs(options: Options) -> None:
+    """Refuses files that cannot be written before the long work begins.
+
+    Raises:
+        FormatError: the format of --out is not known. InputError: a folder is missing, or --plot is not a PNG.
+    """
+    if options.out is not None:
+        from ..formats import format_of
+
+        format_of(options.out, options.format)
+    if options.plot is not None and options.plot.suffix.lower() != ".png":
+        raise InputError(f"--plot {options.plot}: pictures are PNG, expected a name ending in .png")
+    for path in (options.out, options.plot):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {path.parent}")
 
 
 def _model(robot: Robot, options: Options) -> SphereModel:

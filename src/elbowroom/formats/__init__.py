@@ -1,6 +1,7 @@
 """Files: sphere models and ignored pairs in the formats that people use.
 
-`read` and `write` choose by name and content; every format also has its own `read_*` and `write_*`.
+`read` chooses by content, then by extension, `write` by extension; every format also has its own `read_*`
+and `write_*`.
 Reading keeps what it can and notes the rest; writing into a file that is there keeps what it does not
 understand, and returns what the format cannot hold.
 """
@@ -19,6 +20,7 @@ from ._json import read_json as read_json
 from ._json import write_json as write_json
 from ._mjcf import read_mjcf as read_mjcf
 from ._mjcf import write_mjcf as write_mjcf
+from ._sniff import sniff
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
 from ._urdf import read_urdf as read_urdf
@@ -53,6 +55,7 @@ __all__ = [
     "EXTENSIONS",
     "FORMATS",
     "Contents",
+    "format_of",
     "read",
     "read_curobo",
     "read_json",
@@ -76,12 +79,13 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
     Args:
         path: the file.
         robot: the robot that the file is for; its links are checked and give the order.
-        format: name of the format, if the extension does not tell.
+        format: name of the format; by default what the content looks like, or else what the extension says.
 
     Raises:
         FormatError: the file does not follow its format; the message names the place.
     """
-    return FORMATS[_format(Path(path), format)][0](path, robot=robot)
+    name = format or sniff(Path(path)) or None
+    return FORMATS[format_of(path, name)][0](path, robot=robot)
 
 
 def write(
@@ -104,13 +108,19 @@ def write(
     Returns:
         What the format cannot hold; empty when nothing was lost.
     """
-    name = _format(Path(path), format)
+    name = format_of(path, format)
     if spheres is None and pairs is None:
         raise InputError(f"{path}: nothing to write: give spheres, pairs or both")
     return FORMATS[name][1](path, robot=robot, spheres=spheres, pairs=pairs)
 
 
-def _format(path: Path, name: str | None) -> str:
+def format_of(path: str | Path, name: str | None = None) -> str:
+    """The format that a name says, or else the extension of a file.
+
+    Raises:
+        FormatError: it is not known; the message lists those that are.
+    """
+    path = Path(path)
     name = name or EXTENSIONS.get(path.suffix.lower(), "")
     if name not in FORMATS:
         known = ", ".join(f"{extension} ({kind})" for extension, kind in EXTENSIONS.items())

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, InputError
+from ..spheres._model import MAX_BITS
+from ..spheres._model import short as short
 from ..typing import LinkPair
 
 if TYPE_CHECKING:
@@ -51,12 +53,16 @@ def ignored_pairs(pairs: Any) -> dict[LinkPair, str]:
     if pairs is None:
         return {}
     given = getattr(pairs, "ignored", pairs)
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise InputError(
+            f"pairs: expected a PairMatrix, a mapping or an iterable of pairs, found {short(given)}"
+        )
     items: Iterable[Any] = given.items() if isinstance(given, Mapping) else ((entry, "") for entry in given)
     found: dict[LinkPair, str] = {}
     for entry, reason in items:
-        names = tuple(entry)
-        if len(names) != 2:
-            raise InputError(f"pairs: expected pairs of two link names, found {entry!r:.80}")
+        names: tuple[Any, ...] = tuple(entry) if isinstance(entry, Iterable) else ()
+        if len(names) != 2 or isinstance(entry, str):
+            raise InputError(f"pairs: expected pairs of two link names, found {short(entry)}")
         found[pair(str(names[0]), str(names[1]), "pairs")] = str(getattr(reason, "name", reason))
     return found
 
@@ -72,9 +78,28 @@ def number(value: Any, where: str) -> float:
     Raises:
         FormatError: anything else.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
-        raise FormatError(f"{where}: expected a finite number, found {value!r:.60}")
-    return float(value)
+    if not isinstance(value, bool) and isinstance(value, (int, float)):
+        try:
+            found = float(value)
+        except OverflowError:  # an integer beyond the largest float
+            found = float("inf")
+        if abs(found) < float("inf"):
+            return found
+    raise FormatError(f"{where}: expected a finite number, found {short(value)}")
+
+
+def name_of(value: Any, where: str) -> str:
+    """The name of a link: text, or a number where YAML takes a name for one.
+
+    Raises:
+        FormatError: anything else.
+    """
+    if isinstance(value, str):
+        return str(value)
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not plain or (isinstance(value, int) and value.bit_length() > MAX_BITS):
+        raise FormatError(f"{where}: expected the name of a link, found {short(value)}")
+    return str(value)
 
 
 def read_text(path: Path) -> str:

@@ -3,25 +3,28 @@
 `kinematics`, at the top or inside `robot_cfg`, holds the spheres (inline or in a file of their own),
 buffers and ignored pairs. cuRobo adds `collision_sphere_buffer` to every radius and
 `self_collision_buffer` on top of it between links; so world padding is the first and self padding the
-sum of both. Everything else in the file stays as it is, comments included.
+sum of both. Everything else in the file stays as it is, comments included; so do links that the file has
+and the sphere model has not, such as `attached_object` of `extra_links`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
-from ..errors import FormatError
+from ..errors import FormatError, UnknownLinkError, unknown
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, number
+from ._contents import Contents, for_robot, ignored_pairs, name_of, number, short
 from ._yaml import (
     Spheres,
     dump_yaml,
+    entries_of,
     flow,
     load_yaml,
     lost_names,
@@ -37,6 +40,10 @@ if TYPE_CHECKING:
     from ..robot import Robot
 
 FORMAT = "curobo"
+DECIMALS = 12
+"""Paddings with so many decimals or fewer come back exactly as they were given, though the file holds a difference."""
+NEIGHBOURS = 3
+"""Floats on each side of a difference that are tried, so that adding it back gives the same number."""
 
 
 def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
@@ -52,7 +59,10 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     data, notes = load_yaml(path)
     kinematics = _kinematics(data, path)
     spheres, sphere_notes = _spheres(kinematics, path)
-    extra = kinematics.get("extra_links") or {}
+    extra, reserved = (
+        _extra(kinematics, "extra_links", path),
+        _extra(kinematics, "extra_collision_spheres", path),
+    )
     own = {link: entries for link, entries in spheres.items() if link not in extra}
     world = read_padding(
         kinematics.get("collision_sphere_buffer"), list(own), f"{path}: collision_sphere_buffer"
@@ -60,9 +70,12 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     between = read_padding(
         kinematics.get("self_collision_buffer"), list(own), f"{path}: self_collision_buffer"
     )
-    names = list(dict.fromkeys([*map(str, kinematics.get("collision_link_names") or ()), *own]))
-    names = [name for name in names if name not in extra]
-    total = {link: world.get(link, 0.0) + between.get(link, 0.0) for link in (*world, *between)}
+    names = list(dict.fromkeys([*_names(kinematics, path), *own]))
+    names = [name for name in names if name not in extra and (name in own or name not in reserved)]
+    total = {link: _sum(world.get(link, 0.0), between.get(link, 0.0)) for link in (*world, *between)}
+    left = sorted({link for link in (*world, *between) if link not in names})
+    if left:
+        notes.append(f"buffers of links that are not in the model are left out: {', '.join(left)}")
     model = SphereModel.from_links(
         names,
         {link: _arrays(entries) for link, entries in own.items()},
@@ -94,21 +107,152 @@ def write_curobo(
     data = load_yaml(path)[0] if path.exists() else {"robot_cfg": {"kinematics": _skeleton(robot)}}
     kinematics = _kinematics(data, path)
     ignored = ignored_pairs(pairs)
-    if spheres is not None:
-        kinematics["collision_link_names"] = flow(list(spheres.counts))
-        kinematics["collision_spheres"] = write_spheres(spheres)
-        world, own = spheres.world_padding, spheres.self_padding
-        links = list(spheres.counts)
-        kinematics["collision_sphere_buffer"] = (
-            {link: world.get(link, 0.0) for link in links} if world else 0.0
-        )
-        kinematics["self_collision_buffer"] = {
-            link: own.get(link, 0.0) - world.get(link, 0.0) for link in links
-        }
+    lost = lost_names(ignored)
+    links = spheres.link_names if spheres is not None else robot.link_names if robot is not None else None
+    foreign = _foreign(kinematics, links, path)
     if pairs is not None:
-        kinematics["self_collision_ignore"] = write_ignore(ignored)
+        old = read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
+        kept = {names: "" for names in old if foreign & set(names)}
+        kinematics["self_collision_ignore"] = write_ignore({**ignored, **kept})
+    if spheres is not None:
+        lost += _write_model(kinematics, spheres, foreign, path)
     dump_yaml(path, data)
-    return (*lost_names(ignored), *lost_objects(spheres))
+    return tuple(lost)
+
+
+def _write_model(kinematics: Any, spheres: SphereModel, foreign: set[str], path: Path) -> list[str]:
+    """Puts spheres and buffers into a configuration; links that are foreign to the model keep theirs.
+
+    Attached objects go back to the extra link of their name, where the file has one.
+    """
+    lost: list[str] = []
+    extra = _extra(kinematics, "extra_links", path)
+    old_names = [name for name in _names(kinematics, path) if name in foreign]
+    old_spheres = _old_spheres(kinematics, foreign, path, lost)
+    written: dict[str, Any] = {}
+    for name in spheres.objects:
+        if name in extra:
+            centers, radii = _in_extra_link(spheres, name, extra[name], f"{path}: extra_links: {name!r}")
+            before = old_spheres.get(name)
+            if before is None or not _same(before, centers, radii):
+                written[name] = entries_of(centers, radii)
+            spheres = spheres.detach(name)
+    lost += lost_objects(spheres)
+    own = list(spheres.counts)
+    held = list(dict.fromkeys([*old_names, *written]))
+    kinematics["collision_link_names"] = flow([*own, *held])
+    kinematics["collision_spheres"] = {**write_spheres(spheres), **old_spheres, **written}
+    world, total = spheres.world_padding, spheres.self_padding
+    between: dict[str, float] = {}
+    rounded: list[str] = []
+    for link in own:
+        between[link], exact = _difference(total.get(link, 0.0), world.get(link, 0.0))
+        if not exact:
+            rounded.append(link)
+    if rounded:
+        lost.append(
+            f"self padding of these links may come back changed in its last digit, for the file holds its difference"
+            f" to world padding: {', '.join(rounded)}"
+        )
+    for key, values, default in (
+        ("collision_sphere_buffer", {link: world.get(link, 0.0) for link in own} if world else {}, 0.0),
+        ("self_collision_buffer", between, {}),
+    ):
+        before = read_padding(kinematics.get(key), held, f"{path}: {key}")
+        kept = {link: value for link, value in before.items() if link in foreign or link in held}
+        everything = {**values, **kept} if values or not kept else {**dict.fromkeys(own, 0.0), **kept}
+        kinematics[key] = everything or default
+    others = sorted(set(old_spheres) - set(extra) - set(_extra(kinematics, "extra_collision_spheres", path)))
+    if others:
+        lost.append(f"links of the file that are not in the model stay as they are: {', '.join(others)}")
+    return lost
+
+
+def _extra(kinematics: Any, key: str, path: Path) -> dict[str, Any]:
+    value = kinematics.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise FormatError(f"{path}: {key}: expected a mapping of links, found {short(value)}")
+    return {name_of(link, f"{path}: {key}"): entry for link, entry in value.items()}
+
+
+def _names(kinematics: Any, path: Path) -> list[str]:
+    value = kinematics.get("collision_link_names")
+    if value is None:
+        return []
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise FormatError(f"{path}: collision_link_names: expected a list of links, found {short(value)}")
+    return [name_of(link, f"{path}: collision_link_names") for link in value]
+
+
+def _foreign(kinematics: Any, links: Sequence[str] | None, path: Path) -> set[str]:
+    """Links of the file that are not the robot's: those it adds itself and, if the links are known, all others."""
+    found = {
+        *_extra(kinematics, "extra_links", path),
+        *_extra(kinematics, "extra_collision_spheres", path),
+    }
+    if links is not None:
+        found.update(_names(kinematics, path))
+        for key in ("collision_spheres", "collision_sphere_buffer", "self_collision_buffer"):
+            value = kinematics.get(key)
+            found.update(name_of(link, f"{path}: {key}") for link in value) if isinstance(
+                value, Mapping
+            ) else None
+        ignored = read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
+        found.update(name for names in ignored for name in names)
+    return found - set(links or ())
+
+
+def _old_spheres(kinematics: Any, foreign: set[str], path: Path, lost: list[str]) -> dict[str, Any]:
+    """Entries of foreign links as the file has them, disabled spheres included."""
+    value = kinematics.get("collision_spheres")
+    if isinstance(value, str):
+        if not foreign:
+            return {}
+        try:
+            value = _sphere_file(value, path)[0]
+        except FormatError as error:
+            lost.append(f"spheres of {', '.join(sorted(foreign))} are not kept: {error}")
+    if not isinstance(value, Mapping):
+        return {}
+    return {str(link): entries for link, entries in value.items() if str(link) in foreign}
+
+
+def _in_extra_link(model: SphereModel, name: str, extra: Any, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """Spheres of an attached object in the frame of the extra link that carries it."""
+    mask = np.array([attached == name for attached in model.attached])
+    T = _transform(extra, where)
+    return (model.centers[mask] - T[:3, 3]) @ T[:3, :3], model.radii[mask]
+
+
+def _same(entries: Any, centers: np.ndarray, radii: np.ndarray) -> bool:
+    """Whether the enabled spheres of a file are these, but for rounding of the transform."""
+    found = read_spheres({"link": entries}, "extra link")[0]["link"]
+    old_centers, old_radii = _arrays(found)
+    return np.array_equal(old_radii, radii) and np.allclose(
+        np.reshape(old_centers, (-1, 3)), centers, rtol=0.0, atol=1e-12
+    )
+
+
+def _sum(world: float, between: float) -> float:
+    """World padding plus buffer between links, without the noise of adding two floats."""
+    total = world + between
+    noise = 2.0 * math.ulp(max(abs(world), abs(between)))
+    rounded = round(total, DECIMALS)
+    return rounded if abs(rounded - total) <= noise else total
+
+
+def _difference(total: float, world: float) -> tuple[float, bool]:
+    """A buffer that `_sum` turns back into the total, and whether it does so exactly."""
+    first = total - world
+    below = above = first
+    for _ in range(NEIGHBOURS + 1):
+        for candidate in (below, above):
+            if _sum(world, candidate) == total:
+                return candidate, True
+        below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
+    return first, False
 
 
 def _kinematics(data: Any, path: Path) -> Any:
@@ -118,7 +262,7 @@ def _kinematics(data: Any, path: Path) -> Any:
         return data
     if not isinstance(kinematics, Mapping):
         raise FormatError(
-            f"{path}: expected 'robot_cfg: kinematics:' or 'kinematics:', found {', '.join(map(str, data))}"
+            f"{path}: expected 'robot_cfg: kinematics:' or 'kinematics:', found {short(list(data))}"
         )
     return kinematics
 
@@ -129,13 +273,24 @@ def _spheres(kinematics: Any, path: Path) -> tuple[Spheres, list[str]]:
         return {}, ["the file holds no collision_spheres"]
     if not isinstance(value, str):
         return read_spheres(value, f"{path}: collision_spheres")
-    folder = path.parent.resolve()
-    file = (folder / value).resolve()
-    if folder not in file.parents:
-        raise FormatError(f"{path}: collision_spheres: {value!r} lies outside the file's own folder")
-    data, notes = load_yaml(file)
-    found, more = read_spheres(data.get("collision_spheres", data), f"{file}: collision_spheres")
+    value, file, notes = _sphere_file(value, path)
+    found, more = read_spheres(value, f"{file}: collision_spheres")
     return found, [*notes, *more]
+
+
+def _sphere_file(name: str, path: Path) -> tuple[Any, Path, list[str]]:
+    """What a file of spheres holds, which must lie below the folder of the configuration."""
+    folder = path.parent.resolve()
+    try:
+        file = (folder / name).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise FormatError(
+            f"{path}: collision_spheres: {short(name)} is not a usable path: {error}"
+        ) from error
+    if folder not in file.parents:
+        raise FormatError(f"{path}: collision_spheres: {short(name)} lies outside the file's own folder")
+    data, notes = load_yaml(file)
+    return data.get("collision_spheres", data), file, notes
 
 
 def _arrays(entries: list[tuple[list[float], float]]) -> tuple[list[list[float]], list[float]]:
@@ -146,21 +301,23 @@ def _attach(
     model: SphereModel, link: str, extra: Any, entries: list[tuple[list[float], float]], where: str
 ) -> SphereModel:
     """Attaches the spheres of an extra link to the link that carries it."""
-    if not isinstance(extra, Mapping) or "parent_link_name" not in extra:
-        raise FormatError(f"{where}: expected 'parent_link_name', found {extra!r:.80}")
-    transform = [
-        number(value, f"{where}: fixed_transform")
-        for value in extra.get("fixed_transform", (0, 0, 0, 1, 0, 0, 0))
-    ]
-    if len(transform) != 7:
-        raise FormatError(
-            f"{where}: fixed_transform: expected x y z qw qx qy qz, found {len(transform)} numbers"
-        )
-    T = matrix_from_wxyz_xyz(np.array([*transform[3:], *transform[:3]]), where)
+    T = _transform(extra, where)
+    parent = name_of(extra["parent_link_name"], f"{where}: parent_link_name")
+    if parent not in model.link_names:
+        raise UnknownLinkError(f"{where}: parent_link_name: {unknown('link', parent, model.link_names)}")
     centers, radii = _arrays(entries)
-    return model.attach(
-        str(extra["parent_link_name"]), np.array(centers) @ T[:3, :3].T + T[:3, 3], radii, link
-    )
+    return model.attach(parent, np.array(centers) @ T[:3, :3].T + T[:3, 3], radii, link)
+
+
+def _transform(extra: Any, where: str) -> np.ndarray:
+    """Pose of an extra link in its parent (4, 4)."""
+    if not isinstance(extra, Mapping) or "parent_link_name" not in extra:
+        raise FormatError(f"{where}: expected 'parent_link_name', found {short(extra)}")
+    values = extra.get("fixed_transform", (0, 0, 0, 1, 0, 0, 0))
+    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != 7:
+        raise FormatError(f"{where}: fixed_transform: expected x y z qw qx qy qz, found {short(values)}")
+    transform = [number(value, f"{where}: fixed_transform") for value in values]
+    return matrix_from_wxyz_xyz(np.array([*transform[3:], *transform[:3]]), where)
 
 
 def _known(pairs: Mapping[LinkPair, str], links: tuple[str, ...]) -> tuple[dict[LinkPair, str], str]:

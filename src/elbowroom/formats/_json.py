@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import FormatError, InputError
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs, pair, read_text, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, pair, read_text, short, write_bytes
 from ._yaml import lost_names, lost_objects
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
         data = json.loads(text)
         listed = data.get(PAIRS_KEY, []) if isinstance(data, Mapping) else []
         if not isinstance(listed, list):
-            raise FormatError(f"{PAIRS_KEY}: expected a list of pairs, found {listed!r:.60}")
+            raise FormatError(f"{PAIRS_KEY}: expected a list of pairs, found {short(listed)}")
         ignored: dict[tuple[str, str], str] = {}
         for index, entry in enumerate(listed):
             if (
@@ -44,7 +44,9 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
                 or len(entry) != 2
                 or not all(isinstance(name, str) for name in entry)
             ):
-                raise FormatError(f"{PAIRS_KEY}, entry {index}: expected two link names, found {entry!r:.60}")
+                raise FormatError(
+                    f"{PAIRS_KEY}, entry {index}: expected two link names, found {short(entry)}"
+                )
             ignored[pair(entry[0], entry[1], f"{PAIRS_KEY}, entry {index}")] = ""
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error

@@ -1,7 +1,7 @@
 """MJCF with sphere geoms and excluded pairs.
 
 A robot that came from an MJCF file keeps that file: its other geoms stay visible but no longer collide,
-spheres are added to the bodies, comments and order stay. A robot from elsewhere gets a new file with the
+spheres without mass are added to the bodies, comments and order stay. A robot from elsewhere gets a new file with the
 same tree, joints, limits and couplings, and only spheres. Numbers are written in full; MuJoCo's own
 writer keeps six digits, which can make a sphere that just covers a link too small.
 """
@@ -12,22 +12,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._poses import as_wxyz_xyz
-from .._xml import parse_xml, read_xml
+from .._xml import read_xml
 from ..errors import InputError
-from ..robot import Joint, Robot
+from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, pair, write_bytes
+from ._mjcf_tree import WORLD, text_of, tree_of
 from ._urdf import read_description
 from ._yaml import lost_names, lost_objects
 
 FORMAT = "mjcf"
-LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-9
-"""For links without spheres, which MuJoCo would refuse to move without any mass (kg, kg m^2)."""
+SPHERE_PREFIX = "sphere:"
+"""Names of our geoms begin so; writing again replaces them."""
 
 
 def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
@@ -50,7 +49,8 @@ def write_mjcf(
         What the format cannot hold, and what to mind.
 
     Raises:
-        InputError: no robot or no spheres, or a model that is spread over included files.
+        InputError: no robot or no spheres, a model that is spread over included files, or a robot with a link
+            called `world` that is not MuJoCo's.
     """
     path = Path(path)
     if spheres is None or robot is None:
@@ -60,34 +60,65 @@ def write_mjcf(
     if model.self_padding or model.world_padding:
         lost.append("padding is not kept by MJCF")
     tree = read_xml(robot.path, "description") if robot.path is not None else None
-    if tree is None or tree.getroot().tag != "mujoco":
-        tree = _tree_of(robot)
-        lost.append("masses are those of the spheres, not the robot's")
-    elif robot.path is not None and path.parent.resolve() != robot.path.parent.resolve():
-        lost += _anchor_assets(tree.getroot(), robot.path.parent)
+    massive: set[str] | None = None
+    if robot.path is None or tree is None or tree.getroot().tag != "mujoco":
+        tree, more = tree_of(robot)
+        lost += ["masses are those of the spheres, not the robot's", *more]
+    else:
+        root, folder = tree.getroot(), robot.path.parent
+        included = _included(root, folder)
+        if any(
+            inner.find("worldbody") is not None or inner.find(".//body") is not None for _, inner in included
+        ):
+            lost.append("geoms of bodies in included files still collide; only the main file is changed")
+        if path.parent.resolve() != folder.resolve():
+            lost += _anchor_includes(included, folder, path)
+            lost += _anchor_assets(root, folder)
+        massive = _massive_spheres(root)
+        if massive & set(model.counts):
+            links = ", ".join(sorted(massive & set(model.counts)))
+            lost.append(f"masses of these links are those of their spheres, as in the file before: {links}")
     root = tree.getroot()
-    _write_spheres(root, model, path)
+    _write_spheres(root, model, path, massive)
     if pairs is not None:
         _write_excludes(root, ignored)
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True))
     return tuple(lost)
 
 
-def _write_spheres(root: Any, model: SphereModel, path: Path) -> None:
+def _massive_spheres(root: Any) -> set[str]:
+    """Bodies whose mass comes from spheres of ours, in a file that we wrote for a robot from elsewhere."""
+    found: set[str] = set()
+    for body in root.iter("body"):
+        if body.find("inertial") is None:
+            ours = [g for g in body.findall("geom") if (g.get("name") or "").startswith(SPHERE_PREFIX)]
+            if any(geom.get("mass") is None for geom in ours):
+                found.add(body.get("name"))
+    return found
+
+
+def _write_spheres(root: Any, model: SphereModel, path: Path, massive: set[str] | None) -> None:
+    """Replaces our spheres and silences other geoms; only spheres of `massive` (None: all) links have mass."""
+    worlds = root.findall("worldbody")
+    if not worlds:
+        raise InputError(
+            f"{path}: the robot's main file has no <worldbody>; join its included files into one first"
+        )
     bodies = {body.get("name"): body for body in root.iter("body")}
-    bodies["world"] = root.find("worldbody")
+    bodies[WORLD] = worlds[0]
     missing = [link for link in model.counts if bodies.get(link) is None]
     if missing:
         raise InputError(
             f"{path}: the body {missing[0]!r} is not in the robot's main file; join its included files into one first"
         )
-    for geom in list(root.find("worldbody").iter("geom")):
+    for geom in [geom for world in worlds for geom in world.iter("geom")]:
         if (geom.get("name") or "").startswith(SPHERE_PREFIX):
             geom.getparent().remove(geom)
         else:
             geom.set("contype", "0")
             geom.set("conaffinity", "0")
     for link in model.counts:
+        mass = {} if massive is None or link in massive else {"mass": "0"}
         for index, (center, radius) in enumerate(zip(*model.link(link), strict=True)):
             etree.SubElement(
                 bodies[link],
@@ -95,14 +126,11 @@ def _write_spheres(root: Any, model: SphereModel, path: Path) -> None:
                 name=f"{SPHERE_PREFIX}{link}:{index}",
                 type="sphere",
                 size=repr(float(radius)),
-                pos=_text(center),
+                pos=text_of(center),
                 contype="1",
                 conaffinity="1",
+                **mass,
             )
-
-
-SPHERE_PREFIX = "sphere:"
-"""Names of our geoms begin so; writing again replaces them."""
 
 
 def _write_excludes(root: Any, ignored: Mapping[LinkPair, str]) -> None:
@@ -113,6 +141,34 @@ def _write_excludes(root: Any, ignored: Mapping[LinkPair, str]) -> None:
         contact = etree.SubElement(root, "contact")
     for a, b in sorted(ignored):
         etree.SubElement(contact, "exclude", body1=a, body2=b)
+
+
+def _included(root: Any, folder: Path) -> list[tuple[Any, Any]]:
+    """Include elements of a file with the documents they name, nested ones too; paths start at the main file."""
+    found: list[tuple[Any, Any]] = []
+    for element in root.iter("include"):
+        inner = read_xml(folder / element.get("file", ""), "included file").getroot()
+        found += [(element, inner), *_included(inner, folder)]
+    return found
+
+
+def _anchor_includes(included: list[tuple[Any, Any]], folder: Path, path: Path) -> list[str]:
+    """Makes paths of included files absolute, so that they hold in another place.
+
+    Raises:
+        InputError: an included file has paths of its own, which would have to change too.
+    """
+    for element, inner in included:
+        folders = [c for c in inner.iter("compiler") if set(c.attrib) & {"meshdir", "texturedir", "assetdir"}]
+        if folders or inner.find(".//include") is not None:
+            raise InputError(
+                f"{path}: the included file {element.get('file')!r} names further files by relative paths; write"
+                f" into {folder} instead, or join the included files into one first"
+            )
+    for element, _ in included:
+        element.set("file", str((folder / element.get("file")).resolve()))
+    text = f"{len(included)} paths of included files became absolute; load the file with package_dirs={str(folder)!r}"
+    return [text] if included else []
 
 
 def _anchor_assets(root: Any, folder: Path) -> list[str]:
@@ -127,57 +183,3 @@ def _anchor_assets(root: Any, folder: Path) -> list[str]:
     for attribute in ("meshdir", "texturedir"):
         compiler.set(attribute, str((folder / compiler.get(attribute, shared)).resolve()))
     return ["asset folders became absolute, for the file is in another folder; load it with package_dirs"]
-
-
-def _tree_of(robot: Robot) -> Any:
-    """A new MJCF with the robot's tree, joints, limits and couplings."""
-    root = etree.Element("mujoco", model=robot.name)
-    etree.SubElement(
-        root,
-        "compiler",
-        angle="radian",
-        autolimits="true",
-        boundmass=repr(LEAST_MASS),
-        boundinertia=repr(LEAST_INERTIA),
-    )
-    world = etree.SubElement(root, "worldbody")
-    root_pose = np.concatenate([robot.tree.quat_cos[0], robot.tree.shift[0]])
-    bodies = {robot.tree.root: _body(world, robot.tree.root, root_pose)}
-    waiting = list(robot.child_joints(robot.tree.root))
-    while waiting:
-        joint = waiting.pop(0)
-        if not np.array_equal(joint.T_joint_child, np.eye(4)):
-            raise InputError(
-                f"joint {joint.name!r} is not at its link's origin; write from the MJCF file instead"
-            )
-        body = bodies[joint.child] = _body(
-            bodies[joint.parent], joint.child, as_wxyz_xyz(joint.T_parent_joint)
-        )
-        if joint.type != "fixed":
-            _joint(body, joint)
-        waiting += robot.child_joints(joint.child)
-    coupled = [joint for joint in robot.tree.moving if joint.coupling is not None]
-    equality = etree.SubElement(root, "equality") if coupled else None
-    for joint in coupled:
-        assert joint.coupling is not None
-        coefficients = np.zeros(5)
-        coefficients[: len(joint.coupling.polycoef)] = joint.coupling.polycoef
-        names = {"joint1": joint.name, "joint2": joint.coupling.driver}
-        etree.SubElement(equality, "joint", **names, polycoef=_text(coefficients))
-    return parse_xml(etree.tostring(root), robot.name)
-
-
-def _body(parent: Any, name: str, pose: np.ndarray) -> Any:
-    return etree.SubElement(parent, "body", name=name, pos=_text(pose[4:]), quat=_text(pose[:4]))
-
-
-def _joint(body: Any, joint: Joint) -> None:
-    kind = "slide" if joint.type == "prismatic" else "hinge"
-    attributes = {"name": joint.name, "type": kind, "axis": _text(joint.axis)}
-    if joint.type != "continuous" and np.isfinite(joint.upper - joint.lower) and joint.upper > joint.lower:
-        attributes["range"] = _text(np.array([joint.lower, joint.upper]))
-    etree.SubElement(body, "joint", **attributes)
-
-
-def _text(values: np.ndarray) -> str:
-    return " ".join(map(repr, np.asarray(values, dtype=float).tolist()))

@@ -1,4 +1,8 @@
-"""SRDF: sphere approximations of links and disabled pairs, in a file whose other contents stay as they are."""
+"""SRDF: sphere approximations of links and disabled pairs, in a file whose other contents stay as they are.
+
+Which pairs `<disable_default_collisions>` means depends on the robot's links: with a robot they are read as MoveIt
+does (defaults, then enabled pairs, then disabled ones), without one they are noted and left out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._xml import at_line, numbers, parse_xml, read_xml
 from ..errors import FormatError
 from ..pairs import PairMatrix
-from ..pairs._srdf import edit_pairs
+from ..pairs._srdf import TO_SRDF, edit_pairs, read_pairs_srdf
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, pair, write_bytes
@@ -30,10 +34,11 @@ REASONS = {
     "USER": "User",
 }
 """Our reasons -> MoveIt's words; others are written as they are."""
+DEFAULT_OFF = "disable_default_collisions"
 
 
 def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
-    """Reads `<link_sphere_approximation>` and `<disable_collisions>`.
+    """Reads `<link_sphere_approximation>`, `<disable_collisions>` and, with a robot, what is disabled by default.
 
     Raises:
         FormatError: an element is broken; the message names file, line and element.
@@ -64,14 +69,33 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
                 radii.append(radius[0])
             else:
                 notes.append(f"link {link!r}: radius 0 means no sphere; left out")
+    model = (
+        SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name}) if spheres else None
+    )
+    if model is not None:
+        model = for_robot(model, robot)
+    ignored, said = _read_pairs(root, path, robot)
+    return Contents(FORMAT, model, ignored, notes=(*notes, *said))
+
+
+def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPair, str], list[str]]:
+    where = str(path)
     ignored: dict[LinkPair, str] = {}
     for element in root.findall("disable_collisions"):
         names = _attribute(where, element, "link1"), _attribute(where, element, "link2")
         ignored[pair(*names, at_line(where, element))] = element.get("reason", "")
-    model = (
-        SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name}) if spheres else None
-    )
-    return Contents(FORMAT, for_robot(model, robot) if model else None, ignored, notes=tuple(notes))
+    if robot is None:
+        counts = {tag: len(root.findall(tag)) for tag in (DEFAULT_OFF, "enable_collisions")}
+        found = " and ".join(f"{count} <{tag}>" for tag, count in counts.items() if count)
+        return ignored, [
+            f"{found} not applied: what they mean depends on the robot; give it"
+        ] if found else []
+    matrix = read_pairs_srdf(path, robot)
+    known = {names: reason for names, reason in ignored.items() if set(names) <= set(robot.link_names)}
+    for names, reason in matrix.ignored.items():
+        known.setdefault(names, TO_SRDF[reason])
+    notes = [note for note in matrix.notes if root.find(DEFAULT_OFF) is not None or "geometry" not in note]
+    return known, notes
 
 
 def write_srdf(
@@ -97,7 +121,7 @@ def write_srdf(
     if isinstance(pairs, PairMatrix):
         edit_pairs(root, pairs, str(path))
     elif pairs is not None:
-        _write_pairs(root, ignored_pairs(pairs))
+        lost += _write_pairs(root, ignored_pairs(pairs), robot)
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
 
@@ -125,8 +149,16 @@ def _write_spheres(root: Any, spheres: SphereModel) -> None:
         element[-1].tail = "\n  "
 
 
-def _write_pairs(root: Any, ignored: Mapping[LinkPair, str]) -> None:
-    """Updates elements in place, removes those that no longer hold, appends new ones."""
+def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None) -> list[str]:
+    """Updates elements in place, removes those that no longer hold, appends new ones; returns what is lost."""
+    off = {element.get("link") for element in root.findall(DEFAULT_OFF)}
+    enabled: set[LinkPair] = set()
+    for element in root.findall("enable_collisions"):
+        a, b = element.get("link1", ""), element.get("link2", "")
+        if (min(a, b), max(a, b)) in ignored:
+            _remove(root, element)
+        else:
+            enabled.add((min(a, b), max(a, b)))
     present: set[LinkPair] = set()
     for element in root.findall("disable_collisions"):
         a, b = element.get("link1", ""), element.get("link2", "")
@@ -140,7 +172,17 @@ def _write_pairs(root: Any, ignored: Mapping[LinkPair, str]) -> None:
             element.set("reason", reason)
     for a, b in sorted(set(ignored) - present):
         reason = REASONS.get(ignored[a, b], ignored[a, b]) or "User"
-        _append(root, "disable_collisions", link1=a, link2=b, reason=reason)
+        if not (robot is not None and off & {a, b} and reason == "User"):  # the default says so already
+            _append(root, "disable_collisions", link1=a, link2=b, reason=reason)
+    if off and robot is None:
+        return [f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"]
+    for link in sorted(off & set(robot.link_names)) if robot is not None else ():
+        for other in robot.link_names if robot is not None else ():
+            names = (min(link, other), max(link, other))
+            if other != link and names not in ignored and names not in enabled:
+                _append(root, "enable_collisions", link1=names[0], link2=names[1])
+                enabled.add(names)
+    return []
 
 
 def _append(root: Any, tag: str, **attributes: str) -> Any:

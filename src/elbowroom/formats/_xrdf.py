@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, unknown
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs
+from ._contents import Contents, for_robot, ignored_pairs, short
 from ._yaml import (
     dump_yaml,
     flow,
@@ -45,21 +45,25 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
     path = Path(path)
     data, notes = load_yaml(path)
     if data.get("format") != "xrdf":
-        raise FormatError(f"{path}: expected 'format: xrdf', found {data.get('format')!r}")
+        raise FormatError(f"{path}: expected 'format: xrdf', found {short(data.get('format'))}")
     if data.get("format_version") != VERSION:
         raise FormatError(
-            f"{path}: format_version {data.get('format_version')!r} is not known, expected {VERSION}"
+            f"{path}: format_version {short(data.get('format_version'))} is not known, expected {VERSION}"
         )
     world, own = _section(data, "collision", path), _section(data, "self_collision", path)
-    group = world.get("geometry") or own.get("geometry")
+    group = _group(world, own, path)
     if group is None:
         return Contents(FORMAT, notes=(*notes, "the file names no collision geometry"))
-    if own.get("geometry", group) != group:
-        notes.append(f"self_collision uses another geometry, {own['geometry']!r}; {group!r} is read for both")
+    if (own.get("geometry") or group) != group:
+        notes.append(
+            f"self_collision uses another geometry, {short(own['geometry'])}; {group!r} is read for both"
+        )
     geometry = _section(data, "geometry", path)
     if group not in geometry:
-        raise FormatError(f"{path}: collision: {unknown('geometry', str(group), map(str, geometry))}")
-    spheres, sphere_notes = read_spheres(geometry[group].get("spheres"), f"{path}: geometry: {group}")
+        raise FormatError(f"{path}: collision: {unknown('geometry', group, map(str, geometry))}")
+    spheres, sphere_notes = read_spheres(
+        _section(geometry, group, path).get("spheres"), f"{path}: geometry: {group}"
+    )
     links = list(spheres)
     model = SphereModel.from_links(
         links,
@@ -67,7 +71,7 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
         world_padding=_known(world, links, f"{path}: collision: buffer_distance", notes),
         self_padding=_known(own, links, f"{path}: self_collision: buffer_distance", notes),
         robot_name=robot.name if robot else "",
-        evidence={"source": path.name, "geometry": str(group)},
+        evidence={"source": path.name, "geometry": group},
     )
     ignored = read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
     return Contents(FORMAT, for_robot(model, robot), ignored, notes=(*notes, *sphere_notes))
@@ -83,14 +87,14 @@ def write_xrdf(
     """
     path = Path(path)
     data = load_yaml(path)[0] if path.exists() else _skeleton(robot)
-    world, own = data.setdefault("collision", {}), data.setdefault("self_collision", {})
+    world, own = _open(data, "collision", path), _open(data, "self_collision", path)
     ignored = ignored_pairs(pairs)
     if spheres is not None:
-        group = world.get("geometry") or own.get("geometry") or GROUP
+        group = _group(world, own, path) or GROUP
         world["geometry"], own["geometry"] = group, group
         world["buffer_distance"] = dict(spheres.world_padding)
         own["buffer_distance"] = dict(spheres.self_padding)
-        data.setdefault("geometry", {})[group] = {"spheres": write_spheres(spheres)}
+        _open(_open(data, "geometry", path), group, path)["spheres"] = write_spheres(spheres)
     if pairs is not None:
         own["ignore"] = write_ignore(ignored)
     dump_yaml(path, data)
@@ -98,10 +102,33 @@ def write_xrdf(
 
 
 def _section(data: Any, key: str, path: Path) -> Any:
-    value = data.get(key) or {}
+    """A mapping to read; one that is missing or empty is an empty mapping."""
+    value = data.get(key)
+    if value is None:
+        return {}
     if not isinstance(value, Mapping):
-        raise FormatError(f"{path}: {key}: expected a mapping, found {value!r:.60}")
+        raise FormatError(f"{path}: {key}: expected a mapping, found {short(value)}")
     return value
+
+
+def _open(data: Any, key: str, path: Path) -> Any:
+    """A mapping to write into, made where it is missing or empty."""
+    if data.get(key) is None:
+        data[key] = {}
+    return _section(data, key, path)
+
+
+def _group(world: Any, own: Any, path: Path) -> str | None:
+    """Name of the group of spheres; the world's counts before the robot's own."""
+    for key, section in (("collision", world), ("self_collision", own)):
+        group = section.get("geometry")
+        if group is not None and not isinstance(group, str):
+            raise FormatError(
+                f"{path}: {key}: geometry: expected the name of a geometry, found {short(group)}"
+            )
+        if group:
+            return str(group)
+    return None
 
 
 def _known(section: Any, links: list[str], where: str, notes: list[str]) -> dict[str, float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -16,6 +18,10 @@ FORMAT = "elbowroom-spheres"
 """Name of the JSON format."""
 FORMAT_VERSION = 1
 """Version of the JSON format."""
+MAX_TEXT = 80
+"""Characters of a value shown in a message."""
+MAX_BITS = 128
+"""Integers longer than this are described, not shown: Python refuses to print very long ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +58,10 @@ class SphereModel:
             if name in seen:
                 raise InputError(f"link_names: link {name!r} is there twice")
             seen.add(name)
-        centers = (
-            _floats(self.centers, "centers").reshape(-1, 3) if np.size(self.centers) else np.zeros((0, 3))
-        )
+        centers = _floats(self.centers, "centers")
+        if centers.size % 3:
+            raise InputError(f"centers: expected three numbers per sphere, found {centers.size} in all")
+        centers = centers.reshape(-1, 3)
         radii = _floats(self.radii, "radii").reshape(-1)
         link_idx = np.array(self.link_idx, dtype=np.int64).reshape(-1)
         if not len(centers) == len(radii) == len(link_idx):
@@ -305,11 +312,51 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+class _Short(reprlib.Repr):
+    """Text of any value in bounded time: depth, entries and length are cut while walking, not afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxdict, self.maxlist, self.maxstring = 3, 4, 6, 60
+
+    def repr1(self, x: Any, level: int) -> str:
+        """Text of a value at a depth."""
+        if isinstance(x, int) and x.bit_length() > MAX_BITS:
+            return f"an integer of {x.bit_length()} bits"
+        if isinstance(x, (bool, int, float)) or x is None:
+            return repr(x)
+        if isinstance(x, str):
+            return self.repr_str(str(x[: 2 * self.maxstring]), level)
+        if isinstance(x, Mapping):
+            if level <= 0:
+                return "{...}"
+            entries = islice(x.items(), self.maxdict)
+            texts = [
+                f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}" for key, value in entries
+            ]
+            return "{" + ", ".join([*texts, *(["..."] if len(x) > self.maxdict else [])]) + "}"
+        if isinstance(x, Sequence) and not isinstance(x, (bytes, bytearray)):
+            return self._repr_iterable(x, level, "[", "]", self.maxlist)  # type: ignore[attr-defined]
+        return f"a {type(x).__name__}" if isinstance(x, Collection) else self.repr_instance(x, level)
+
+
+_SHORT = _Short()
+
+
+def short(value: Any) -> str:
+    """Text of a value for a message, at most `MAX_TEXT` characters, made in bounded time.
+
+    `repr` would first write out all of a value, which takes exponential time for one that shares its parts.
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+
+
 def _floats(value: Any, what: str) -> Float64:
     try:
         return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: expected numbers, found {value!r}: {error}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what}: expected numbers, found {short(value)}: {error}") from None
 
 
 def _pair(centers: Any, radii: Any, where: str) -> tuple[Float64, Float64]:
@@ -329,15 +376,23 @@ def _check_sphere(center: Float64, radius: float, where: str) -> None:
         raise InputError(f"{where}: the radius must be finite and positive, found {float(radius)!r}")
 
 
-def _padding(value: Mapping[str, float], names: tuple[str, ...], what: str) -> Mapping[str, float]:
+def _padding(value: Any, names: tuple[str, ...], what: str) -> Mapping[str, float]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what}: expected a mapping of links to metres, found {short(value)}")
     out: dict[str, float] = {}
     for link, amount in value.items():
         if link not in names:
             raise UnknownLinkError(f"{what}: {unknown('link', str(link), names)}")
-        if isinstance(amount, str) or not np.isfinite(amount):
-            raise InputError(f"{what} of link {link!r}: expected a finite number of metres, found {amount!r}")
-        if amount != 0.0:
-            out[str(link)] = float(amount)
+        try:
+            metres = np.nan if isinstance(amount, (str, bytes, bool)) else float(amount)
+        except (TypeError, ValueError, OverflowError):
+            metres = np.nan
+        if not np.isfinite(metres):
+            raise InputError(
+                f"{what} of link {link!r}: expected a finite number of metres, found {short(amount)}"
+            )
+        if metres != 0.0:
+            out[str(link)] = metres
     return MappingProxyType(out)
 
 

@@ -1,0 +1,66 @@
+"""Which format a file is in, by what it holds.
+
+XML is told by its root and the elements in it, YAML by `format: xrdf`, files of unknown extension by their first
+character. Where the content does not decide, the caller goes by the extension.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from .._xml import read_xml
+from ..errors import ElbowroomError
+from ._contents import MAX_BYTES
+
+XML, YAML, JSON = (".xml", ".urdf", ".srdf"), (".yml", ".yaml"), (".json",)
+XRDF_LINE = re.compile(rb"""^["']?format["']?\s*:\s*["']?xrdf["']?\s*(#.*)?$""", re.MULTILINE)
+CUROBO_LINE = re.compile(rb"""^["']?(robot_cfg|kinematics|collision_spheres)["']?\s*:""", re.MULTILINE)
+OF_SRDF = (
+    "disable_collisions",
+    "enable_collisions",
+    "disable_default_collisions",
+    "group",
+    "group_state",
+    "end_effector",
+    "virtual_joint",
+    "link_sphere_approximation",
+)
+"""Elements below <robot> that SRDF has and URDF has not."""
+
+
+def sniff(path: Path) -> str:
+    """Name of the format that the content shows, or an empty text; a file that cannot be read shows none."""
+    suffix = path.suffix.lower()
+    if suffix == ".xrdf" or suffix in JSON:
+        return ""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return ""
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return ""
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if suffix in XML or (start == b"<" and suffix not in YAML):
+        try:
+            return _of_root(read_xml(path).getroot())
+        except ElbowroomError:
+            return ""
+    if XRDF_LINE.search(data):
+        return "xrdf"
+    if suffix in YAML:
+        return ""
+    if start == b"{":
+        return "json"
+    return "curobo" if CUROBO_LINE.search(data) else ""
+
+
+def _of_root(root: Any) -> str:
+    if root.tag == "mujoco":
+        return "mjcf"
+    if root.tag != "robot":
+        return ""
+    if root.find("link") is not None:
+        return "urdf"
+    return "srdf" if any(root.find(tag) is not None for tag in OF_SRDF) else ""
