@@ -81,6 +81,9 @@ def rh56_spec(revision: str = "spec") -> Any:
         spec.actuator(actuator["name"]).ctrlrange = actuator["ctrl_range"]
     for name, point in entry.get("tip_site_overrides", {}).items():
         spec.site(facts()["tip_sites"][name]["name"]).pos = point
+    if revision != "spec":
+        for key in list(spec.keys):  # they hold the couplings and ranges of `spec` only
+            spec.delete(key)
     return spec
 
 
