@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import tyro
 
+from .._files import plain, write_bytes
 from ..errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -74,21 +72,7 @@ def console() -> Any:
 
 def print_json(value: Any) -> None:
     """Prints a value as JSON; arrays become lists, infinities null."""
-    print(json.dumps(_plain(value), indent=2, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return str(value) if isinstance(value, Path) else value
+    print(json.dumps(plain(value), indent=2, allow_nan=False))
 
 
 @contextmanager
@@ -111,14 +95,8 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         InputError: the place cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error}") from error
+    make_folder(path.parent)
+    write_bytes(path, text.encode())
 
 
 def make_folder(path: Path) -> Path:

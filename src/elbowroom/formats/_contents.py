@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._files import write_bytes as write_bytes
 from ..errors import FormatError, InputError
 from ..spheres._model import MAX_BITS
 from ..spheres._model import short as short
@@ -123,22 +122,3 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise FormatError(f"{path}: the file is empty")
     return text
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Writes a file all or nothing.
-
-    Raises:
-        InputError: the place cannot be written.
-    """
-    temporary = ""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            file.write(data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise InputError(f"cannot write {path}: {error}") from error

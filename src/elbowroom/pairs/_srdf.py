@@ -8,15 +8,14 @@ it as `evidence`, attributes that other readers ignore.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from .._files import write_bytes
 from .._xml import at_line, read_xml
-from ..errors import DescriptionError, FormatError, unknown
+from ..errors import DescriptionError, unknown
 from ..robot import Robot
 from ..typing import LinkPair
 from ._given import SRDF_REASONS, matrix_from_ignored
@@ -89,7 +88,7 @@ def write_pairs_srdf(
         What SRDF cannot hold, as sentences.
 
     Raises:
-        DescriptionError: the template is broken. FormatError: the file cannot be written.
+        DescriptionError: the template is broken. InputError: the file cannot be written.
     """
     if template is None:
         root = etree.Element("robot", name=pairs.robot_name)
@@ -100,7 +99,7 @@ def write_pairs_srdf(
         tree = root.getroottree()
     edit_pairs(root, pairs, str(template))
     data = etree.tostring(tree, xml_declaration=True, encoding="UTF-8")
-    _write(Path(path), data if data.endswith(b"\n") else data + b"\n")
+    write_bytes(Path(path), data if data.endswith(b"\n") else data + b"\n")
     counted = sum(1 for found in pairs.entries.values() if found.samples)
     lost = "samples, bounds, seeds and witnesses are not held by SRDF; their sentences are, as attributes"
     return (lost,) if counted else ()
@@ -219,18 +218,3 @@ def _sorted(a: str, b: str) -> LinkPair:
 
 def _missing(pair: LinkPair, known: set[str]) -> str:
     return pair[0] if pair[0] not in known else pair[1]
-
-
-def _write(path: Path, data: bytes) -> None:
-    temporary = ""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-            temporary = file.name
-            file.write(data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise FormatError(f"cannot write {path}: {error}") from error

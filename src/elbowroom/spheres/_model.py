@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._files import plain
 from ..errors import InputError, UnknownLinkError, unknown
 from ._shape import Float64, Int64
 
@@ -280,7 +281,7 @@ class SphereModel:
             "spheres": spheres,
             "self_padding": dict(self.self_padding),
             "world_padding": dict(self.world_padding),
-            "evidence": _plain(self.evidence),
+            "evidence": plain(self.evidence),
         }
 
     @classmethod
@@ -394,20 +395,3 @@ def _padding(value: Any, names: tuple[str, ...], what: str) -> Mapping[str, floa
         if metres != 0.0:
             out[str(link)] = metres
     return MappingProxyType(out)
-
-
-def _plain(value: Any) -> Any:
-    """Plain JSON values of nested mappings, sequences and numpy numbers."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .._files import plain
 from ..errors import FormatError, InputError, UnknownLinkError, unknown
-from ._model import FORMAT, FORMAT_VERSION, SphereModel, _plain, short
+from ._model import FORMAT, FORMAT_VERSION, SphereModel, short
 
 
 def read_model(cls: type[SphereModel], data: Any, link_names: Sequence[str] | None) -> SphereModel:
@@ -99,7 +100,7 @@ def _evidence(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The evidence, which is free in form but must be one that can be written again."""
     value = _object(data, "evidence")
     try:
-        _plain(value)
+        plain(value)
     except RecursionError:
         raise FormatError("sphere JSON: 'evidence' is nested too deeply") from None
     return value
