@@ -66,6 +66,33 @@ def spheres_apart(na, ra, nb, rb, rel):
     return d > (np.sqrt(a) + np.sqrt(b)) ** 2 * (1.0 + 1e-9)
 
 
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def boxes_apart(na, ra, nb, rb, rel):
+    """Does an axis of one of the two root boxes separate them? Cheaper than setting up a walk that ends at once."""
+    tol = touch_tolerance(na, ra, nb, rb, rel)
+    x, y, z = nb[rb, 0], nb[rb, 1], nb[rb, 2]
+    dx = rel[0] * x + rel[1] * y + rel[2] * z + rel[9] - na[ra, 0]
+    dy = rel[3] * x + rel[4] * y + rel[5] * z + rel[10] - na[ra, 1]
+    dz = rel[6] * x + rel[7] * y + rel[8] * z + rel[11] - na[ra, 2]
+    gx, gy, gz = na[ra, 3] + tol, na[ra, 4] + tol, na[ra, 5] + tol
+    hx, hy, hz = nb[rb, 3] + tol, nb[rb, 4] + tol, nb[rb, 5] + tol
+    gap = max(
+        abs(dx) - gx - abs(rel[0]) * hx - abs(rel[1]) * hy - abs(rel[2]) * hz,
+        abs(dy) - gy - abs(rel[3]) * hx - abs(rel[4]) * hy - abs(rel[5]) * hz,
+        abs(dz) - gz - abs(rel[6]) * hx - abs(rel[7]) * hy - abs(rel[8]) * hz,
+    )
+    u = abs(rel[0] * dx + rel[3] * dy + rel[6] * dz) - hx
+    v = abs(rel[1] * dx + rel[4] * dy + rel[7] * dz) - hy
+    w = abs(rel[2] * dx + rel[5] * dy + rel[8] * dz) - hz
+    gap = max(
+        gap,
+        u - abs(rel[0]) * gx - abs(rel[3]) * gy - abs(rel[6]) * gz,
+        v - abs(rel[1]) * gx - abs(rel[4]) * gy - abs(rel[7]) * gz,
+        w - abs(rel[2]) * gx - abs(rel[5]) * gy - abs(rel[8]) * gz,
+    )
+    return gap > 0.0
+
+
 @njit(cache=True, error_model="numpy")
 def part_inside(na, ta, ra, nb, tb, rb, inv, stack):
     """Is one of A's components (by its stored point) inside the closed mesh B? `inv` maps A's frame into B's."""
@@ -93,7 +120,7 @@ def containment(na, ta, ra, nb, tb, rb, rel, inv, stack):
 @njit(cache=True, error_model="numpy")
 def pair_state(na, ta, ra, nb, tb, rb, rel, inv, stack, codes, scratch, w, solid):
     """State of one posed pair; `inv` is filled here."""
-    if spheres_apart(na, ra, nb, rb, rel):
+    if spheres_apart(na, ra, nb, rb, rel) or boxes_apart(na, ra, nb, rb, rel):
         return APART
     inverse_pose(rel, inv)
     if walk(na, ta, ra, nb, tb, rb, rel, inv, stack, stack, codes, scratch, w, np.int64(0)) > 0:
