@@ -31,8 +31,6 @@ F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15, F16, F17 = (
 """Offsets of the fields: edges of A (6), corners of B (9), all relative to A's first corner; see `load_pairs`."""
 LOADED = 18
 """Fields of a batch of pairs."""
-SOLVED = 6
-"""Fields of a batch of answers: kind and edges, sign, normal and depth."""
 SEPARATE, MEET, ASK = 0.0, 1.0, 2.0
 """What `test_lanes` says of a pair; ASK is for near-parallel planes that no other axis separates."""
 
