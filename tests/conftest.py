@@ -25,3 +25,15 @@ def _load(name: str) -> er.Robot:
 def load() -> Callable[[str], er.Robot]:
     """Loads a robot by name, once per test process."""
     return _load
+
+
+@pytest.fixture(scope="session")
+def model(load) -> Callable[[str], tuple[er.Robot, er.SphereModel]]:
+    """Robot and centerline spheres by name, made once per test process."""
+
+    @cache
+    def make(name: str) -> tuple[er.Robot, er.SphereModel]:
+        robot = load(name)
+        return robot, er.fit_spheres(robot, er.FitOptions(method="centerline"))
+
+    return make

@@ -33,20 +33,6 @@ def numpy_distances(robot, spheres, pairs, cfgs):
     return out
 
 
-@pytest.fixture(scope="module")
-def model(load):
-    """Robot and centerline spheres by name."""
-    cache = {}
-
-    def make(name):
-        if name not in cache:
-            robot = load(name)
-            cache[name] = robot, fit_spheres(robot, FitOptions(method="centerline"))
-        return cache[name]
-
-    return make
-
-
 @pytest.mark.parametrize("name", ["teaarm", "panda"])
 def test_jax_numba_and_numpy_agree_on_ten_thousand_configurations(model, name):
     robot, spheres = model(name)

@@ -1,4 +1,4 @@
-"""Fixtures of the pair tests: centerline spheres, and exact meshes in Coal as the judge."""
+"""Exact meshes in Coal as the judge of the pair tests."""
 
 from __future__ import annotations
 
@@ -6,21 +6,6 @@ import numpy as np
 import pytest
 
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.spheres import FitOptions, fit_spheres
-
-
-@pytest.fixture(scope="session")
-def model(load):
-    """Robot and centerline spheres by name, made once."""
-    cache = {}
-
-    def make(name):
-        if name not in cache:
-            robot = load(name)
-            cache[name] = robot, fit_spheres(robot, FitOptions(method="centerline"))
-        return cache[name]
-
-    return make
 
 
 class CoalJudge:
