@@ -55,7 +55,7 @@ def measure() -> list[tuple[str, float, str]]:
         ("proportional, exact", exact.line, ""),
         ("smooth, line", smooth.line, ""),
         ("smooth, plane of 5", lambda w: smooth.plane(min(w, 0.107), fingers=5), ""),
-        ("smooth, cylinder", lambda w: smooth.cylinder(0.05 + 0.45 * w), ""),
+        ("smooth, cylinder", lambda w: smooth.cylinder(0.015 + 0.8 * w), ""),
     ):
         found = [plan(float(width)) for width in widths]
         if not note:

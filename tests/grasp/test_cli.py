@@ -26,7 +26,9 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["mode"] == "cylinder"
     assert data["width"] == pytest.approx(0.07)
     assert list(data["ctrl"]) == ["pinky", "ring", "middle", "index", "thumb_proximal", "thumb_yaw"]
-    assert data["range"] == pytest.approx([0.05, 0.0997], abs=1e-4)
+    assert data["range"] == pytest.approx([0.015, 0.105])
+    assert data["quality"]["force_closure"]
+    assert len(data["touching_base"]) == 5
 
 
 def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,12 +36,27 @@ def test_the_object_is_drawn_to_scale_between_the_tips(smooth: GraspPlanner) -> 
     assert mean == pytest.approx([patch.get_x(), 100.0], abs=1e-6)
 
 
-def test_a_cylinder_is_a_circle_through_the_knuckles(smooth: GraspPlanner) -> None:
-    grasp = smooth.cylinder(0.07)
+@pytest.mark.parametrize("diameter", [0.015, 0.05, 0.08, 0.105])
+def test_a_cylinder_is_a_circle_that_the_hand_touches_and_does_not_enter(
+    smooth: GraspPlanner, hand: Hand, diameter: float
+) -> None:
+    grasp = smooth.cylinder(diameter)
     side = plot_grasp(grasp, 0.1).axes[0]
     (circle,) = [p for p in side.patches if isinstance(p, Circle)]
-    assert 2 * circle.get_radius() == pytest.approx(70.0)
+    assert 2 * circle.get_radius() == pytest.approx(1e3 * diameter)
     assert circle.center == pytest.approx((0.0, 100.0), abs=1e-6)
+    (marks,) = [line.get_xydata() for line in side.lines if line.get_label() == "contact"]
+    away = np.linalg.norm(marks - circle.center, axis=1) - circle.get_radius()
+    assert len(away) >= 5
+    assert np.abs(away).max() < 1e-3  # mm
+    for piece in hand_pieces(hand, grasp.ctrl, grasp.to_world(0.1).T_world_base):
+        assert np.hypot(piece.vertices[:, 0], piece.vertices[:, 2] - 0.1).min() > diameter / 2 - 1e-6
+
+
+def test_a_proportional_cylinder_is_a_circle_through_the_knuckles(hand: Hand) -> None:
+    side = plot_grasp(GraspPlanner(hand, "proportional").cylinder(0.07), 0.1).axes[0]
+    (circle,) = [p for p in side.patches if isinstance(p, Circle)]
+    assert 2 * circle.get_radius() == pytest.approx(70.0)
 
 
 def test_pieces_and_bones_are_where_the_hand_is(smooth: GraspPlanner, hand: Hand) -> None:

@@ -33,8 +33,6 @@ class Options:
     """Finger of a line grasp."""
     fingers: int = 4
     """Fingers of a plane grasp, thumb included: 3, 4 or 5."""
-    from_above: bool = False
-    """Cylinders: level the knuckles instead of the tips, so that the hand stays above."""
     method: Literal["smooth", "proportional"] = "smooth"
     """Continuous and level in the world, or as specified."""
     hand: str = "rh56"
@@ -76,8 +74,9 @@ def run(options: Options) -> int:
     revision = options.revision if options.hand == "rh56" else None
     hand = load_hand(options.hand, revision=revision)
     planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
-    mode = "cylinder from above" if options.mode == "cylinder" and options.from_above else options.mode
-    grasp = planner.grasp(mode, 1e-3 * options.width_mm, finger=options.finger, fingers=options.fingers)
+    grasp = planner.grasp(
+        options.mode, 1e-3 * options.width_mm, finger=options.finger, fingers=options.fingers
+    )
     height = 1e-3 * options.height_mm
     report = _report(options, planner, grasp, height)
     written = _write(options, planner, grasp, height)
@@ -93,12 +92,13 @@ def run(options: Options) -> int:
 
 
 def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
-    from ..grasp import contacts_on_sides, grasp_quality
+    from ..grasp import contacts_on_cylinder, contacts_on_sides, grasp_quality
 
     low, high = planner.range(grasp.opposition)
     report: dict[str, Any] = {**grasp.to_dict(height), "range": [low, high]}
-    if grasp.mode != "cylinder":
-        quality = grasp_quality(contacts_on_sides(grasp, height))
+    if grasp.touching or grasp.mode != "cylinder":
+        contacts = contacts_on_cylinder if grasp.touching else contacts_on_sides
+        quality = grasp_quality(contacts(grasp, height))
         report["quality"] = {
             "force_closure": quality.force_closure,
             "epsilon": quality.epsilon,
@@ -224,11 +224,17 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
         closed = "force closure" if quality["force_closure"] else "no force closure"
         rows.append(
             (
-                "quality on two flat sides",
+                "quality on the cylinder" if grasp.touching else "quality on two flat sides",
                 f"{closed}, Ferrari-Canny {quality['epsilon']:.3f}, friction {quality['friction']:g}",
             )
         )
-        rows.append(("tips off those sides, at most", f"{1e3 * quality['largest_gap']:.2g} mm"))
+        if grasp.touching:
+            degrees = float(np.degrees(grasp.wrapped))
+            note = "" if degrees >= 180.0 else ": less than half, held by friction alone"
+            rows.append(("wrapped around it", f"{degrees:.0f} degrees{note}"))
+            rows.append(("touching it", ", ".join(grasp.touching)))
+        else:
+            rows.append(("tips off those sides, at most", f"{1e3 * quality['largest_gap']:.2g} mm"))
     if "check" in report:
         check = report["check"]
         rows.append(("collisions", "free" if check["free"] else check["why"]))

@@ -28,6 +28,7 @@ from ._plots import save_figure as save_figure
 from ._proportional import ClosureFigures as ClosureFigures
 from ._quality import Contact as Contact
 from ._quality import GraspQuality as GraspQuality
+from ._quality import contacts_on_cylinder as contacts_on_cylinder
 from ._quality import contacts_on_mesh as contacts_on_mesh
 from ._quality import contacts_on_sides as contacts_on_sides
 from ._quality import grasp_quality as grasp_quality
@@ -44,6 +45,7 @@ from ._tables import ExactFingers as ExactFingers
 from ._tables import TableFingers as TableFingers
 from ._types import Opposition as Opposition
 from ._types import ProportionalLaw as ProportionalLaw
+from ._types import Wrap as Wrap
 
 __all__ = [
     # the hand
@@ -52,6 +54,7 @@ __all__ = [
     "Finger",
     "Actuator",
     "Opposition",
+    "Wrap",
     "ProportionalLaw",
     "UnknownFingerError",
     "revisions",
@@ -75,6 +78,7 @@ __all__ = [
     # quality and checks
     "contacts_on_mesh",
     "contacts_on_sides",
+    "contacts_on_cylinder",
     "grasp_quality",
     "GraspQuality",
     "Contact",

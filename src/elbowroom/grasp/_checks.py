@@ -2,8 +2,10 @@
 
 Distances are signed (negative is penetration). The links that carry active fingertips are meant to touch the
 object; they may overlap it by an allowance, because a hand's collision shapes enclose its fingers and so reach
-beyond the fingertip points. Link pairs that touch in the open posture, or that a joint joins, are not checked
-against each other. The table is a half-space and exact for meshes: their lowest vertex decides.
+beyond the fingertip points. A hand wrapped around a cylinder touches it with the links that its grasp names;
+those may overlap it only by what a mesh differs from a round object. Link pairs that touch in the open posture,
+or that a joint joins, are not checked against each other. The table is a half-space and exact for meshes: their
+lowest vertex decides.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 TIP_ALLOWANCE = 0.008
 """m; overlap with the object granted to links that carry active fingertips: about the radius of a finger."""
+WRAP_ALLOWANCE = 0.0005
+"""m; overlap granted to links that touch a wrapped cylinder: a mesh of it has flat sides."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class GraspCheck:
     object_distances: Mapping[str, float]
     """Signed distance of each link to the object, m; empty without an object."""
     tip_links: tuple[str, ...]
-    """Links that carry active fingertips."""
+    """Links that are meant to touch: they carry active fingertips, or touch a wrapped cylinder."""
     self_collisions: tuple[LinkPair, ...]
     """Link pairs that collide and should not."""
     tip_allowance: float
@@ -133,15 +137,22 @@ class GraspChecker:
         """
         if grasp.hand is not self.hand:
             raise InputError(f"the grasp is of another hand than the checker's, {self.hand.name!r}")
-        T_world_base = grasp.to_world(height).T_world_base
-        return self.check_posture(
+        links, allowance = self._meant_to_touch(grasp)
+        return self._check(
             grasp.ctrl,
-            T_world_base,
-            tips=(self.hand.thumb, *grasp.fingers),
+            grasp.to_world(height).T_world_base,
+            links,
+            allowance,
             table_height=table_height,
             object_mesh=object_mesh,
             T_world_object=T_world_object,
         )
+
+    def _meant_to_touch(self, grasp: Grasp) -> tuple[tuple[str, ...], float]:
+        if grasp.touching:
+            return tuple(grasp.touching), WRAP_ALLOWANCE
+        tips = (self.hand.thumb, *grasp.fingers)
+        return tuple(self.hand.finger(name).tip_link for name in tips), self.tip_allowance
 
     def check_posture(
         self,
@@ -154,8 +165,28 @@ class GraspChecker:
         T_world_object: Any = None,
     ) -> GraspCheck:
         """Checks any control at any base pose; `tips` are the fingers that may touch the object."""
+        return self._check(
+            ctrl,
+            T_world_base,
+            tuple(self.hand.finger(name).tip_link for name in tips),
+            self.tip_allowance,
+            table_height=table_height,
+            object_mesh=object_mesh,
+            T_world_object=T_world_object,
+        )
+
+    def _check(
+        self,
+        ctrl: Any,
+        T_world_base: Any,
+        tip_links: tuple[str, ...],
+        allowance: float,
+        *,
+        table_height: float | None,
+        object_mesh: Any,
+        T_world_object: Any,
+    ) -> GraspCheck:
         poses = self._poses(self.hand.as_ctrl(ctrl), as_matrix(T_world_base, "T_world_base"))
-        tip_links = tuple(self.hand.finger(name).tip_link for name in tips)
         clearance, lowest = np.inf, ""
         if table_height is not None:
             level = as_number(table_height, "table_height")
@@ -171,7 +202,7 @@ class GraspChecker:
             object_distances=self._object_distances(poses, object_mesh, T_world_object),
             tip_links=tip_links,
             self_collisions=tuple(pair for pair in self.pairs if self._collide(pair, poses)),
-            tip_allowance=self.tip_allowance,
+            tip_allowance=allowance,
         )
 
     def check_motion(
@@ -194,12 +225,13 @@ class GraspChecker:
             object_mesh: a `mesh.TriangleMesh` or `trimesh.Trimesh`.
             T_world_object: its pose.
         """
-        tips = (self.hand.thumb, *motion.grasp.fingers)
+        links, allowance = self._meant_to_touch(motion.grasp)
         for row in sorted({*range(0, len(motion.times), max(1, every)), len(motion.times) - 1}):
-            found = self.check_posture(
+            found = self._check(
                 motion.ctrl[row],
                 motion.Ts_world_base[row],
-                tips=tips,
+                links,
+                allowance,
                 table_height=table_height,
                 object_mesh=object_mesh,
                 T_world_object=T_world_object,

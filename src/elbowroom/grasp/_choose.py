@@ -48,7 +48,10 @@ def rate_grasp(
         grasp, height=height, table_height=table_height, object_mesh=object_mesh, T_world_object=T
     )
     vertices = np.asarray(object_mesh.vertices) @ T[:3, :3].T + T[:3, 3]
-    contacts = contacts_on_mesh(grasp.to_world(height).tips_world, vertices, object_mesh.faces)
+    T_base, points = grasp.to_world(height)
+    if grasp.touching:
+        points = {link: T_base[:3, :3] @ point + T_base[:3, 3] for link, point in grasp.touching.items()}
+    contacts = contacts_on_mesh(points, vertices, object_mesh.faces)
     touching = tuple(contact for contact in contacts if contact.gap <= REACH)
     quality = grasp_quality(
         touching or contacts, center=vertices.mean(axis=0), friction=friction, torsion=torsion

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
 from ._hand import Hand
-from ._types import Align, Measure
 
 DAMPING = 1e-9
 """Keeps the step unique where neither cost nor equations decide."""
@@ -51,14 +49,10 @@ class Closure:
     Args:
         hand: the hand.
         fingers: fingers that oppose the thumb.
-        measure: what the width is between: tips along the world's closing axis, or knuckles as a distance.
-        align: what is solved of single fingertips, see `Opposition.align`.
     """
 
-    def __init__(
-        self, hand: Hand, fingers: tuple[str, ...], measure: Measure = "tips", align: Align = "heights"
-    ) -> None:
-        self.hand, self.fingers, self.measure, self.align = hand, fingers, measure, align
+    def __init__(self, hand: Hand, fingers: tuple[str, ...]) -> None:
+        self.hand, self.fingers = hand, fingers
         self._rest = hand.ctrl_lower.copy()
         self._thumb = hand.finger_index(hand.thumb)
         self._others = [hand.finger_index(name) for name in fingers]
@@ -67,10 +61,6 @@ class Closure:
         thumb = set(hand.finger_actuators(hand.thumb))
         self._thumb_columns = np.array([i in thumb for i in self.active.tolist()] + [False, False])
         self.lower, self.upper = hand.ctrl_lower[self.active], hand.ctrl_upper[self.active]
-
-    @cached_property
-    def _n_fingers(self) -> int:
-        return len(self.hand.fingers)
 
     def ctrl(self, x: Float[np.ndarray, "active"]) -> Float[np.ndarray, "actuators"]:
         """Full control; fingers that take no part are open."""
@@ -98,20 +88,9 @@ class Closure:
         by_x[:n] = -s * dd[:, 0] - c * dd[:, 2]
         by_tilt[:n] = -c * d[:, 0] + s * d[:, 2]
         mean, mean_d = d.mean(axis=0), dd.mean(axis=0)
-        if self.measure == "tips":
-            value[n] = c * mean[0] - s * mean[2]
-            by_x[n] = c * mean_d[0] - s * mean_d[2]
-            by_tilt[n] = -s * mean[0] - c * mean[2]
-        else:
-            shift = self._n_fingers
-            gap = points[shift + self._thumb] - points[[shift + i for i in self._others]].mean(axis=0)
-            gap_d = jacobian[shift + self._thumb] - jacobian[[shift + i for i in self._others]].mean(axis=0)
-            value[n] = np.sqrt(gap @ gap)
-            by_x[n] = gap @ gap_d / value[n]
-            if self.align == "knuckles":
-                value[:n] = -s * gap[0] - c * gap[2]
-                by_x[:n] = -s * gap_d[0] - c * gap_d[2]
-                by_tilt[:n] = -c * gap[0] + s * gap[2]
+        value[n] = c * mean[0] - s * mean[2]
+        by_x[n] = c * mean_d[0] - s * mean_d[2]
+        by_tilt[n] = -s * mean[0] - c * mean[2]
         value[n + 1] = mean[1]
         by_x[n + 1] = mean_d[1]
         return value, by_x, by_tilt, d
@@ -137,7 +116,7 @@ class Closure:
             width: prescribed width; None leaves it open.
             tilt: prescribed tilt; None leaves it open.
             side: solve for no sideways offset between the thumb and the mean of its fingers.
-            aligned: solve what `align` says of single fingertips; False asks only their mean to be level.
+            aligned: every fingertip level with the thumb; False asks only their mean to be.
             hold_thumb: leave the thumb where it starts.
             settle: length of the last step, rad; larger ends earlier, once the equations hold.
 
@@ -178,8 +157,7 @@ class Closure:
         """Rows that turn `measures` into the equations that must hold."""
         n = len(self.fingers)
         eye = np.eye(n + 2)
-        single = aligned and self.align == "heights"
-        heights = eye[:n] if single else eye[:n].mean(axis=0, keepdims=True)
+        heights = eye[:n] if aligned else eye[:n].mean(axis=0, keepdims=True)
         return np.concatenate([heights, eye[n : n + width], eye[n + 1 : n + 1 + side]])
 
 

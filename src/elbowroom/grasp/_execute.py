@@ -1,7 +1,8 @@
 """A grasp as a timed sequence: down to the object with the hand open wider, then closed at constant grasp height.
 
 While closing, the grasp is planned anew at every width on the way, so the fingertips stay at the grasp's
-height and the hand follows. Timing is minimum-jerk (Flash & Hogan 1985) over the path's length measured in
+height and the hand follows. Around a cylinder the hand comes down open to where it will be and only the fingers
+move, until they touch. Timing is minimum-jerk (Flash & Hogan 1985) over the path's length measured in
 seconds at the speed limits: no control, base or tilt rate exceeds its limit.
 """
 
@@ -33,7 +34,7 @@ class ApproachOptions:
     """How a grasp is approached."""
 
     opening: float = 0.03
-    """m; how much wider than the object the hand comes down, as far as it can."""
+    """m; how much wider than the object the hand comes down, as far as it can; around cylinders it is fully open."""
     lift: float = 0.10
     """m; height over the grasp at which the motion begins."""
     ctrl_speed: float = 1.5
@@ -59,7 +60,7 @@ class GraspMotion:
     Ts_world_base: Float[np.ndarray, "steps 4 4"]
     tilt: Float[np.ndarray, "steps"]
     widths: Float[np.ndarray, "steps"]
-    """Width between the fingers, m."""
+    """Width between the fingers, m; around a cylinder its diameter throughout."""
     phases: tuple[str, ...]
     """ "descend" or "close", per row."""
 
@@ -131,12 +132,17 @@ def plan_approach(
     if grasp.hand is not planner.hand:
         raise InputError(f"the grasp is of another hand than the planner's, {planner.hand.name!r}")
     goal = as_number(height, "height")
-    widest = min(grasp.width + chosen.opening, planner.range(grasp.opposition)[1])
-    widths = np.linspace(widest, grasp.width, PATH_SAMPLES)
-    steps = [planner.oppose(grasp.opposition, float(width)) for width in widths[:-1]] + [grasp]
-    ctrl = np.array([step.ctrl for step in steps])
-    tilt = np.array([step.tilt_y for step in steps])
-    Ts = np.array([step.to_world(goal).T_world_base for step in steps])
+    if grasp.touching:
+        opened = planner.wrap(grasp.opposition).opened()
+        widths, tilt = np.full(2, grasp.width), np.full(2, grasp.tilt_y)
+        ctrl, Ts = np.array([opened, grasp.ctrl]), np.array([grasp.to_world(goal).T_world_base] * 2)
+    else:
+        widest = min(grasp.width + chosen.opening, planner.range(grasp.opposition)[1])
+        widths = np.linspace(widest, grasp.width, PATH_SAMPLES)
+        steps = [planner.oppose(grasp.opposition, float(width)) for width in widths[:-1]] + [grasp]
+        ctrl = np.array([step.ctrl for step in steps])
+        tilt = np.array([step.tilt_y for step in steps])
+        Ts = np.array([step.to_world(goal).T_world_base for step in steps])
     above = Ts[:1].copy()
     above[0, 2, 3] += chosen.lift
     limits = np.minimum(chosen.ctrl_speed, _velocity_limits(planner))

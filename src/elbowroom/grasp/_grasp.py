@@ -7,7 +7,7 @@ The object's middle is at (0, 0, height).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from jaxtyping import Float
 from ..errors import InputError
 from ..typing import Matrix4
 from ._hand import Hand
-from ._types import Measure, Mode
+from ._types import Mode
 
 
 class WorldGrasp(NamedTuple):
@@ -38,7 +38,8 @@ class Grasp:
     fingers: tuple[str, ...]
     """Active fingers that oppose the thumb."""
     width: float
-    """As asked for: width or diameter, m."""
+    """As asked for: width or diameter, m. A diameter is that of the object, in the proportional method the distance of
+    the thumb's knuckle to the mean of the fingers'."""
     s: float
     """How far closed: 0 open, 1 closed."""
     ctrl: Float[np.ndarray, "actuators"]
@@ -52,8 +53,7 @@ class Grasp:
     width_error: float
     """Measured width minus the width asked for, m."""
     height_error: float
-    """World height of the thumb minus that of the fingers' mean, m: at the tips, or at the knuckles when the grasp
-    levels those."""
+    """World height of the thumb tip minus that of the fingertips' mean, m."""
     height_spread: float
     """Largest difference in world height between any two active fingertips, m."""
     side_offset: float
@@ -62,6 +62,8 @@ class Grasp:
     """How far a joint leaves its range, rad; zero or less when all are inside."""
     palm_mode: bool = False
     """Cylinder of the proportional method with the thumb beside the palm."""
+    touching: Mapping[str, Float[np.ndarray, "3"]] = field(default_factory=dict[str, np.ndarray])
+    """Links that touch a wrapped cylinder, with the point in the base frame, m; empty for grasps by fingertips."""
     opposition: str = ""
     """Name of the opposition set."""
 
@@ -74,6 +76,19 @@ class Grasp:
     def joints(self) -> dict[str, float]:
         """Positions of all joints by name, coupled ones included."""
         return dict(zip(self.hand.joint_names, self.hand.joints(self.ctrl).tolist(), strict=True))
+
+    @property
+    def wrapped(self) -> float:
+        """Angle of a wrapped cylinder's outline between its outermost contacts, rad; 0 for grasps by fingertips.
+
+        Below pi the hand reaches less than half around: squeezing pushes the object out and only friction holds it.
+        """
+        if len(self.touching) < 2:
+            return 0.0
+        arms = np.array(list(self.touching.values())) - self.midpoint
+        angles = np.sort(np.arctan2(arms[:, 2], arms[:, 0]))
+        openings = np.diff(angles, append=angles[0] + 2.0 * np.pi)
+        return float(2.0 * np.pi - openings.max())
 
     def to_world(self, height: float = 0.1) -> WorldGrasp:
         """Places the hand so that the grasp's middle is at (0, 0, height).
@@ -118,6 +133,8 @@ class Grasp:
             "side_offset": self.side_offset,
             "range_violation": self.range_violation,
             "palm_mode": self.palm_mode,
+            "wrapped": self.wrapped,
+            "touching_base": {link: point.tolist() for link, point in self.touching.items()},
         }
 
     def __repr__(self) -> str:
@@ -138,6 +155,11 @@ def tilt_of(direction: Float[np.ndarray, "3"]) -> float:
     return float(np.arctan2(-direction[2], direction[0]))
 
 
+def upright(tilt: float) -> float:
+    """Brings a tilt into (-90, 90] degrees by half turns: the same line is level, and the base above it."""
+    return float(np.pi / 2 - (np.pi / 2 - tilt) % np.pi)
+
+
 def make_grasp(
     hand: Hand,
     mode: Mode,
@@ -148,33 +170,26 @@ def make_grasp(
     ctrl: Float[np.ndarray, "actuators"],
     tilt: float,
     *,
-    measure: Measure = "tips",
-    level: Measure = "tips",
+    measured: float | None = None,
+    midpoint: Float[np.ndarray, "3"] | None = None,
+    touching: Mapping[str, Float[np.ndarray, "3"]] | None = None,
     palm_mode: bool = False,
 ) -> Grasp:
     """Measures a control and makes the Grasp.
 
-    The midpoint is half way between the thumb and the mean of the fingers, at the tips, or for cylinders at the
-    knuckles; the proportional method takes the mean of all active tips instead, as it was specified.
+    Args:
+        measured: width or diameter found; by default between the thumb tip and the fingertips' mean, along the
+            world's X.
+        midpoint: base frame; by default half way between the thumb tip and the fingertips' mean.
     """
     points, _ = hand.points_unchecked(ctrl, False)
-    thumb = hand.finger_index(hand.thumb)
-    others = [hand.finger_index(name) for name in fingers]
-    gap = points[thumb] - points[others].mean(axis=0)
-    turned = points @ rotation(tilt).T
-    shift = 0 if level == "tips" else len(hand.fingers)
-    if measure == "tips":
+    tips = points[: len(hand.fingers)]
+    thumb, others = hand.finger_index(hand.thumb), [hand.finger_index(name) for name in fingers]
+    gap = tips[thumb] - tips[others].mean(axis=0)
+    turned = tips @ rotation(tilt).T
+    if measured is None:
         measured = float(turned[thumb, 0] - turned[others, 0].mean())
-    else:
-        knuckles = points[len(hand.fingers) :]
-        measured = float(np.linalg.norm(knuckles[thumb] - knuckles[others].mean(axis=0)))
-    if method == "proportional":
-        midpoint = points[[thumb, *others]].mean(axis=0)
-    elif measure == "tips":
-        midpoint = 0.5 * (points[thumb] + points[others].mean(axis=0))
-    else:
-        knuckles = points[len(hand.fingers) :]
-        midpoint = 0.5 * (knuckles[thumb] + knuckles[others].mean(axis=0))
+    middle = 0.5 * (tips[thumb] + tips[others].mean(axis=0)) if midpoint is None else midpoint
     return Grasp(
         hand=hand,
         mode=mode,
@@ -184,14 +199,15 @@ def make_grasp(
         s=s,
         ctrl=read_only(ctrl.copy()),
         tilt_y=tilt,
-        tips={name: read_only(points[hand.finger_index(name)].copy()) for name in (hand.thumb, *fingers)},
-        midpoint=read_only(midpoint),
+        tips={name: read_only(tips[hand.finger_index(name)].copy()) for name in (hand.thumb, *fingers)},
+        midpoint=read_only(middle),
         width_error=measured - width,
-        height_error=float(turned[shift + thumb, 2] - turned[[shift + i for i in others], 2].mean()),
+        height_error=float(turned[thumb, 2] - turned[others, 2].mean()),
         height_spread=float(np.ptp(turned[[thumb, *others], 2])),
         side_offset=float(gap[1]),
         range_violation=float(hand.range_violation(ctrl)),
         palm_mode=palm_mode,
+        touching=touching or {},
     )
 
 

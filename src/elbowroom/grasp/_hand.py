@@ -19,7 +19,7 @@ from jaxtyping import Float
 from ..errors import InputError, UnknownNameError, shape_text, unknown
 from ..robot import Joint, Robot
 from ..robot._types import frozen
-from ._types import Opposition, ProportionalLaw
+from ._types import Opposition, ProportionalLaw, Wrap
 
 RANGE_TOLERANCE = 1e-9
 """rad; a joint this far outside its range counts as inside (rounding of the coupling polynomials)."""
@@ -65,8 +65,8 @@ class Hand:
     """Thumb included."""
     thumb: str
     """Name of the finger that opposes the others."""
-    oppositions: Mapping[str, Opposition]
-    """Sets of fingers that oppose the thumb, by the user's names."""
+    oppositions: Mapping[str, Opposition | Wrap]
+    """Sets of fingers that oppose the thumb or wrap a cylinder with it, by the user's names."""
     revision: str = ""
     proportional: ProportionalLaw | None = None
     """Constants of the specified (proportional) planner, for hands that have one."""
@@ -105,7 +105,7 @@ class Hand:
                 f"{self.name}: {unknown('actuator', str(name), self.actuator_names)}"
             ) from None
 
-    def opposition(self, name: str) -> Opposition:
+    def opposition(self, name: str) -> Opposition | Wrap:
         """The opposition set of that name."""
         if name not in self.oppositions:
             raise UnknownFingerError(f"{self.name}: {unknown('opposition set', str(name), self.oppositions)}")
@@ -115,6 +115,17 @@ class Hand:
         """Indices of the actuators that move a finger's tip."""
         moved = self._moved[self.finger_index(name)]
         return tuple(int(i) for i in np.flatnonzero(moved))
+
+    @cached_property
+    def link_fingers(self) -> dict[str, str]:
+        """The finger of every link that fingers move; empty for links that several move."""
+        owners: dict[str, str] = {}
+        for finger in self.fingers:
+            current = finger.tip_link
+            while (joint := self.robot.parent_joint(current)) is not None:
+                owners[current] = finger.name if owners.get(current, finger.name) == finger.name else ""
+                current = joint.parent
+        return owners
 
     # Controls and joints ------------------------------------------------------------------------
 
@@ -277,7 +288,7 @@ class Hand:
         """Which actuators (columns) move which tips (rows), from the tree."""
         moved = np.zeros((len(self.fingers), len(self.actuators)), dtype=bool)
         for row, finger in enumerate(self.fingers):
-            drivers = {driver_of(self.robot, joint.name) for joint in chain(self.robot, finger.tip_link)}
+            drivers = {driver_law(self.robot, joint)[0] for joint in chain(self.robot, finger.tip_link)}
             for column, actuator in enumerate(self.actuators):
                 moved[row, column] = actuator.joint in drivers
         return moved
@@ -302,12 +313,20 @@ def chain(robot: Robot, link: str) -> list[Joint]:
         current = above[0].parent
 
 
-def driver_of(robot: Robot, joint: str) -> str:
-    """The actuated joint that a joint finally follows."""
-    current = robot.joint(joint)
+def driver_law(robot: Robot, joint: Joint) -> tuple[str, np.polynomial.Polynomial]:
+    """The actuated joint that a joint finally follows, and the polynomial by which it does."""
+    law, current = np.polynomial.Polynomial([0.0, 1.0]), joint
     while current.coupling is not None:
+        law = law(np.polynomial.Polynomial(current.coupling.polycoef))
         current = robot.joint(current.coupling.driver)
-    return current.name
+    return current.name, law
+
+
+def steepest(law: np.polynomial.Polynomial, low: float, high: float) -> float:
+    """Largest absolute slope of a polynomial on an interval."""
+    slope = law.deriv()
+    turns = [root for root in real_roots(slope.deriv()) if low < root < high]
+    return max(abs(float(slope(value))) for value in (low, high, *turns))
 
 
 def allowed_interval(robot: Robot, actuator: Actuator) -> tuple[float, float]:
@@ -316,14 +335,10 @@ def allowed_interval(robot: Robot, actuator: Actuator) -> tuple[float, float]:
     Raises:
         InputError: no control keeps all joints in range.
     """
-    poly = np.polynomial.Polynomial
     laws: list[tuple[np.polynomial.Polynomial, Joint]] = []
     for joint in robot.tree.moving:
-        law, current = poly([0.0, 1.0]), joint
-        while current.coupling is not None:
-            law = law(poly(current.coupling.polycoef))
-            current = robot.joint(current.coupling.driver)
-        if current.name == actuator.joint:
+        driver, law = driver_law(robot, joint)
+        if driver == actuator.joint:
             laws.append((law, joint))
     marks = {actuator.lower, actuator.upper}
     for law, joint in laws:

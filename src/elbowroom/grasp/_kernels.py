@@ -1,4 +1,4 @@
-"""Numba kernel of fingertip positions and their analytic Jacobian.
+"""Numba kernels: fingertip positions with their analytic Jacobian, and links' distances to a cylinder's axis.
 
 One configuration at a time: couplings are expanded with their slopes, frames composed in tree order, and
 each point's velocity summed along its chain. A call costs a few microseconds, which is what lets closure
@@ -126,3 +126,39 @@ def points_and_jacobian(
                 jacobian[n, 1, column] += slope[i] * ay
                 jacobian[n, 2, column] += slope[i] * az
             f = parent[f]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def axis_distance(vertices, edges, faces, pose, x, z, nearest):
+    """Distance of a line along Y through (x, z) to a mesh moved by a pose wxyz_xyz; zero when the line meets it.
+
+    Seen along the line the mesh is a drawing: the nearest point lies on an edge unless the line passes through a
+    face. `nearest` (3,) becomes the mesh's point nearest to the line.
+    """
+    quat = pose[:4]
+    moved = np.empty((len(vertices), 3))
+    for n in range(len(vertices)):
+        vx, vy, vz = turn(quat, vertices[n, 0], vertices[n, 1], vertices[n, 2])
+        moved[n, 0], moved[n, 1], moved[n, 2] = vx + pose[4] - x, vy + pose[5], vz + pose[6] - z
+    for n in range(len(faces)):
+        a, b, c = moved[faces[n, 0]], moved[faces[n, 1]], moved[faces[n, 2]]
+        u = a[0] * b[2] - a[2] * b[0]
+        v = b[0] * c[2] - b[2] * c[0]
+        w = c[0] * a[2] - c[2] * a[0]
+        if (u > 0.0 and v > 0.0 and w > 0.0) or (u < 0.0 and v < 0.0 and w < 0.0):
+            nearest[0], nearest[1], nearest[2] = x, (v * a[1] + w * b[1] + u * c[1]) / (u + v + w), z
+            return 0.0
+    best, along, which = 1e300, 0.0, 0
+    for n in range(len(edges)):
+        a, b = moved[edges[n, 0]], moved[edges[n, 1]]
+        dx, dz = b[0] - a[0], b[2] - a[2]
+        t = min(max(-(a[0] * dx + a[2] * dz) / max(dx * dx + dz * dz, 1e-300), 0.0), 1.0)
+        px, pz = a[0] + t * dx, a[2] + t * dz
+        squared = px * px + pz * pz
+        if squared < best:
+            best, along, which = squared, t, n
+    a, b = moved[edges[which, 0]], moved[edges[which, 1]]
+    nearest[0] = x + a[0] + along * (b[0] - a[0])
+    nearest[1] = a[1] + along * (b[1] - a[1])
+    nearest[2] = z + a[2] + along * (b[2] - a[2])
+    return np.sqrt(best)

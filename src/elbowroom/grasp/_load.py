@@ -13,7 +13,7 @@ from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, load_robot
 from ._hand import Actuator, Finger, Hand, chain
 from ._rh56 import load_mujoco, load_rh56, rh56_spec
-from ._types import Opposition
+from ._types import Opposition, Wrap
 
 TipSpec = str | tuple[str, Sequence[float]]
 """A link whose origin is the fingertip, a link and a point in its frame, or the name of an MJCF site."""
@@ -25,7 +25,7 @@ def load_hand(
     revision: str | None = None,
     fingertips: Mapping[str, TipSpec] | None = None,
     thumb: str = "thumb",
-    oppositions: Mapping[str, Opposition | Sequence[str]] | None = None,
+    oppositions: Mapping[str, Opposition | Wrap | Sequence[str]] | None = None,
     actuators: Iterable[str] | None = None,
     knuckles: Mapping[str, TipSpec] | None = None,
     base_pose: Any = None,
@@ -38,8 +38,8 @@ def load_hand(
         revision: of the bundled hand: "spec" (default), "newest" or "newest_grasp_scene".
         fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled one.
         thumb: name of the finger that opposes the others.
-        oppositions: name -> fingers that oppose the thumb, or an `Opposition` with postures. By default every
-            finger alone ("line NAME"), and all of them ("plane N") when there are several.
+        oppositions: name -> fingers that oppose the thumb, an `Opposition` with postures, or a `Wrap`. By default
+            every finger alone ("line NAME"), and all of them ("plane N") when there are several.
         actuators: joints that are driven, in the order of `ctrl`; all actuated joints by default.
         knuckles: finger name -> end of the proximal link; by default the last joint of a finger with two, the last
             but one of a finger with more.
@@ -145,17 +145,17 @@ def _oppositions(
     robot: Robot,
     fingers: tuple[Finger, ...],
     thumb: str,
-    given: Mapping[str, Opposition | Sequence[str]] | None,
-) -> dict[str, Opposition]:
+    given: Mapping[str, Opposition | Wrap | Sequence[str]] | None,
+) -> dict[str, Opposition | Wrap]:
     others = tuple(finger.name for finger in fingers if finger.name != thumb)
     if given is None:
-        sets = {f"line {name}": Opposition((name,)) for name in others}
+        sets: dict[str, Opposition | Wrap] = {f"line {name}": Opposition((name,)) for name in others}
         if len(others) > 1:
             sets[f"plane {len(others) + 1}"] = Opposition(others)
         return sets
-    found: dict[str, Opposition] = {}
+    found: dict[str, Opposition | Wrap] = {}
     for name, entry in given.items():
-        opposition = entry if isinstance(entry, Opposition) else Opposition(tuple(entry))
+        opposition = entry if isinstance(entry, (Opposition, Wrap)) else Opposition(tuple(entry))
         unknown_names = [finger for finger in opposition.fingers if finger not in others]
         if unknown_names or not opposition.fingers or len(set(opposition.fingers)) != len(opposition.fingers):
             raise InputError(

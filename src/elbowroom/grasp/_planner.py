@@ -16,7 +16,8 @@ from ._hand import Hand, UnknownFingerError
 from ._proportional import Proportional
 from ._smooth import SmoothClosure
 from ._tables import ExactFingers, TableFingers
-from ._types import Mode
+from ._types import Mode, Opposition, Wrap
+from ._wrap import WrapClosure
 
 Method = Literal["smooth", "proportional"]
 METHODS: tuple[Method, ...] = ("smooth", "proportional")
@@ -102,6 +103,7 @@ class GraspPlanner:
         self.hand, self.method, self.exact, self._rebuild = hand, method, exact, rebuild
         self._unused = None if unused is None else as_number(unused, "unused")
         self._branches: dict[str, SmoothClosure] = {}
+        self._wraps: dict[str, WrapClosure] = {}
         if method == "proportional":
             _ = self.proportional
 
@@ -114,10 +116,20 @@ class GraspPlanner:
     def branch(self, opposition: str) -> SmoothClosure:
         """The smooth closure of an opposition set, built at first use and cached."""
         if opposition not in self._branches:
-            self._branches[opposition] = SmoothClosure(
-                self.hand, opposition, self.hand.opposition(opposition), rebuild=self._rebuild
-            )
+            chosen = self.hand.opposition(opposition)
+            if isinstance(chosen, Wrap):
+                raise InputError(f"{self.hand.name}: {opposition!r} wraps a cylinder; see `wrap`")
+            self._branches[opposition] = SmoothClosure(self.hand, opposition, chosen, rebuild=self._rebuild)
         return self._branches[opposition]
+
+    def wrap(self, name: str) -> WrapClosure:
+        """The closure around cylinders of a `Wrap`, made at first use."""
+        if name not in self._wraps:
+            chosen = self.hand.opposition(name)
+            if not isinstance(chosen, Wrap):
+                raise InputError(f"{self.hand.name}: {name!r} does not wrap a cylinder; see `branch`")
+            self._wraps[name] = WrapClosure(self.hand, name, chosen)
+        return self._wraps[name]
 
     # Grasps -------------------------------------------------------------------------------------
 
@@ -143,17 +155,14 @@ class GraspPlanner:
         """
         return self._plan("plane", self._plane_set(fingers), width, "width")
 
-    def cylinder(self, diameter: float, *, from_above: bool = False) -> Grasp:
-        """All fingers close around a cylinder, measured between the knuckles.
+    def cylinder(self, diameter: float) -> Grasp:
+        """All fingers close around a cylinder along the spread axis.
 
         Args:
-            diameter: m.
-            from_above: level the knuckles instead of the tips (smooth method): the hand stays above the cylinder at
-                every diameter, where level tips tip it over below 71 mm.
+            diameter: m. By the smooth method that of the object, which every finger touches; by the proportional
+                method the distance of the thumb's knuckle to the mean of the fingers', as it was specified.
         """
-        return self._plan(
-            "cylinder", "cylinder from above" if from_above else "cylinder", diameter, "diameter"
-        )
+        return self._plan("cylinder", "cylinder", diameter, "diameter")
 
     def oppose(self, opposition: str, width: float) -> Grasp:
         """A grasp with an opposition set by its name; smooth method only for sets the user made."""
@@ -189,30 +198,32 @@ class GraspPlanner:
         value = self._checked(mode, name, width, what)
         opposition = self.hand.opposition(name)
         if self.method == "proportional":
-            if opposition.align == "knuckles":
-                raise InputError(f"{self.hand.name}: {name!r} needs method='smooth'")
             if mode == "line":
                 grasp = self.proportional.line(value, opposition.fingers[0])
             elif mode == "plane":
                 grasp = self.proportional.plane(value, opposition.fingers)
             else:
                 grasp = self.proportional.cylinder(value)
-        else:
-            closure = self.branch(name)
-            state, s = closure.solve(value)
-            ctrl = closure.closure.ctrl(state.x)
+        elif isinstance(opposition, Wrap):
+            found = self.wrap(name).solve(value)
             grasp = make_grasp(
                 self.hand,
                 mode,
                 "smooth",
                 opposition.fingers,
                 value,
-                s,
-                ctrl,
-                state.tilt,
-                measure=opposition.measure,
-                level="knuckles" if opposition.align == "knuckles" else "tips",
+                found.s,
+                found.ctrl,
+                found.tilt,
+                measured=found.measured,
+                midpoint=found.axis,
+                touching=found.touching,
             )
+        else:
+            closure = self.branch(name)
+            state, s = closure.solve(value)
+            ctrl = closure.closure.ctrl(state.x)
+            grasp = make_grasp(self.hand, mode, "smooth", opposition.fingers, value, s, ctrl, state.tilt)
         return replace(grasp, opposition=name, ctrl=self._with_unused(grasp))
 
     def _with_unused(self, grasp: Grasp) -> np.ndarray:
@@ -239,14 +250,14 @@ class GraspPlanner:
 
     def _range(self, mode: Mode, name: str) -> tuple[float, float]:
         if self.method == "smooth":
-            return self.branch(name).range
+            return self.wrap(name).range if mode == "cylinder" else self.branch(name).range
         if mode == "line":
             return self.proportional.line_range(self.hand.opposition(name).fingers[0])
         return self.proportional.plane_range() if mode == "plane" else self.proportional.cylinder_range
 
     def _mode_of(self, name: str) -> Mode:
         opposition = self.hand.opposition(name)
-        if opposition.measure == "knuckles":
+        if isinstance(opposition, Wrap):
             return "cylinder"
         return "line" if len(opposition.fingers) == 1 else "plane"
 
@@ -263,11 +274,10 @@ class GraspPlanner:
 
     def _line_set(self, finger: str) -> str:
         self.hand.finger_index(finger)
-        found = [
-            n for n, o in self.hand.oppositions.items() if o.fingers == (finger,) and o.measure == "tips"
-        ]
+        pinches = {n: o for n, o in self.hand.oppositions.items() if isinstance(o, Opposition)}
+        found = [name for name, opposition in pinches.items() if opposition.fingers == (finger,)]
         if not found:
-            able = [o.fingers[0] for o in self.hand.oppositions.values() if len(o.fingers) == 1]
+            able = [o.fingers[0] for o in pinches.values() if len(o.fingers) == 1]
             raise UnknownFingerError(
                 f"{self.hand.name}: {finger!r} does not oppose the thumb in a line grasp; there are: {', '.join(able)}"
             )
@@ -277,7 +287,7 @@ class GraspPlanner:
         sets = {
             len(o.fingers) + 1: n
             for n, o in self.hand.oppositions.items()
-            if len(o.fingers) > 1 and o.measure == "tips"
+            if len(o.fingers) > 1 and isinstance(o, Opposition)
         }
         if isinstance(fingers, bool) or fingers not in sets:
             raise UnknownFingerError(

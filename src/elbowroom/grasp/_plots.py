@@ -92,7 +92,7 @@ def _draw_view(
         colour = colours.get(piece.finger, PALM_COLOUR if not piece.finger else IDLE_COLOUR)
         outline = _outline(1e3 * piece.vertices[:, [across, up]])
         ax.fill(*outline.T, fc=colour, ec="white", lw=0.6, alpha=0.62, zorder=depth[id(piece)])
-    _draw_object(ax, thing, across, up)
+    _draw_object(ax, thing, across, up, object_label(grasp))
     for name, bone in hand_bones(hand, grasp.ctrl, T).items():
         colour = colours.get(name, "#9aa3ad")
         ax.plot(*(1e3 * bone[:, [across, up]]).T, color=colour, lw=1.2, marker=".", ms=3, zorder=5)
@@ -107,6 +107,9 @@ def _draw_view(
             zorder=8,
             label=f"{name} tip",
         )
+    if grasp.touching:
+        contacts = 1e3 * (np.array(list(grasp.touching.values())) @ T[:3, :3].T + T[:3, 3])
+        ax.plot(contacts[:, across], contacts[:, up], "kx", ms=6, mew=1.6, zorder=9, label="contact")
     level = float(np.mean([tip[2] for tip in tips.values()]))
     ax.axhline(1e3 * level, color="#c0392b", ls="--", lw=1, zorder=6, label="grasp plane")
     ax.plot(*(1e3 * T[[across, up], 3]), "s", ms=7, mfc="white", mec="black", zorder=8, label="hand base")
@@ -116,22 +119,25 @@ def _draw_view(
     ax.grid(alpha=0.25)
 
 
-def _draw_object(ax: Axes, thing: DrawnObject, across: int, up: int) -> None:
+def _draw_object(ax: Axes, thing: DrawnObject, across: int, up: int, label: str) -> None:
     from matplotlib.patches import Circle, Rectangle
 
     style: dict[str, Any] = {"fc": OBJECT_COLOUR, "ec": "#8a6d1f", "lw": 1.4, "alpha": 0.55, "zorder": 4}
     center, size = 1e3 * thing.center, 1e3 * thing.size
     if thing.kind == "cylinder" and across == 0:
-        ax.add_patch(Circle((center[0], center[2]), size[0] / 2, label="object", **style))
+        ax.add_patch(Circle((center[0], center[2]), size[0] / 2, label=label, **style))
         return
     corner = (center[across] - size[across] / 2, center[up] - size[up] / 2)
-    ax.add_patch(Rectangle(corner, size[across], size[up], label="object", **style))
+    ax.add_patch(Rectangle(corner, size[across], size[up], label=label, **style))
 
 
 def _annotate(ax: Axes, grasp: Grasp, height: float) -> None:
     """Width arrow and tilt arc in the side view."""
     T, tips = grasp.to_world(height)
-    if grasp.mode != "cylinder":
+    if grasp.touching:
+        below = 1e3 * (height - 0.5 * grasp.width) - 9.0
+        ax.text(0.0, below, f"⌀ {1e3 * grasp.width:.1f} mm", ha="center", fontsize=9, zorder=9)
+    elif grasp.mode != "cylinder":
         ends = (tips[grasp.hand.thumb][0], float(np.mean([tips[name][0] for name in grasp.fingers])))
         level = 1e3 * height - 60.0
         ax.annotate(
@@ -165,6 +171,11 @@ def _annotate(ax: Axes, grasp: Grasp, height: float) -> None:
         fontsize=9,
         zorder=9,
     )
+
+
+def object_label(grasp: Grasp) -> str:
+    """What the drawn object is; a proportional cylinder is as wide as knuckles are apart and does not fit."""
+    return "knuckle distance" if grasp.mode == "cylinder" and not grasp.touching else "object"
 
 
 def finger_colours(grasp: Grasp) -> dict[str, str]:

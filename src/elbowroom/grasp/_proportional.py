@@ -5,8 +5,10 @@ thumb and reference finger is searched on 120 samples, then solved by Brent's me
 fingers are brought to the reference finger's height in the base frame. It is kept exactly as specified, with
 its defects: joint ranges are not applied; the width of a plane grasp holds for the reference finger only (the
 mean of the fingers is 5 to 8 mm off); heights are equal in the base frame, not in the world (10 to 27 mm
-apart there); where the tilt is clipped at 90 degrees thumb and fingers stay 7 to 10 mm apart in height; and
-cylinders jump by 1.308 rad of yaw and 83 degrees of tilt at the palm-mode limit.
+apart there); where the tilt is clipped at 90 degrees thumb and fingers stay 7 to 10 mm apart in height;
+cylinders jump by 1.308 rad of yaw and 83 degrees of tilt at the palm-mode limit, and their diameter, a distance
+between joints, is not that of an object: a cylinder of that size between the knuckles would reach 15 to 34 mm
+into thumb or palm.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from ..errors import InputError
-from ._grasp import Grasp, make_grasp, tilt_of
+from ._grasp import Grasp, make_grasp, tilt_of, upright
 from ._hand import Hand
 from ._tables import Fingers
-from ._types import ProportionalLaw
+from ._types import Mode, ProportionalLaw
 
 GRID = 120
 """Samples of s on [0, 1] in which the smallest width is looked for."""
@@ -153,7 +155,7 @@ class Proportional:
         s = self._solve_s(width, finger, self.law.yaw_line)
         tilt = clipped(tilt_of(self.difference(s, finger, self.law.yaw_line)))
         ctrl = self.ctrl(s, finger, self.law.yaw_line)
-        return make_grasp(self.hand, "line", "proportional", (finger,), width, s, ctrl, tilt)
+        return self._measured("line", (finger,), width, s, ctrl, tilt)
 
     def plane_range(self) -> tuple[float, float]:
         """Widths of a plane grasp: those of the reference finger."""
@@ -170,7 +172,7 @@ class Proportional:
             if finger != reference:
                 ctrl[self.hand.actuator_index(finger)] = self.bring_to_height(finger, level)
         tilt = clipped(self._tilt(ctrl, fingers))
-        return make_grasp(self.hand, "plane", "proportional", fingers, width, s, ctrl, tilt)
+        return self._measured("plane", fingers, width, s, ctrl, tilt)
 
     def bring_to_height(self, finger: str, level: float) -> float:
         """Control at which a fingertip is at a height of the base frame.
@@ -246,18 +248,31 @@ class Proportional:
         level = float(self.points.tip(self.law.cylinder_reference, ctrl)[2])
         for finger in self._wrapping:
             ctrl[self.hand.actuator_index(finger)] = self.bring_to_height(finger, level)
-        tilt = 0.0 if palm else wrapped(self._tilt(ctrl, self._wrapping))
+        tilt = 0.0 if palm else upright(self._tilt(ctrl, self._wrapping))
+        knuckles = self.hand.knuckles(ctrl)
+        others = [self.hand.finger_index(name) for name in self._wrapping]
+        apart = knuckles[self.hand.finger_index(self.hand.thumb)] - knuckles[others].mean(axis=0)
+        measured = float(np.linalg.norm(apart))
+        s = value / top
+        return self._measured(
+            "cylinder", self._wrapping, diameter, s, ctrl, tilt, measured=measured, palm_mode=palm
+        )
+
+    def _measured(
+        self,
+        mode: Mode,
+        fingers: tuple[str, ...],
+        width: float,
+        s: float,
+        ctrl: np.ndarray,
+        tilt: float,
+        **more: Any,
+    ) -> Grasp:
+        """The Grasp, its midpoint the mean of all active tips."""
+        active = [self.hand.finger_index(name) for name in (self.hand.thumb, *fingers)]
+        middle = self.hand.tips(ctrl)[active].mean(axis=0)
         return make_grasp(
-            self.hand,
-            "cylinder",
-            "proportional",
-            self._wrapping,
-            diameter,
-            value / top,
-            ctrl,
-            tilt,
-            measure="knuckles",
-            palm_mode=palm,
+            self.hand, mode, "proportional", fingers, width, s, ctrl, tilt, midpoint=middle, **more
         )
 
 
@@ -270,8 +285,3 @@ def _root(function: Callable[[float], float], low: float, high: float, tolerance
 def clipped(angle: float) -> float:
     """Limits a tilt to +-90 degrees."""
     return float(np.clip(angle, -np.pi / 2, np.pi / 2))
-
-
-def wrapped(angle: float) -> float:
-    """Brings a tilt into (-90, 90] degrees by half turns."""
-    return float(np.pi / 2 - (np.pi / 2 - angle) % np.pi)

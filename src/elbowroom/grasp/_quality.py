@@ -32,9 +32,10 @@ FLAT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """A fingertip on the object."""
+    """A fingertip, or a link of a wrapping hand, on the object."""
 
     finger: str
+    """Name of the finger or link."""
     point: Float[np.ndarray, "3"]
     """On the object's surface, world frame, m."""
     normal: Float[np.ndarray, "3"]
@@ -104,6 +105,25 @@ def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
         point = np.array([side + shift, tip[1], tip[2]])
         normal = np.array([-np.sign(side), 0.0, 0.0])
         contacts.append(Contact(name, read_only(point), read_only(normal), float(-normal @ (tip - point))))
+    return tuple(contacts)
+
+
+def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
+    """Contacts of a wrapped cylinder (the object a smooth cylinder grasp is planned for), named by their links.
+
+    Raises:
+        InputError: the grasp wraps nothing.
+    """
+    if not grasp.touching:
+        raise InputError(f"{grasp!r} wraps no cylinder; its contacts are at the fingertips")
+    T = grasp.to_world(height).T_world_base
+    contacts: list[Contact] = []
+    for link, point in grasp.touching.items():
+        place = T[:3, :3] @ point + T[:3, 3]
+        inward = np.array([-place[0], 0.0, height - place[2]])  # the axis is along Y through (0, height)
+        distance = float(np.linalg.norm(inward))
+        gap = distance - 0.5 * grasp.width
+        contacts.append(Contact(link, read_only(place), read_only(inward / distance), gap))
     return tuple(contacts)
 
 

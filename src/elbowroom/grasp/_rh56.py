@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import UnknownNameError, unknown
 from ..robot import load_robot
 from ._hand import Actuator, Finger, Hand
-from ._types import Align, Opposition, ProportionalLaw
+from ._types import Opposition, ProportionalLaw, Wrap
 
 ASSETS = "elbowroom.assets"
 MODEL = "rh56/rh56.xml"
@@ -30,11 +30,36 @@ FINGER_CLOSED = 1.5
 
 FINGER_SHAPE, THUMB_SHAPE = 1 / 1.6, 2.5
 """Exponents of the smooth closure: fingers close early, the thumb late (found by experiment)."""
-CYLINDER_THUMB_SHAPE = 6.0
-"""For cylinders the thumb stays open until the fingers have curled."""
-CYLINDER_SMALLEST = 0.050
-"""m; a closure that goes on to 45 mm lets the thumb's proximal link meet the curled fingers (exact meshes), and
-the base sinks towards the height of the grasp. The proportional method collides below 45 mm too."""
+CYLINDER_PLACES = {
+    "spec": (
+        (15, 60, 152),
+        (25, 60, 149),
+        (35, 56, 148),
+        (45, 48, 151),
+        (55, 40, 155),
+        (65, 29, 157),
+        (75, 21, 155.5),
+        (85, 17, 162),
+        (95, 18, 173),
+        (105, 19, 182.5),
+    ),
+    "newest": (
+        (15, 60, 152),
+        (25, 58, 153),
+        (35, 51, 155.5),
+        (45, 43, 158.5),
+        (55, 33, 160.5),
+        (65, 23, 161),
+        (75, 18, 167),
+        (85, 18, 177.5),
+        (90, 18, 182),
+    ),
+}
+"""Where cylinders lie in the hand, mm: diameter, x of the palm side, z of the axis; see `Wrap`.
+
+A smooth line near the best Ferrari-Canny quality of a grid of places (friction 0.5), kept away from where thumb and
+fingertips cross, about which no tilt is level. In later revisions the thumb opens less. Beyond the last diameters
+friction 0.5 no longer holds the cylinder."""
 
 
 @cache
@@ -111,7 +136,7 @@ def load_rh56(revision: str = "spec") -> Hand:
         actuators=actuators,
         fingers=fingers,
         thumb="thumb",
-        oppositions=_oppositions(entry),
+        oppositions=_oppositions(revision, entry),
         revision=revision,
         proportional=ProportionalLaw(
             pitch="thumb_proximal",
@@ -126,7 +151,7 @@ def load_rh56(revision: str = "spec") -> Hand:
     )
 
 
-def _oppositions(entry: dict[str, Any]) -> dict[str, Opposition]:
+def _oppositions(revision: str, entry: dict[str, Any]) -> dict[str, Opposition | Wrap]:
     """Opposition sets with the postures and shapes of the smooth method."""
     yaw = float(entry["thumb_yaw_plane"])
     shape = {"thumb_proximal": THUMB_SHAPE, **dict.fromkeys(FINGERS[1:], FINGER_SHAPE)}
@@ -137,17 +162,7 @@ def _oppositions(entry: dict[str, Any]) -> dict[str, Opposition]:
         name: Opposition(fingers, open={"thumb_yaw": yaw}, closed=pinch, shape=shape)
         for name, fingers in sets.items()
     }
-    wrapped = {"thumb_proximal": 0.2, "thumb_yaw": yaw, **dict.fromkeys(FINGERS[1:], 1.5)}
-    aligns: dict[str, Align] = {"cylinder": "mean", "cylinder from above": "knuckles"}
-    for name, align in aligns.items():
-        oppositions[name] = Opposition(
-            CYLINDER_SET,
-            measure="knuckles",
-            open={"thumb_yaw": yaw},
-            closed=wrapped,
-            shape={"thumb_proximal": CYLINDER_THUMB_SHAPE},
-            closed_width=CYLINDER_SMALLEST,
-            closed_tilt=None,
-            align=align,
-        )
-    return oppositions
+    rows = CYLINDER_PLACES.get(revision, CYLINDER_PLACES["newest"])
+    places = tuple((1e-3 * diameter, 1e-3 * x, 1e-3 * z) for diameter, x, z in rows)
+    across = {"thumb_yaw": yaw}
+    return {**oppositions, "cylinder": Wrap(CYLINDER_SET, places, open=across, closed=across)}

@@ -46,7 +46,7 @@ class DrawnObject:
 def hand_pieces(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> tuple[Piece, ...]:
     """All collision shapes of a hand in the world."""
     poses = T_world_base @ matrix_from_wxyz_xyz(hand.robot.link_poses(hand.cfg(ctrl)))
-    owner = link_fingers(hand)
+    owner = hand.link_fingers
     pieces: list[Piece] = []
     for link, shapes in hand.robot.shapes.items():
         for shape in shapes:
@@ -70,29 +70,20 @@ def hand_bones(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> dict[s
     return bones
 
 
-def link_fingers(hand: Hand) -> dict[str, str]:
-    """The finger of every link that only one finger moves."""
-    owners: dict[str, str] = {}
-    for finger in hand.fingers:
-        current = finger.tip_link
-        while True:
-            joint = hand.robot.parent_joint(current)
-            if joint is None:
-                break
-            owners[current] = finger.name if owners.get(current, finger.name) == finger.name else ""
-            current = joint.parent
-    return owners
-
-
 def drawn_object(grasp: Grasp, height: float = 0.1) -> DrawnObject:
-    """The object, to scale: its sides where the fingertips' mean and the thumb are.
+    """The object, to scale: its sides where the fingertips' mean and the thumb are, a cylinder where it is wrapped.
 
-    A cylinder lies between the knuckles that its diameter is measured from.
+    A cylinder of the proportional method lies between the knuckles that its diameter is measured from.
     """
     T, tips = grasp.to_world(height)
     points = np.array(list(tips.values()))
     reach = float(np.ptp(points[:, 1])) + 2 * BESIDE
     y = float(points[:, 1].min() + points[:, 1].max()) / 2
+    if grasp.touching:
+        reach = 2 * float(np.abs(points[:, 1]).max() + BESIDE)
+        return DrawnObject(
+            "cylinder", np.array([0.0, 0.0, height]), np.array([grasp.width, reach, grasp.width])
+        )
     if grasp.mode == "cylinder":
         knuckles = grasp.hand.knuckles(grasp.ctrl) @ T[:3, :3].T + T[:3, 3]
         others = [grasp.hand.finger_index(name) for name in grasp.fingers]

@@ -202,9 +202,9 @@ def _smooth(hand: Hand, mode: tuple[str, str, int], widths: int) -> list[TestLin
     lines.append(_at_most(f"{label}: largest step of a control (rad)", sweep.largest_jump, 0.15))
     steepest = float(np.degrees(sweep.largest_tilt_jump))
     lines.append(_at_most(f"{label}: largest step of the tilt (degrees)", steepest, 10.0))
+    lines.append(_at_most(f"{label}: control slope (rad/mm)", sweep.largest_slope / 1e3, 0.02))
     if kind == "cylinder":
         return lines
-    lines.append(_at_most(f"{label}: control slope (rad/mm)", sweep.largest_slope / 1e3, 0.02))
     lines.append(_at_most(f"{label}: smallest width (mm)", 1e3 * float(sweep.widths[0]), 6.0))
     if kind == "line" and hand.revision == "spec":
         lines += _line_tilt(label, sweep)

@@ -74,7 +74,7 @@ class SmoothClosure:
 
     def __init__(self, hand: Hand, name: str, opposition: Opposition, *, rebuild: bool = False) -> None:
         self.hand, self.name, self.opposition = hand, name, opposition
-        self.closure = Closure(hand, opposition.fingers, opposition.measure, opposition.align)
+        self.closure = Closure(hand, opposition.fingers)
         self._names = [hand.actuator_names[i] for i in self.closure.active]
         self._shape = np.array([opposition.shape.get(actuator, 1.0) for actuator in self._names])
         self.branch = self._load(rebuild)
@@ -198,8 +198,7 @@ class SmoothClosure:
         largest = LEVEL_SLOPE * abs(widths[1] - widths[0])
         for width in widths[1:]:
             state = self.closure.solve(nodes[-1], curve, width=float(width), side=side)
-            near_fold = self.opposition.align == "heights" and np.abs(state.x - nodes[-1].x).max() > largest
-            if state.residual > 10 * TOLERANCE or near_fold:
+            if state.residual > 10 * TOLERANCE or np.abs(state.x - nodes[-1].x).max() > largest:
                 break
             nodes.append(state)
         return nodes

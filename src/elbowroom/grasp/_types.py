@@ -1,16 +1,10 @@
-"""Values of the grasp folder: opposition sets and how they close."""
+"""Values of the grasp folder: fingers that oppose the thumb or wrap a cylinder, and how they close."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
-
-Measure = Literal["tips", "knuckles"]
-"""What a width is between: the tips along the world's closing axis, or the knuckles as a distance."""
-
-Align = Literal["heights", "mean", "knuckles"]
-"""What is level with the thumb; see `Opposition.align`."""
 
 Mode = Literal["line", "plane", "cylinder"]
 
@@ -26,8 +20,6 @@ class Opposition:
 
     fingers: tuple[str, ...]
     """Without the thumb."""
-    measure: Measure = "tips"
-    """What the width is between."""
     open: Mapping[str, float] = field(default_factory=dict[str, float])
     """Open posture by actuator, moved to the nearest level one; actuators not named are at their lower bound."""
     closed: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -38,9 +30,25 @@ class Opposition:
     """Smallest width, m; 5 mm is the smallest the specified planner offers."""
     closed_tilt: float | None = 0.0
     """Tilt of the closed posture, rad; None leaves it open."""
-    align: Align = "heights"
-    """What is level with the thumb in the world: every fingertip ("heights"), the fingertips' mean ("mean"), or the
-    fingers' knuckles' mean with the thumb's knuckle ("knuckles", so that a power grasp comes from above)."""
+
+
+@dataclass(frozen=True)
+class Wrap:
+    """Fingers that close around a cylinder along the spread axis, each until it touches.
+
+    Where the cylinder lies in the hand is given; the controls follow from contact. Every finger moves on the straight
+    line in control space from its open to its closed posture.
+    """
+
+    fingers: tuple[str, ...]
+    """Without the thumb."""
+    places: tuple[tuple[float, float, float], ...]
+    """Where the cylinder lies: rows of its diameter, the x of its palm side and the z of its axis in the base frame,
+    m, by rising diameter; monotone cubics lead from row to row. First and last diameter are the range."""
+    open: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Open posture by actuator; actuators not named are at their lower bound."""
+    closed: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Closed posture by actuator; actuators not named are at their upper bound."""
 
 
 @dataclass(frozen=True)

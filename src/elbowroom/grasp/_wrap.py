@@ -1,0 +1,202 @@
+"""Wrapping a cylinder: it is laid into the hand, and every finger closes until it touches.
+
+The cylinder lies along the spread axis; its place in the hand is a smooth curve over the diameter that the
+`Wrap` gives. A finger has one way to close, so first contact decides its controls: they are as continuous as
+the curve, and the diameter is that of an object that really fits. Contact is exact on the collision triangles
+(those that `GraspChecker` uses); the cylinder counts as endless, which is never too short. Fingers advance only
+as far as no point of them can have reached the cylinder (conservative advancement: each link's distance over a
+bound of its speed), so that no earlier contact is jumped over. The tilt levels the thumb tip with the mean of the
+fingertips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy.interpolate import PchipInterpolator
+
+from ..errors import InputError
+from ._grasp import read_only, tilt_of, upright
+from ._hand import Hand, driver_law, steepest
+from ._types import Wrap
+
+CONTACT = 1e-11
+"""m; a finger stops this far from the cylinder."""
+TOUCH = 1e-6
+"""m; links this near to the cylinder touch it."""
+MAX_ADVANCES = 100_000
+"""Steps after which a finger that only grazes the cylinder, and so advances ever more slowly, does not reach it."""
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A hand around a cylinder."""
+
+    ctrl: Float[np.ndarray, "actuators"]
+    tilt: float
+    s: float
+    """How far closed: 0 at the largest diameter, 1 at the smallest."""
+    axis: Float[np.ndarray, "3"]
+    """Middle of the cylinder in the base frame, m: beside the thumb, which alone bears one side of it."""
+    measured: float
+    """Diameter from the finger whose distance to the axis is farthest from the radius, m."""
+    touching: Mapping[str, Float[np.ndarray, "3"]]
+    """Links that touch, with the point, base frame."""
+
+
+class WrapClosure:
+    """Closes a hand around cylinders of any diameter in its range.
+
+    Raises:
+        InputError: a `Wrap` whose rows are not rising diameters with finite places, or a hand without geometry.
+    """
+
+    def __init__(self, hand: Hand, name: str, wrap: Wrap) -> None:
+        self.hand, self.name, self.wrap = hand, name, wrap
+        rows = np.asarray(wrap.places, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1:] != (3,) or len(rows) < 2 or not np.isfinite(rows).all():
+            raise InputError(
+                f"{self._label}: places must be two or more rows of diameter, x and z, found {wrap.places!r:.80}"
+            )
+        if rows[0, 0] <= 0.0 or np.any(np.diff(rows[:, 0]) <= 0.0):
+            raise InputError(
+                f"{self._label}: the diameters of places must be positive and rise, found {rows[:, 0].tolist()}"
+            )
+        self._places = PchipInterpolator(rows[:, 0], rows[:, 1:])
+        self.range = float(rows[0, 0]), float(rows[-1, 0])
+        self._open = self._posture(wrap.open, hand.ctrl_lower)
+        self._closed = self._posture(wrap.closed, hand.ctrl_upper)
+        self._meshes = {
+            link: tuple(np.ascontiguousarray(part) for part in (mesh.vertices, mesh.edges_unique, mesh.faces))
+            for link in hand.robot.mesh_links
+            if (mesh := hand.robot.link_mesh(link)) is not None
+        }
+        self._links = {
+            finger: [link for link in self._meshes if hand.link_fingers.get(link) == finger]
+            for finger in (hand.thumb, *wrap.fingers)
+        }
+        bare = [finger for finger, links in self._links.items() if not links]
+        if bare:
+            raise InputError(
+                f"{self._label}: no collision geometry on {', '.join(bare)}; nothing could touch"
+            )
+        self._speeds = {link: self._speed_bound(link) for links in self._links.values() for link in links}
+
+    def solve(self, diameter: float) -> Wrapped:
+        """The hand around a cylinder of a diameter within the range.
+
+        Raises:
+            InputError: a finger does not reach it, or it does not fit between palm and open fingers.
+        """
+        radius = 0.5 * diameter
+        side, z = (float(value) for value in self._places(diameter))
+        x, ctrl = side + radius, self.opened()
+        for finger in self._links:
+            self._move(ctrl, finger, self._first_touch(finger, x, z, radius))
+        near = self.nearest(ctrl, x, z)
+        inside = {link: distance for link, (distance, _) in near.items() if distance < radius - TOUCH}
+        if inside:
+            worst = min(inside, key=lambda link: inside[link])
+            raise InputError(
+                f"{self._label}: a cylinder of {1e3 * diameter:.1f} mm at x {1e3 * x:.1f}, z {1e3 * z:.1f} mm reaches "
+                f"{1e3 * (radius - inside[worst]):.2f} mm into {worst}; give another place"
+            )
+        reached = [min(near[link][0] for link in links) for links in self._links.values()]
+        tips = self.hand.tips(ctrl)
+        thumb = tips[self.hand.finger_index(self.hand.thumb)]
+        mean = tips[[self.hand.finger_index(name) for name in self.wrap.fingers]].mean(axis=0)
+        touching = {
+            link: read_only(point) for link, (distance, point) in near.items() if distance <= radius + TOUCH
+        }
+        return Wrapped(
+            ctrl=ctrl,
+            tilt=upright(tilt_of(thumb - mean)),
+            s=(self.range[1] - diameter) / (self.range[1] - self.range[0]),
+            axis=np.array([x, thumb[1], z]),
+            measured=2.0 * max(reached, key=lambda distance: abs(distance - radius)),
+            touching=touching,
+        )
+
+    def opened(self) -> Float[np.ndarray, "actuators"]:
+        """Controls with all wrapping fingers open."""
+        ctrl = self.hand.ctrl_lower.copy()
+        for finger in self._links:
+            self._move(ctrl, finger, 0.0)
+        return ctrl
+
+    def nearest(
+        self, ctrl: Float[np.ndarray, "actuators"], x: float, z: float, links: list[str] | None = None
+    ) -> dict[str, tuple[float, np.ndarray]]:
+        """Distance of links' surfaces to a line along the spread axis, and their nearest points, base frame."""
+        from ._kernels import axis_distance
+
+        kernel: Any = axis_distance
+        poses = self.hand.robot.link_poses(self.hand.cfg(ctrl))
+        found: dict[str, tuple[float, np.ndarray]] = {}
+        for link in self._meshes if links is None else links:
+            point = np.empty(3)
+            pose = poses[self.hand.robot.link_index(link)]
+            found[link] = (float(kernel(*self._meshes[link], pose, x, z, point)), point)
+        return found
+
+    @property
+    def _label(self) -> str:
+        return f"{self.hand.name}: {self.name!r}"
+
+    def _posture(self, given: Mapping[str, float], default: np.ndarray) -> np.ndarray:
+        values = default.copy()
+        for actuator, value in given.items():
+            values[self.hand.actuator_index(actuator)] = value
+        return np.clip(values, self.hand.ctrl_lower, self.hand.ctrl_upper)
+
+    def _move(self, ctrl: np.ndarray, finger: str, u: float) -> None:
+        own = list(self.hand.finger_actuators(finger))
+        ctrl[own] = (1.0 - u) * self._open[own] + u * self._closed[own]
+
+    def _first_touch(self, finger: str, x: float, z: float, radius: float) -> float:
+        """Way of a finger, 0 open and 1 closed, at which it first touches the cylinder."""
+        ctrl, links, u = self.opened(), self._links[finger], 0.0
+        where = f"a cylinder of {2e3 * radius:.1f} mm at x {1e3 * x:.1f}, z {1e3 * z:.1f} mm"
+        for _ in range(MAX_ADVANCES):
+            near = self.nearest(ctrl, x, z, links)
+            gaps = {link: distance - radius for link, (distance, _) in near.items()}
+            gap = min(gaps.values())
+            if u == 0.0 and gap < -TOUCH:
+                raise InputError(
+                    f"{self._label}: {finger} is {-1e3 * gap:.2f} mm inside {where} before it closes; "
+                    "give another place or open posture"
+                )
+            if gap <= CONTACT:
+                return u
+            if u == 1.0:
+                break
+            u = min(1.0, u + min(gap / max(self._speeds[link], 1e-300) for link, gap in gaps.items()))
+            self._move(ctrl, finger, u)
+        raise InputError(
+            f"{self._label}: {finger} does not reach {where}; give another place or closed posture"
+        )
+
+    def _speed_bound(self, link: str) -> float:
+        """How far any point of a link can move per unit of its finger's way, m: joint rates times distances."""
+        robot = self.hand.robot
+        spans = {
+            actuator.joint: (self._open[i], self._closed[i]) for i, actuator in enumerate(self.hand.actuators)
+        }
+        reach = float(np.linalg.norm(self._meshes[link][0], axis=-1).max())
+        speed, current = 0.0, link
+        while above := [joint for joint in robot.tree.joints if joint.child == current]:
+            for joint in reversed(above):
+                driver, law = driver_law(robot, joint)
+                start, end = spans.get(driver, (0.0, 0.0))
+                rate = abs(end - start) * steepest(law, min(start, end), max(start, end))
+                reach += float(np.linalg.norm(joint.T_joint_child[:3, 3]))
+                speed += rate if joint.type == "prismatic" else rate * reach
+                if joint.type == "prismatic":
+                    reach += max(abs(joint.lower), abs(joint.upper))
+                reach += float(np.linalg.norm(joint.T_parent_joint[:3, 3]))
+            current = above[0].parent
+        return speed
