@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from matplotlib.patches import Circle, Rectangle
 
 from elbowroom.errors import InputError, MissingExtraError
 from elbowroom.grasp import (
+    ApproachOptions,
     GraspPlanner,
     Hand,
     drawn_object,
     hand_bones,
     hand_pieces,
+    plan_approach,
     plot_grasp,
     plot_sweep,
     render_grasp,
@@ -114,6 +120,52 @@ def test_the_viewer_needs_a_display(smooth: GraspPlanner, monkeypatch: pytest.Mo
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     with pytest.raises(MissingExtraError, match="display"):
         show_grasp(smooth.line(0.03))
+
+
+class StandInViewer:
+    """What `mujoco.viewer.launch_passive` returns, open until the motion has been played."""
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, **ui: bool) -> None:
+        self.model, self.data, self.ui, self.cam = model, data, ui, mujoco.MjvCamera()
+        self.seen: list[np.ndarray] = []
+
+    def __enter__(self) -> StandInViewer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def is_running(self) -> bool:
+        return len(self.seen) < 100
+
+    def sync(self) -> None:
+        self.seen.append(self.data.qpos.copy())
+
+
+def test_the_viewer_plays_the_motion_to_its_end(
+    smooth: GraspPlanner, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[StandInViewer] = []
+
+    def launch(*args: Any, **ui: bool) -> StandInViewer:
+        opened.append(StandInViewer(*args, **ui))
+        return opened[0]
+
+    grasp = smooth.cylinder(0.05)
+    motion = plan_approach(smooth, grasp, options=ApproachOptions(ctrl_speed=4.0, base_speed=1.0))
+    clock = iter(np.linspace(0.0, 2 * motion.times[-1], 102))
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setitem(sys.modules, "mujoco.viewer", SimpleNamespace(launch_passive=launch))
+    show_grasp(grasp, motion=motion)
+    (viewer,) = opened
+    joint = viewer.model.joint("index_proximal_joint").qposadr[0]
+    angles = [qpos[joint] for qpos in viewer.seen]
+    assert angles[0] == pytest.approx(motion.ctrl[0, 3])
+    assert angles[-1] == pytest.approx(grasp.actuators["index"])
+    assert np.all(np.diff(angles) >= 0)
+    assert 0.1 < viewer.cam.lookat[2] < grasp.to_world().T_world_base[2, 3]
 
 
 def test_mujoco_pictures_are_of_the_bundled_hand(allegro: Hand) -> None:

@@ -23,6 +23,8 @@ from ._scene import DrawnObject, drawn_object
 BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
 CONTEXTS = ("mujoco.egl", "mujoco.osmesa", "mujoco.glfw")
 """Modules with a `GLContext`, in the order they are tried; the last needs a display."""
+AZIMUTH = 120.0
+"""Degrees; from where a grasp is looked at."""
 SKY, FLOOR = (0.93, 0.95, 0.97, 1.0), (0.80, 0.77, 0.72, 1.0)
 OBJECT_COLOUR = (0.95, 0.76, 0.31, 0.55)
 TIP_COLOURS = ((0.82, 0.16, 0.25, 1.0), (0.10, 0.42, 0.70, 1.0))
@@ -49,6 +51,15 @@ def floating_hand_spec(hand: Hand, thing: DrawnObject | None = None, *, table: b
     world = spec.worldbody
     if table:
         world.add_geom(name="table", type=mujoco.mjtGeom.mjGEOM_PLANE, size=(0.5, 0.5, 0.01), rgba=FLOOR)
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+        rgb1=SKY[:3],
+        rgb2=SKY[:3],
+        width=16,
+        height=96,
+    )
     world.add_light(pos=(0.3, -0.4, 0.9), dir=(-0.3, 0.4, -0.9), diffuse=(0.45, 0.45, 0.45), castshadow=True)
     world.add_light(pos=(-0.4, -0.3, 0.6), dir=(0.4, 0.3, -0.6), diffuse=(0.25, 0.25, 0.25), castshadow=False)
     if thing is not None:
@@ -78,7 +89,7 @@ def set_posture(
 
 
 def render_grasp(
-    grasp: Grasp, height: float = 0.1, *, size: tuple[int, int] = (960, 720), azimuth: float = 120.0
+    grasp: Grasp, height: float = 0.1, *, size: tuple[int, int] = (960, 720), azimuth: float = AZIMUTH
 ) -> UInt8[np.ndarray, "rows columns 3"]:
     """Picture of a grasp by MuJoCo's renderer, without a display.
 
@@ -99,14 +110,19 @@ def render_grasp(
     data = mujoco.MjData(model)
     set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
     camera = mujoco.MjvCamera()
-    camera.azimuth, camera.elevation, camera.distance = azimuth, -14.0, 0.45
-    lookat = 0.5 * (data.xpos[model.body("base").id] + np.array([0.0, 0.0, height]))
-    camera.lookat[:] = lookat
+    _aim(camera, grasp, height, azimuth)
     context = _open_context(columns, rows)
     try:
         return _draw(model, data, camera, grasp, height, columns, rows)
     finally:
         context.free()
+
+
+def _aim(camera: Any, grasp: Grasp, height: float, azimuth: float) -> None:
+    """Looks at the middle between the hand's base and the object."""
+    camera.azimuth, camera.elevation, camera.distance = azimuth, -14.0, 0.45
+    base = grasp.to_world(height).T_world_base[:3, 3]
+    camera.lookat[:] = 0.5 * (base + np.array([0.0, 0.0, height]))
 
 
 def _draw(
@@ -130,14 +146,11 @@ def _draw(
             np.array(colour, dtype=np.float32),
         )
         scene.ngeom += 1
-    scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = False
     viewport = mujoco.MjrRect(0, 0, columns, rows)
     pixels = np.empty((rows, columns, 3), dtype=np.uint8)
-    depth = np.empty((rows, columns), dtype=np.float32)
     mujoco.mjr_render(viewport, scene, gl)
-    mujoco.mjr_readPixels(pixels, depth, viewport, gl)
+    mujoco.mjr_readPixels(pixels, None, viewport, gl)
     gl.free()
-    pixels[depth >= 1.0] = np.round(255 * np.array(SKY[:3])).astype(np.uint8)
     return pixels[::-1].copy()
 
 
@@ -177,7 +190,8 @@ def show_grasp(grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = N
     model = floating_hand_spec(grasp.hand, drawn_object(grasp, height)).compile()
     data = mujoco.MjData(model)
     set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
-    with viewer_module.launch_passive(model, data) as viewer:
+    with viewer_module.launch_passive(model, data, show_left_ui=False, show_right_ui=False) as viewer:
+        _aim(viewer.cam, grasp, height, AZIMUTH)
         start = time.monotonic()
         while viewer.is_running():
             if motion is not None:
