@@ -241,3 +241,14 @@ def test_vamp_like_spherized_panda(load):
     assert contents.spheres is not None
     assert len(contents.spheres) > 10
     assert any("are not spheres" in text for text in contents.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "other"), [("a.yml", CUROBO_V2, "xrdf"), ("a.xrdf", XRDF, "curobo")]
+)
+def test_a_file_of_another_format_is_not_written_into(tmp_path, arm, model, name, text, other):
+    path = put(tmp_path, name, text)
+    before = path.read_bytes()
+    with pytest.raises(FormatError, match="expected"):
+        formats.write(path, robot=arm, spheres=model, format=other)
+    assert path.read_bytes() == before

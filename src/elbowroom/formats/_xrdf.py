@@ -43,13 +43,7 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
         UnknownLinkError: the spheres are of another robot.
     """
     path = Path(path)
-    data, notes = load_yaml(path)
-    if data.get("format") != "xrdf":
-        raise FormatError(f"{path}: expected 'format: xrdf', found {short(data.get('format'))}")
-    if data.get("format_version") != VERSION:
-        raise FormatError(
-            f"{path}: format_version {short(data.get('format_version'))} is not known, expected {VERSION}"
-        )
+    data, notes = _load(path)
     world, own = _section(data, "collision", path), _section(data, "self_collision", path)
     group = _group(world, own, path)
     if group is None:
@@ -84,9 +78,12 @@ def write_xrdf(
 
     Returns:
         What the format cannot hold.
+
+    Raises:
+        FormatError: there is a file already that is not an XRDF of a known version; it stays as it is.
     """
     path = Path(path)
-    data = load_yaml(path)[0] if path.exists() else _skeleton(robot)
+    data = _load(path)[0] if path.exists() else _skeleton(robot)
     world, own = _open(data, "collision", path), _open(data, "self_collision", path)
     ignored = ignored_pairs(pairs)
     if spheres is not None:
@@ -99,6 +96,18 @@ def write_xrdf(
         own["ignore"] = write_ignore(ignored)
     dump_yaml(path, data)
     return (*lost_names(ignored), *lost_objects(spheres))
+
+
+def _load(path: Path) -> tuple[Any, list[str]]:
+    """The document and notes on it, if it says that it is an XRDF of our version."""
+    data, notes = load_yaml(path)
+    if data.get("format") != "xrdf":
+        raise FormatError(f"{path}: expected 'format: xrdf', found {short(data.get('format'))}")
+    if data.get("format_version") != VERSION:
+        raise FormatError(
+            f"{path}: format_version {short(data.get('format_version'))} is not known, expected {VERSION}"
+        )
+    return data, notes
 
 
 def _section(data: Any, key: str, path: Path) -> Any:
