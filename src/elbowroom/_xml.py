@@ -1,4 +1,4 @@
-"""XML files, read safely.
+"""XML files, read safely and edited with their comments and indentation kept.
 
 Robot descriptions come from strangers. Entities, document types and network access are refused, size is
 bounded, and every complaint names file and line. Nothing here knows what the elements mean.
@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .errors import DescriptionError, UnsafeFileError
+from .errors import DescriptionError, ElbowroomError, UnsafeFileError
 
 MAX_BYTES = 32 * 2**20
 """Largest description read; the largest in common use are below 2 MB, meshes are separate files."""
@@ -79,6 +79,50 @@ def at_line(where: str, element: Any) -> str:
     name = element.get("name")
     label = f"<{element.tag} name={name!r}>" if name else f"<{element.tag}>"
     return f"{where}: line {element.sourceline}: {label}"
+
+
+def attribute(where: str, element: Any, name: str, error: type[ElbowroomError] = DescriptionError) -> str:
+    """A text attribute that must be there and not empty."""
+    value = element.get(name)
+    if not value:
+        raise error(f"{at_line(where, element)}: attribute {name!r} is missing")
+    return value
+
+
+def append(root: Any, tag: str, attributes: dict[str, str], after: tuple[str, ...] = ()) -> Any:
+    """Adds an element behind the last of its kind, indented like it.
+
+    Without one it goes behind the last of the kinds `after`, tried in their order, and without those to the end.
+    """
+    element = etree.Element(tag, attributes)
+    for kind in (tag, *after):
+        same = root.findall(kind)
+        if same:
+            last = same[-1]
+            before = last.getprevious()
+            indent = before.tail if before is not None else root.text
+            last.addnext(element)  # moves the tail of `last` behind the new element
+            element.tail, last.tail = last.tail or "\n", indent or "\n  "
+            return element
+    if len(root):
+        root[-1].tail = "\n  "
+    else:
+        root.text = "\n  "
+    root.append(element)
+    element.tail = "\n"
+    return element
+
+
+def remove(root: Any, element: Any) -> None:
+    """Removes an element with its line; text and comments around it stay."""
+    previous, after = element.getprevious(), element.tail or ""
+    before = (root.text if previous is None else previous.tail) or ""
+    root.remove(element)
+    kept = before + (after if after.strip() else "") if before.strip() else after
+    if previous is None:
+        root.text = kept
+    else:
+        previous.tail = kept
 
 
 def numbers(where: str, element: Any, attribute: str, count: int | tuple[int, ...]) -> list[float] | None:

@@ -77,3 +77,17 @@ def test_missing_attributes_name_the_line(tmp_path, arm, old):
     path = put(tmp_path, "a.srdf", SRDF.replace(old, "", 1))
     with pytest.raises(ValueError, match="a.srdf: line [34]: .*is missing"):
         formats.read(path, robot=arm)
+
+
+def test_text_between_elements_stays_when_one_is_removed(tmp_path, arm):
+    path = tmp_path / "a.srdf"
+    path.write_text(
+        '<robot name="teaarm">\n  kept before\n  <disable_collisions link1="base_link" link2="waist_link" reason="User"/>\n'
+        '  <!-- kept -->\n  <disable_collisions link1="base_link" link2="torso_link" reason="User"/> kept after\n</robot>\n'
+    )
+    formats.write(path, robot=arm, pairs={})
+    text = path.read_text()
+    assert "disable_collisions" not in text
+    assert "kept before" in text
+    assert "<!-- kept -->" in text
+    assert "kept after" in text

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._xml import at_line, numbers, parse_xml, read_xml
+from .._xml import append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
 from ..pairs import PairMatrix
 from ..pairs._srdf import TO_SRDF, edit_pairs, read_pairs_srdf
+from ..robot._srdf import link_pair, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, pair, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, write_bytes
 from ._yaml import lost_objects
 
 if TYPE_CHECKING:
@@ -46,13 +47,11 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
     """
     path = Path(path)
     where = str(path)
-    root = read_xml(path, "SRDF file").getroot()
-    if root.tag != "robot":
-        raise FormatError(f"{where}: expected an SRDF with root <robot>, found <{root.tag}>")
+    root = srdf_tree(path, FormatError).getroot()
     spheres: dict[str, tuple[list[list[float]], list[float]]] = {}
     notes: list[str] = []
     for element in root.findall("link_sphere_approximation"):
-        link = _attribute(where, element, "link")
+        link = attribute(where, element, "link", FormatError)
         if link in spheres:
             raise FormatError(f"{at_line(where, element)}: link {link!r} is approximated twice")
         centers, radii = spheres.setdefault(link, ([], []))
@@ -82,8 +81,7 @@ def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPa
     where = str(path)
     ignored: dict[LinkPair, str] = {}
     for element in root.findall("disable_collisions"):
-        names = _attribute(where, element, "link1"), _attribute(where, element, "link2")
-        ignored[pair(*names, at_line(where, element))] = element.get("reason", "")
+        ignored[link_pair(where, element, FormatError)] = element.get("reason", "")
     if robot is None:
         counts = {tag: len(root.findall(tag)) for tag in (DEFAULT_OFF, "enable_collisions")}
         found = " and ".join(f"{count} <{tag}>" for tag, count in counts.items() if count)
@@ -108,7 +106,7 @@ def write_srdf(
     """
     path = Path(path)
     if path.exists():
-        tree = read_xml(path, "SRDF file")
+        tree = srdf_tree(path, FormatError)
     else:
         name = robot.name if robot else (spheres.robot_name if spheres else "") or "robot"
         tree = parse_xml(etree.tostring(etree.Element("robot", name=name)), str(path))
@@ -132,11 +130,11 @@ def _write_spheres(root: Any, spheres: SphereModel) -> None:
     for link, element in present.items():
         says_none = all(sphere.get("radius") == "0" for sphere in element.findall("sphere"))
         if link not in spheres.counts and not says_none:
-            _remove(root, element)
+            remove(root, element)
     for link in spheres.counts:
         element = present.get(link)
         if element is None:
-            element = _append(root, "link_sphere_approximation", link=link)
+            element = append(root, "link_sphere_approximation", {"link": link})
         for sphere in element.findall("sphere"):
             element.remove(sphere)
         element.text = "\n    "
@@ -156,7 +154,7 @@ def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None
     for element in root.findall("enable_collisions"):
         a, b = element.get("link1", ""), element.get("link2", "")
         if (min(a, b), max(a, b)) in ignored:
-            _remove(root, element)
+            remove(root, element)
         else:
             enabled.add((min(a, b), max(a, b)))
     present: set[LinkPair] = set()
@@ -164,7 +162,7 @@ def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None
         a, b = element.get("link1", ""), element.get("link2", "")
         names = (min(a, b), max(a, b))
         if names not in ignored or names in present:
-            _remove(root, element)
+            remove(root, element)
             continue
         present.add(names)
         reason = REASONS.get(ignored[names], ignored[names])
@@ -173,41 +171,14 @@ def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None
     for a, b in sorted(set(ignored) - present):
         reason = REASONS.get(ignored[a, b], ignored[a, b]) or "User"
         if not (robot is not None and off & {a, b} and reason == "User"):  # the default says so already
-            _append(root, "disable_collisions", link1=a, link2=b, reason=reason)
+            append(root, "disable_collisions", {"link1": a, "link2": b, "reason": reason})
     if off and robot is None:
         return [f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"]
     for link in sorted(off & set(robot.link_names)) if robot is not None else ():
         for other in robot.link_names if robot is not None else ():
             names = (min(link, other), max(link, other))
             if other != link and names not in ignored and names not in enabled:
-                _append(root, "enable_collisions", link1=names[0], link2=names[1])
+                named = {"link1": names[0], "link2": names[1]}
+                append(root, "enable_collisions", named, after=("disable_collisions",))
                 enabled.add(names)
     return []
-
-
-def _append(root: Any, tag: str, **attributes: str) -> Any:
-    if len(root):
-        root[-1].tail = "\n  "
-    else:
-        root.text = "\n  "
-    element = etree.SubElement(root, tag, **attributes)
-    element.tail = "\n"
-    return element
-
-
-def _remove(root: Any, element: Any) -> None:
-    """Removes an element with its line; text and comments around it stay."""
-    before, tail = element.getprevious(), element.tail
-    if tail and tail.strip():
-        if before is not None:
-            before.tail = (before.tail or "") + tail
-        else:
-            root.text = (root.text or "") + tail
-    root.remove(element)
-
-
-def _attribute(where: str, element: Any, attribute: str) -> str:
-    value = element.get(attribute)
-    if not value:
-        raise FormatError(f"{at_line(where, element)}: attribute {attribute!r} is missing")
-    return value

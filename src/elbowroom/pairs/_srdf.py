@@ -14,9 +14,10 @@ from typing import Any
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import write_bytes
-from .._xml import at_line, read_xml
+from .._xml import append, attribute, remove
 from ..errors import DescriptionError, unknown
 from ..robot import Robot
+from ..robot._srdf import link_pair, srdf_tree
 from ..typing import LinkPair
 from ._given import SRDF_REASONS, matrix_from_ignored
 from ._matrix import PairEvidence, PairMatrix, PairReason
@@ -41,12 +42,12 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
         DescriptionError: broken XML, missing attributes, a link paired with itself, or no link in common.
     """
     where = str(path)
-    root = _root(Path(path))
+    root = srdf_tree(Path(path)).getroot()
     notes: list[str] = []
     ignored: dict[LinkPair, PairEvidence] = {}
     known = set(robot.link_names)
     for element in root.findall("disable_default_collisions"):
-        link = _attribute(where, element, "link")
+        link = attribute(where, element, "link")
         if link not in known:
             notes.append(f"disable_default_collisions: {unknown('link', link, robot.link_names)}")
             continue
@@ -55,14 +56,14 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
                 text = f"ignored because the SRDF disables collisions of {link} by default"
                 ignored[_sorted(link, other)] = PairEvidence(PairReason.USER, text, source="SRDF")
     for element in root.findall("enable_collisions"):
-        pair = _pair(where, element)
+        pair = link_pair(where, element)
         if set(pair) <= known:
             ignored.pop(pair, None)
         else:
             notes.append(f"enable_collisions: {unknown('link', _missing(pair, known), robot.link_names)}")
     used = 0
     for element in root.findall("disable_collisions"):
-        pair = _pair(where, element)
+        pair = link_pair(where, element)
         if set(pair) <= known:
             ignored[pair] = _evidence(element)
             used += 1
@@ -95,8 +96,8 @@ def write_pairs_srdf(
         root.text = "\n"
         tree = root.getroottree()
     else:
-        root = _root(Path(template))
-        tree = root.getroottree()
+        tree = srdf_tree(Path(template))
+        root = tree.getroot()
     edit_pairs(root, pairs, str(template))
     data = etree.tostring(tree, xml_declaration=True, encoding="UTF-8")
     write_bytes(Path(path), data if data.endswith(b"\n") else data + b"\n")
@@ -112,25 +113,25 @@ def edit_pairs(root: Any, pairs: PairMatrix, where: str) -> None:
     off = {element.get("link") for element in root.findall("disable_default_collisions")}
     written: set[LinkPair] = set()
     for element in root.findall("disable_collisions"):
-        pair = _pair(where, element)
+        pair = link_pair(where, element)
         if pair in checked or pair in written:
-            _remove(root, element)
+            remove(root, element)
         elif pair in wanted:
             written.add(pair)
             _update(element, wanted[pair])
     enabled: set[LinkPair] = set()
     for element in root.findall("enable_collisions"):
-        pair = _pair(where, element)
+        pair = link_pair(where, element)
         if pair in wanted:
-            _remove(root, element)
+            remove(root, element)
         else:
             enabled.add(pair)
     for pair, found in wanted.items():
         if pair not in written and not (off & set(pair) and "by default" in found.text):
-            _update(_append(root, "disable_collisions", pair), found)
+            _update(_add(root, "disable_collisions", pair), found)
     for pair in sorted(checked - enabled):
         if off & set(pair):
-            _append(root, "enable_collisions", pair)
+            _add(root, "enable_collisions", pair)
 
 
 def _update(element: Any, found: PairEvidence) -> None:
@@ -157,59 +158,8 @@ def _evidence(element: Any) -> PairEvidence:
     return PairEvidence(reason, text, bound=bound, source="SRDF", srdf_reason=given)
 
 
-def _append(root: Any, tag: str, pair: LinkPair) -> Any:
-    """Adds an element after the last of its kind, indented like it."""
-    element = etree.Element(tag, link1=pair[0], link2=pair[1])
-    same = root.findall(tag) or root.findall("disable_collisions")
-    if same:
-        last = same[-1]
-        before = last.getprevious()
-        indent = before.tail if before is not None else root.text
-        last.addnext(element)  # moves the tail of `last` behind the new element
-        element.tail, last.tail = last.tail, indent or "\n  "
-        if element.tail is None:
-            element.tail = "\n"
-        return element
-    children = list(root)
-    if children:
-        children[-1].tail = "\n  "
-    else:
-        root.text = "\n  "
-    root.append(element)
-    element.tail = "\n"
-    return element
-
-
-def _remove(root: Any, element: Any) -> None:
-    """Removes an element and the white space before it; text and comments around it stay."""
-    previous = element.getprevious()
-    tail = element.tail
-    root.remove(element)
-    if previous is not None:
-        previous.tail = tail
-    else:
-        root.text = tail
-
-
-def _root(path: Path) -> Any:
-    root = read_xml(path, "SRDF file").getroot()
-    if root.tag != "robot":
-        raise DescriptionError(f"{path}: expected an SRDF with root <robot>, found <{root.tag}>")
-    return root
-
-
-def _pair(where: str, element: Any) -> LinkPair:
-    a, b = _attribute(where, element, "link1"), _attribute(where, element, "link2")
-    if a == b:
-        raise DescriptionError(f"{at_line(where, element)}: link {a!r} is paired with itself")
-    return _sorted(a, b)
-
-
-def _attribute(where: str, element: Any, name: str) -> str:
-    value = element.get(name)
-    if not value:
-        raise DescriptionError(f"{at_line(where, element)}: attribute {name!r} is missing")
-    return value
+def _add(root: Any, tag: str, pair: LinkPair) -> Any:
+    return append(root, tag, {"link1": pair[0], "link2": pair[1]}, after=("disable_collisions",))
 
 
 def _sorted(a: str, b: str) -> LinkPair:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._xml import at_line, numbers, read_xml
-from ..errors import DescriptionError, unknown
+from .._xml import at_line, attribute, numbers, read_xml
+from ..errors import DescriptionError, ElbowroomError, unknown
 from ..typing import LinkPair
 
 
@@ -39,22 +39,20 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
         DescriptionError: broken XML, missing attributes, values that are not numbers, another robot's file.
     """
     where = str(path)
-    root = read_xml(path, "SRDF file").getroot()
-    if root.tag != "robot":
-        raise DescriptionError(f"{where}: expected an SRDF with root <robot>, found <{root.tag}>")
+    root = srdf_tree(path).getroot()
     links, joints = set(link_names), set(joint_names)
     notes: list[str] = []
     named: dict[str, dict[str, float]] = {}
     used = 0
     for state in root.findall("group_state"):
-        values = named.setdefault(_attribute(where, state, "name"), {})
+        values = named.setdefault(attribute(where, state, "name"), {})
         for element in state.findall("joint"):
-            joint = _attribute(where, element, "name")
+            joint = attribute(where, element, "name")
             if joint not in joints:
                 notes.append(f"group state {state.get('name')!r}: {unknown('joint', joint, joint_names)}")
                 continue
             used += 1
-            _attribute(where, element, "value")
+            attribute(where, element, "value")
             numbers_given = numbers(where, element, "value", (1, 2, 3, 4, 6, 7))
             if numbers_given is not None and len(numbers_given) == 1:
                 values[joint] = numbers_given[0]
@@ -64,19 +62,17 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
                 )
     disabled: dict[LinkPair, str] = {}
     for element in root.findall("disable_collisions"):
-        a, b = _attribute(where, element, "link1"), _attribute(where, element, "link2")
-        missing = [name for name in (a, b) if name not in links]
+        pair = link_pair(where, element)
+        missing = [name for name in pair if name not in links]
         if missing:
             notes.append(f"disabled pair: {unknown('link', missing[0], link_names)}")
             continue
-        if a == b:
-            raise DescriptionError(f"{at_line(where, element)}: link {a!r} is paired with itself")
         used += 1
-        disabled[(min(a, b), max(a, b))] = element.get("reason", "")
+        disabled[pair] = element.get("reason", "")
     if notes and not used:
         raise DescriptionError(f"{where}: the SRDF is for another robot; {notes[0]}")
     groups = {
-        _attribute(where, group, "name"): tuple(name for child in group for name in _names(child))
+        attribute(where, group, "name"): tuple(name for child in group for name in _names(child))
         for group in root.findall("group")
     }
     return Srdf(named, disabled, groups, tuple(notes))
@@ -88,8 +84,17 @@ def _names(element: Any) -> tuple[str, ...]:
     return tuple(value for key in ("name", "base_link", "tip_link") if (value := element.get(key)))
 
 
-def _attribute(where: str, element: Any, attribute: str) -> str:
-    value = element.get(attribute)
-    if not value:
-        raise DescriptionError(f"{at_line(where, element)}: attribute {attribute!r} is missing")
-    return value
+def srdf_tree(path: Path, error: type[ElbowroomError] = DescriptionError) -> Any:
+    """The lxml tree of an SRDF file."""
+    tree = read_xml(path, "SRDF file")
+    if tree.getroot().tag != "robot":
+        raise error(f"{path}: expected an SRDF with root <robot>, found <{tree.getroot().tag}>")
+    return tree
+
+
+def link_pair(where: str, element: Any, error: type[ElbowroomError] = DescriptionError) -> LinkPair:
+    """The two links of a `<disable_collisions>` or `<enable_collisions>`, sorted by name."""
+    a, b = (attribute(where, element, name, error) for name in ("link1", "link2"))
+    if a == b:
+        raise error(f"{at_line(where, element)}: link {a!r} is paired with itself")
+    return (a, b) if a < b else (b, a)
