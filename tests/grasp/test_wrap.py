@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -12,21 +13,27 @@ import pytest
 import trimesh
 
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.errors import InputError
+from elbowroom.errors import ElbowroomError, InputError
 from elbowroom.grasp import (
     Grasp,
     GraspChecker,
     GraspPlanner,
+    GraspRangeError,
     Hand,
+    Opposition,
+    UnknownFingerError,
     Wrap,
     contacts_on_cylinder,
+    contacts_on_sides,
     drawn_object,
     grasp_quality,
+    load_hand,
     plan_approach,
     rate_grasp,
     rh56_spec,
 )
 from elbowroom.grasp._grasp import rotation
+from elbowroom.grasp._kernels import axis_distance
 from elbowroom.grasp._wrap import WrapClosure
 
 Planners = Callable[..., GraspPlanner]
@@ -175,6 +182,10 @@ def test_contacts_press_on_the_axis_and_hold(smooth: GraspPlanner) -> None:
         assert quality.force_closure
     with pytest.raises(InputError, match="wraps no cylinder"):
         contacts_on_cylinder(smooth.line(0.03))
+    with pytest.raises(InputError, match="height"):
+        contacts_on_cylinder(smooth.cylinder(0.03), "high")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no flat sides"):
+        contacts_on_sides(smooth.cylinder(0.03))
 
 
 def test_the_hand_reaches_half_around_up_to_55_mm(smooth: GraspPlanner) -> None:
@@ -202,9 +213,13 @@ def test_checks_know_what_touches(checker: GraspChecker, smooth: GraspPlanner) -
         grasp = smooth.cylinder(diameter)
         found = checker.check(grasp, object_mesh=cylinder(diameter), T_world_object=T)
         assert found.free, found.why
-        assert found.tip_links == tuple(grasp.touching)
+        assert set(grasp.touching) < set(found.tip_links)
+        assert "base" not in found.tip_links
+        assert found.clearance > 0.01
         thicker = checker.check(grasp, object_mesh=cylinder(diameter + 0.003), T_world_object=T)
         assert set(grasp.touching) <= set(thicker.blocked)
+        tolerant = GraspChecker(checker.hand, wrap_allowance=0.01)
+        assert tolerant.check(grasp, object_mesh=cylinder(diameter + 0.003), T_world_object=T).free
     rated = rate_grasp(smooth.cylinder(0.05), checker, cylinder(0.05), T_world_object=T)
     assert rated.quality.force_closure
     assert rated.quality.largest_gap < 1e-5
@@ -253,6 +268,9 @@ def test_other_hands_wrap_too(allegro: Hand) -> None:
         (((0.05, 0.02, 0.15), (0.06, np.nan, 0.15)), "two or more rows"),
         (((0.06, 0.02, 0.15), (0.05, 0.02, 0.15)), "positive and rise"),
         (((0.0, 0.02, 0.15), (0.05, 0.02, 0.15)), "positive and rise"),
+        ((("a", "b", "c"), (1, 2, 3)), "two or more rows"),
+        (((0.05, 0.02, 0.15), (0.06, 0.02)), "two or more rows"),
+        ({"a": 1}, "two or more rows"),
     ],
 )
 def test_bad_places_are_refused(hand: Hand, places: Any, text: str) -> None:
@@ -280,3 +298,139 @@ def test_wraps_and_branches_are_told_apart(smooth: GraspPlanner) -> None:
         smooth.branch("cylinder")
     with pytest.raises(InputError, match="does not wrap"):
         smooth.wrap("line index")
+
+
+@pytest.mark.parametrize(
+    ("posture", "text"),
+    [
+        ({"index": np.nan}, "'index' needs a finite number, found nan"),
+        ({"index": "much"}, "'index' needs a finite number, found 'much'"),
+        ({"indx": 1.0}, "did you mean 'index'"),
+        ([1.0], "maps actuators to rad"),
+    ],
+)
+def test_bad_postures_are_refused(hand: Hand, posture: Any, text: str) -> None:
+    places = ((0.04, 0.03, 0.15), (0.05, 0.03, 0.15))
+    for wrap in (Wrap(("index",), places, posture), Wrap(("index",), places, {}, posture)):
+        with pytest.raises(ElbowroomError, match=text):
+            WrapClosure(hand, "mine", wrap)
+
+
+@pytest.mark.parametrize("fingers", [(), ("indx",), ("thumb",), ("index", "index")])
+def test_sets_name_different_fingers(hand: Hand, fingers: tuple[str, ...]) -> None:
+    for entry in (Wrap(fingers, ((0.04, 0.03, 0.15), (0.05, 0.03, 0.15))), Opposition(fingers)):
+        with pytest.raises(InputError, match="'mine' must name different fingers of: index, middle"):
+            replace(hand, oppositions={"mine": entry})
+
+
+def test_a_wrap_of_any_name_wraps_cylinders(hand: Hand) -> None:
+    wrap = hand.opposition("cylinder")
+    planner = GraspPlanner(replace(hand, oppositions={"around": wrap}))
+    grasp = planner.cylinder(0.05)
+    assert grasp.opposition == "around"
+    np.testing.assert_allclose(planner.grasp("cylinder", 0.05).ctrl, grasp.ctrl)
+    with pytest.raises(GraspRangeError, match="diameter 500"):
+        planner.oppose("around", 0.5)
+    two = GraspPlanner(replace(hand, oppositions={"around": wrap, "other": wrap}))
+    with pytest.raises(UnknownFingerError, match="there are: around, other"):
+        two.cylinder(0.05)
+    with pytest.raises(InputError, match="needs method='smooth'"):
+        GraspPlanner(replace(hand, oppositions={"cylinder": wrap, "mine": wrap}), "proportional").oppose(
+            "mine", 0.05
+        )
+
+
+def test_idle_fingers_stay_where_they_are_told(hand: Hand) -> None:
+    places = ((0.045, 0.044, 0.153), (0.055, 0.040, 0.155))
+    across = {"thumb_yaw": 1.308}
+    mine = replace(hand, oppositions={"two": Wrap(("index", "middle"), places, across, across)})
+    planner = GraspPlanner(mine, unused=0.2)
+    grasp = planner.oppose("two", 0.05)
+    assert grasp.actuators["ring"] == grasp.actuators["pinky"] == 0.2
+    motion = plan_approach(planner, grasp)
+    assert np.ptp(motion.ctrl[:, [0, 1]]) == 0.0
+    with pytest.raises(InputError, match="into (ring|pinky)"):  # curled, they are where the cylinder is
+        GraspPlanner(mine, unused=1.2).oppose("two", 0.05)
+
+
+def test_distances_of_meshes_with_degenerate_faces() -> None:
+    """Against sampled points of every face: no face seen edge-on or without area counts as met by the line."""
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet((1.0, 1.0, 1.0), 4000)
+    turned = np.array([1.0, 0, 0, 0, 0, 0, 0])
+    for case in range(300):
+        corners = rng.uniform(-0.05, 0.05, (4, 3, 3))
+        corners[0, 1:] = corners[0, 0]  # a point
+        corners[1, :, [0, 2]] = corners[1, 0, [0, 2]][:, None]  # a line along Y
+        corners[2, 2] = 0.5 * (corners[2, 0] + corners[2, 1])  # a line
+        corners[3, :, 0] = corners[3, 0, 0]  # a face seen edge-on
+        if case % 2:
+            turned = rng.normal(size=7) * [1, 1, 1, 1, 0.01, 0.01, 0.01]
+            turned[:4] /= np.linalg.norm(turned[:4])
+        x, z = rng.uniform(-0.08, 0.08, 2)
+        faces = np.arange(12).reshape(4, 3)
+        edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+        point = np.empty(3)
+        found = axis_distance(corners.reshape(-1, 3), edges, faces, turned, x, z, point)
+        T = matrix_from_wxyz_xyz(turned)
+        cloud = np.einsum("sk,fkj->fsj", weights, corners).reshape(-1, 3) @ T[:3, :3].T + T[:3, 3]
+        sampled = np.hypot(cloud[:, 0] - x, cloud[:, 2] - z).min()
+        assert found <= sampled + 1e-12
+        assert found > sampled - 0.004
+        assert np.hypot(point[0] - x, point[2] - z) == pytest.approx(found, abs=1e-12)
+
+
+TOY = """
+<mujoco><compiler angle="radian"/><worldbody><body name="palm">
+  <geom type="box" size="0.06 0.05 0.01" pos="0.05 0 0.05"/>
+  <body name="mount" pos="0 0 0.1">{mount}
+    <body name="a1"><joint name="a" axis="0 1 0" range="0 1.5"/>
+      <geom type="capsule" fromto="0 0 0 0 0 0.08" size="0.008"/>{pad}
+    </body>
+  </body>
+  <body name="b1" pos="0 0.04 0.1"><joint name="b" axis="0 1 0" range="0 1.5"/>
+    <geom type="capsule" fromto="0 0 0 0 0 0.08" size="0.008"/></body>
+  <body name="t1" pos="0.1 0.02 0.1">{slide}<joint name="t" axis="0 -1 0" range="0 1.5"/>
+    <geom type="capsule" fromto="0 0 0 0 0 0.08" size="0.008"/></body>
+</body></worldbody>{couplings}</mujoco>
+"""
+
+
+def toy_hand(folder: Path, actuators: tuple[str, ...] = ("a", "b", "t"), **parts: str) -> Hand:
+    """Two fingers and a thumb, one hinge each, that close in the XZ plane around x 50, z 160 mm."""
+    path = folder / "toy.xml"
+    path.write_text(TOY.format(**{"mount": "", "pad": "", "slide": "", "couplings": "", **parts}))
+    tips = {name: (f"{name[0]}1", (0.0, 0.0, 0.08)) for name in ("thumb", "a", "b")}
+    places = ((0.03, 0.035, 0.16), (0.05, 0.025, 0.16))
+    return load_hand(
+        path, fingertips=tips, oppositions={"cylinder": Wrap(("a", "b"), places)}, actuators=actuators
+    )
+
+
+def test_a_mount_that_touches_is_not_the_finger(tmp_path: Path) -> None:
+    """A fixed link below a finger, level with the underside of the cylinder: the finger closes all the same."""
+    hand = toy_hand(tmp_path, mount='<geom type="box" size="0.07 0.01 0.01" pos="0.05 0 0.03"/>')
+    grasp = GraspPlanner(hand).cylinder(0.04)
+    assert set(grasp.touching) == {"mount", "a1", "b1", "t1"}
+    assert abs(grasp.width_error) < 1e-9
+    assert grasp.actuators["a"] == pytest.approx(grasp.actuators["b"])
+
+
+def test_what_hangs_on_the_tip_is_the_finger(tmp_path: Path) -> None:
+    pad = '<body name="pad" pos="0.01 0 0.06"><geom type="sphere" size="0.006"/></body>'
+    grasp = GraspPlanner(toy_hand(tmp_path, pad=pad)).cylinder(0.04)
+    assert "pad" in grasp.touching
+    assert grasp.actuators["a"] < grasp.actuators["b"] - 0.05
+
+
+def test_slides_without_limits_do_not_stop_it(tmp_path: Path) -> None:
+    slide = '<joint name="rail" type="slide" axis="0 1 0"/>'
+    plain, railed = (GraspPlanner(toy_hand(tmp_path, slide=part)).cylinder(0.04).ctrl for part in ("", slide))
+    np.testing.assert_allclose(railed, plain, atol=1e-9)
+
+
+def test_fingers_that_share_an_actuator_are_refused(tmp_path: Path) -> None:
+    coupled = '<equality><joint joint1="b" joint2="a" polycoef="0 1 0 0 0"/></equality>'
+    hand = toy_hand(tmp_path, ("a", "t"), couplings=coupled)
+    with pytest.raises(InputError, match="'a' moves a and b.*same value in both postures"):
+        GraspPlanner(hand).cylinder(0.04)

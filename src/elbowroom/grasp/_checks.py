@@ -2,8 +2,8 @@
 
 Distances are signed (negative is penetration). The links that carry active fingertips are meant to touch the
 object; they may overlap it by an allowance, because a hand's collision shapes enclose its fingers and so reach
-beyond the fingertip points. A hand wrapped around a cylinder touches it with the links that its grasp names;
-those may overlap it only by what a mesh differs from a round object. Link pairs that touch in the open posture,
+beyond the fingertip points. A hand wrapped around a cylinder may touch it with all links of the fingers that wrap
+it, which may overlap it only by what a mesh differs from a round object. Link pairs that touch in the open posture,
 or that a joint joins, are not checked against each other. The table is a half-space and exact for meshes: their
 lowest vertex decides.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TIP_ALLOWANCE = 0.008
 """m; overlap with the object granted to links that carry active fingertips: about the radius of a finger."""
 WRAP_ALLOWANCE = 0.0005
-"""m; overlap granted to links that touch a wrapped cylinder: a mesh of it has flat sides."""
+"""m; overlap granted to links that wrap a cylinder: a mesh of it has flat sides."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class GraspCheck:
     object_distances: Mapping[str, float]
     """Signed distance of each link to the object, m; empty without an object."""
     tip_links: tuple[str, ...]
-    """Links that are meant to touch: they carry active fingertips, or touch a wrapped cylinder."""
+    """Links that are meant to touch: they carry active fingertips, or belong to a hand wrapped around a cylinder."""
     self_collisions: tuple[LinkPair, ...]
     """Link pairs that collide and should not."""
     tip_allowance: float
@@ -88,11 +88,15 @@ class GraspChecker:
     Args:
         hand: the hand.
         tip_allowance: m, see `TIP_ALLOWANCE`.
+        wrap_allowance: m, see `WRAP_ALLOWANCE`.
     """
 
-    def __init__(self, hand: Hand, *, tip_allowance: float = TIP_ALLOWANCE) -> None:
+    def __init__(
+        self, hand: Hand, *, tip_allowance: float = TIP_ALLOWANCE, wrap_allowance: float = WRAP_ALLOWANCE
+    ) -> None:
         self.hand = hand
         self.tip_allowance = as_number(tip_allowance, "tip_allowance")
+        self.wrap_allowance = as_number(wrap_allowance, "wrap_allowance")
         self._links = hand.robot.mesh_links
         if not self._links:
             raise InputError(f"{hand.name}: it has no collision geometry to check")
@@ -149,9 +153,10 @@ class GraspChecker:
         )
 
     def _meant_to_touch(self, grasp: Grasp) -> tuple[tuple[str, ...], float]:
-        if grasp.touching:
-            return tuple(grasp.touching), WRAP_ALLOWANCE
         tips = (self.hand.thumb, *grasp.fingers)
+        if grasp.touching:
+            wrapping = [link for link in self._links if self.hand.link_fingers.get(link) in tips]
+            return tuple(dict.fromkeys((*grasp.touching, *wrapping))), self.wrap_allowance
         return tuple(self.hand.finger(name).tip_link for name in tips), self.tip_allowance
 
     def check_posture(

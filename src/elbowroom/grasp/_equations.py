@@ -70,12 +70,12 @@ class Closure:
 
     def measures(
         self, x: Float[np.ndarray, "active"], tilt: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Equations' left sides at a state.
 
         Returns:
             Height of the thumb tip over each finger tip (n), the width and the side offset, together (n + 2,), with
-            derivatives by x (n + 2, active) and by tilt (n + 2,). Last the thumb-to-finger vectors (n, 3).
+            derivatives by x (n + 2, active) and by tilt (n + 2,).
         """
         points, jacobian = self.hand.points_unchecked(self.ctrl(x), True)
         jacobian = jacobian[:, :, self.active]
@@ -93,7 +93,7 @@ class Closure:
         by_tilt[n] = -s * mean[0] - c * mean[2]
         value[n + 1] = mean[1]
         by_x[n + 1] = mean_d[1]
-        return value, by_x, by_tilt, d
+        return value, by_x, by_tilt
 
     def solve(
         self,
@@ -134,7 +134,7 @@ class Closure:
         target[n] = 0.0 if width is None else width
         residual = np.inf
         for count in range(iterations):
-            value, by_x, by_tilt, _ = self.measures(z[:m], z[m])
+            value, by_x, by_tilt = self.measures(z[:m], z[m])
             E = np.zeros((len(mix) + (tilt is not None), m + 2))
             e = np.zeros(len(E))
             E[: len(mix), :m], E[: len(mix), m] = mix @ by_x, mix @ by_tilt

@@ -50,7 +50,8 @@ class Finger:
     """Fingertip in the tip link's frame, m."""
     knuckle_link: str
     knuckle_point: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """End of the proximal link (the middle knuckle), in that link's frame, m; cylinders are measured there."""
+    """End of the proximal link (the middle knuckle) in that link's frame, m, where the proportional method measures
+    cylinders."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +67,21 @@ class Hand:
     thumb: str
     """Name of the finger that opposes the others."""
     oppositions: Mapping[str, Opposition | Wrap]
-    """Sets of fingers that oppose the thumb or wrap a cylinder with it, by the user's names."""
+    """Sets of fingers that oppose the thumb or wrap a cylinder with it, by the user's names. Different fingers and not
+    the thumb, which is always there."""
     revision: str = ""
     proportional: ProportionalLaw | None = None
     """Constants of the specified (proportional) planner, for hands that have one."""
+
+    def __post_init__(self) -> None:
+        others = [name for name in self.finger_names if name != self.thumb]
+        for name, entry in self.oppositions.items():
+            strange = [finger for finger in entry.fingers if finger not in others]
+            if strange or not entry.fingers or len(set(entry.fingers)) != len(entry.fingers):
+                raise InputError(
+                    f"{self.name}: opposition set {name!r} must name different fingers of: {', '.join(others)}; "
+                    f"found {', '.join(map(str, entry.fingers)) or 'none'}"
+                )
 
     # Names --------------------------------------------------------------------------------------
 
@@ -118,14 +130,41 @@ class Hand:
 
     @cached_property
     def link_fingers(self) -> dict[str, str]:
-        """The finger of every link that fingers move; empty for links that several move."""
+        """The finger of every link that moves with one finger alone, links beyond its tip included."""
+        chains = {f.name: {joint.name for joint in chain(self.robot, f.tip_link)} for f in self.fingers}
+        shared = {
+            joint for name in chains for joint in chains[name] if sum(joint in c for c in chains.values()) > 1
+        }
         owners: dict[str, str] = {}
-        for finger in self.fingers:
-            current = finger.tip_link
-            while (joint := self.robot.parent_joint(current)) is not None:
-                owners[current] = finger.name if owners.get(current, finger.name) == finger.name else ""
-                current = joint.parent
+        for link in self.robot.link_names:
+            moving = {joint.name for joint in chain(self.robot, link)} - shared
+            for finger, joints in chains.items():
+                if moving & joints:
+                    owners[link] = finger
         return owners
+
+    def posture(
+        self, given: Mapping[str, float], default: Float[np.ndarray, "actuators"], label: str
+    ) -> Float[np.ndarray, "actuators"]:
+        """Controls from values by actuator name; what is not named is at `default`, and all within the bounds.
+
+        Raises:
+            InputError: not a mapping to finite numbers; the message begins with the hand and `label`.
+        """
+        values = default.copy()
+        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"{self.name}: {label}: a posture maps actuators to rad, found {given!r:.60}")
+        for actuator, value in given.items():
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                number = np.nan
+            if not np.isfinite(number):
+                raise InputError(
+                    f"{self.name}: {label}: actuator {actuator!r} needs a finite number, found {value!r:.60}"
+                )
+            values[self.actuator_index(actuator)] = number
+        return np.clip(values, self.ctrl_lower, self.ctrl_upper)
 
     # Controls and joints ------------------------------------------------------------------------
 
@@ -322,11 +361,10 @@ def driver_law(robot: Robot, joint: Joint) -> tuple[str, np.polynomial.Polynomia
     return current.name, law
 
 
-def steepest(law: np.polynomial.Polynomial, low: float, high: float) -> float:
-    """Largest absolute slope of a polynomial on an interval."""
-    slope = law.deriv()
-    turns = [root for root in real_roots(slope.deriv()) if low < root < high]
-    return max(abs(float(slope(value))) for value in (low, high, *turns))
+def largest(law: np.polynomial.Polynomial, low: float, high: float) -> float:
+    """Largest absolute value of a polynomial on an interval."""
+    turns = [root for root in real_roots(law.deriv()) if low < root < high]
+    return max(abs(float(law(value))) for value in (low, high, *turns))
 
 
 def allowed_interval(robot: Robot, actuator: Actuator) -> tuple[float, float]:

@@ -11,6 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+FLAT = 1e-16
+"""m^2; a face with less area, seen along the line, is as good as its edges."""
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def expand(cfg, driver, is_coupled, polycoef, order, q_full, slope, origin):
@@ -128,12 +131,13 @@ def points_and_jacobian(
             f = parent[f]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def axis_distance(vertices, edges, faces, pose, x, z, nearest):
     """Distance of a line along Y through (x, z) to a mesh moved by a pose wxyz_xyz; zero when the line meets it.
 
     Seen along the line the mesh is a drawing: the nearest point lies on an edge unless the line passes through a
-    face. `nearest` (3,) becomes the mesh's point nearest to the line.
+    face. `nearest` (3,) becomes the mesh's point nearest to the line. Without fastmath: faces seen edge-on are told
+    by the exact zero of their area, or by an area that is rounding, and their edges stand for them.
     """
     quat = pose[:4]
     moved = np.empty((len(vertices), 3))
@@ -145,7 +149,7 @@ def axis_distance(vertices, edges, faces, pose, x, z, nearest):
         u = a[0] * b[2] - a[2] * b[0]
         v = b[0] * c[2] - b[2] * c[0]
         w = c[0] * a[2] - c[2] * a[0]
-        if (u > 0.0 and v > 0.0 and w > 0.0) or (u < 0.0 and v < 0.0 and w < 0.0):
+        if abs(u + v + w) > FLAT and ((u > 0.0 and v > 0.0 and w > 0.0) or (u < 0.0 and v < 0.0 and w < 0.0)):
             nearest[0], nearest[1], nearest[2] = x, (v * a[1] + w * b[1] + u * c[1]) / (u + v + w), z
             return 0.0
     best, along, which = 1e300, 0.0, 0

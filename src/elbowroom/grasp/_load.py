@@ -155,12 +155,5 @@ def _oppositions(
         return sets
     found: dict[str, Opposition | Wrap] = {}
     for name, entry in given.items():
-        opposition = entry if isinstance(entry, (Opposition, Wrap)) else Opposition(tuple(entry))
-        unknown_names = [finger for finger in opposition.fingers if finger not in others]
-        if unknown_names or not opposition.fingers or len(set(opposition.fingers)) != len(opposition.fingers):
-            raise InputError(
-                f"{robot.name}: opposition set {name!r} must name different fingers of: {', '.join(others)}; "
-                f"found {', '.join(opposition.fingers) or 'none'}"
-            )
-        found[name] = opposition
+        found[name] = entry if isinstance(entry, (Opposition, Wrap)) else Opposition(tuple(entry))
     return found

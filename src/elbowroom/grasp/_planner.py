@@ -128,7 +128,7 @@ class GraspPlanner:
             chosen = self.hand.opposition(name)
             if not isinstance(chosen, Wrap):
                 raise InputError(f"{self.hand.name}: {name!r} does not wrap a cylinder; see `branch`")
-            self._wraps[name] = WrapClosure(self.hand, name, chosen)
+            self._wraps[name] = WrapClosure(self.hand, name, chosen, idle=self._idle)
         return self._wraps[name]
 
     # Grasps -------------------------------------------------------------------------------------
@@ -162,16 +162,20 @@ class GraspPlanner:
             diameter: m. By the smooth method that of the object, which every finger touches; by the proportional
                 method the distance of the thumb's knuckle to the mean of the fingers', as it was specified.
         """
-        return self._plan("cylinder", "cylinder", diameter, "diameter")
+        return self._plan("cylinder", self._wrap_set(), diameter, "diameter")
 
     def oppose(self, opposition: str, width: float) -> Grasp:
-        """A grasp with an opposition set by its name; smooth method only for sets the user made."""
-        return self._plan(self._mode_of(opposition), opposition, width, "width")
+        """A grasp with an opposition set by its name.
+
+        Of sets that the user made, the proportional method takes the fingers and leaves the postures; a `Wrap` of the
+        user's needs the smooth method.
+        """
+        mode = self._mode_of(opposition)
+        return self._plan(mode, opposition, width, "diameter" if mode == "cylinder" else "width")
 
     def grasp(self, mode: Mode | str, width: float, *, finger: str = "index", fingers: int = 4) -> Grasp:
         """A grasp by the name of its mode."""
-        name = self._set_of(mode, finger, fingers)
-        return self._plan(self._mode_of(name), name, width, "diameter" if mode == "cylinder" else "width")
+        return self.oppose(self._set_of(mode, finger, fingers), width)
 
     def range(self, mode: Mode | str, *, finger: str = "index", fingers: int = 4) -> tuple[float, float]:
         """Smallest and largest width (diameter) of a mode, m."""
@@ -226,14 +230,19 @@ class GraspPlanner:
             grasp = make_grasp(self.hand, mode, "smooth", opposition.fingers, value, s, ctrl, state.tilt)
         return replace(grasp, opposition=name, ctrl=self._with_unused(grasp))
 
+    @cached_property
+    def _idle(self) -> Float[np.ndarray, "actuators"]:
+        """Controls of fingers that take no part."""
+        low, high = self.hand.ctrl_lower, self.hand.ctrl_upper
+        return low.copy() if self._unused is None else np.clip(self._unused, low, high)
+
     def _with_unused(self, grasp: Grasp) -> np.ndarray:
         """Controls with the fingers that take no part where they should be."""
         if self._unused is None:
             return grasp.ctrl
         active = {i for name in (self.hand.thumb, *grasp.fingers) for i in self.hand.finger_actuators(name)}
-        idle = [i for i in range(len(self.hand.actuators)) if i not in active]
-        ctrl = grasp.ctrl.copy()
-        ctrl[idle] = np.clip(self._unused, self.hand.ctrl_lower[idle], self.hand.ctrl_upper[idle])
+        ctrl = self._idle.copy()
+        ctrl[sorted(active)] = grasp.ctrl[sorted(active)]
         return read_only(ctrl)
 
     def _checked(self, mode: Mode, name: str, width: Any, what: str) -> float:
@@ -253,6 +262,8 @@ class GraspPlanner:
             return self.wrap(name).range if mode == "cylinder" else self.branch(name).range
         if mode == "line":
             return self.proportional.line_range(self.hand.opposition(name).fingers[0])
+        if mode == "cylinder" and name != "cylinder":
+            raise InputError(f"{self.hand.name}: {name!r} wraps a cylinder and needs method='smooth'")
         return self.proportional.plane_range() if mode == "plane" else self.proportional.cylinder_range
 
     def _mode_of(self, name: str) -> Mode:
@@ -266,7 +277,9 @@ class GraspPlanner:
             return self._line_set(finger)
         if mode == "plane":
             return self._plane_set(fingers)
-        if mode in ("cylinder", *self.hand.oppositions):
+        if mode == "cylinder":
+            return self._wrap_set()
+        if mode in self.hand.oppositions:
             return mode
         raise UnknownNameError(
             unknown("mode", str(mode), ("line", "plane", "cylinder", *self.hand.oppositions))
@@ -282,6 +295,16 @@ class GraspPlanner:
                 f"{self.hand.name}: {finger!r} does not oppose the thumb in a line grasp; there are: {', '.join(able)}"
             )
         return found[0]
+
+    def _wrap_set(self) -> str:
+        """The set that wraps cylinders: the one named "cylinder", or the only one."""
+        wraps = [name for name, entry in self.hand.oppositions.items() if isinstance(entry, Wrap)]
+        if "cylinder" in wraps or len(wraps) == 1:
+            return "cylinder" if "cylinder" in wraps else wraps[0]
+        raise UnknownFingerError(
+            f"{self.hand.name}: no one set named 'cylinder' says how to wrap one; there are: "
+            f"{', '.join(wraps) or 'none'}"
+        )
 
     def _plane_set(self, fingers: int) -> str:
         sets = {

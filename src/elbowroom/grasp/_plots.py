@@ -219,7 +219,7 @@ def plot_sweep(
     axes = figure.subplots(4, len(found), sharex=True, sharey="row", squeeze=False)
     for column, (planner, sweep) in enumerate(zip(planners, found, strict=True)):
         _draw_sweep(list(axes[:, column]), planner, sweep, first=column == 0)
-    label = "diameter (mm)" if mode == "cylinder" else "width (mm)"
+    label = "diameter (mm)" if found[0].grasps[0].mode == "cylinder" else "width (mm)"
     for ax in axes[-1]:
         ax.set_xlabel(label)
     which = {"line": f" {finger}", "plane": f" with {fingers} fingers"}.get(mode, "")

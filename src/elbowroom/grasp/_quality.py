@@ -96,7 +96,13 @@ def contacts_on_mesh(
 
 
 def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
-    """Contacts on two parallel vertical sides (the object a line or plane grasp is planned for)."""
+    """Contacts on two parallel vertical sides (the object a line or plane grasp is planned for).
+
+    Raises:
+        InputError: the grasp is of a cylinder.
+    """
+    if grasp.mode == "cylinder":
+        raise InputError(f"{grasp!r} is of a cylinder, which has no flat sides")
     tips = grasp.to_world(height).tips_world
     contacts: list[Contact] = []
     for name, tip in tips.items():
@@ -116,11 +122,12 @@ def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ..
     """
     if not grasp.touching:
         raise InputError(f"{grasp!r} wraps no cylinder; its contacts are at the fingertips")
-    T = grasp.to_world(height).T_world_base
+    level = as_number(height, "height")
+    T = grasp.to_world(level).T_world_base
     contacts: list[Contact] = []
     for link, point in grasp.touching.items():
         place = T[:3, :3] @ point + T[:3, 3]
-        inward = np.array([-place[0], 0.0, height - place[2]])  # the axis is along Y through (0, height)
+        inward = np.array([-place[0], 0.0, level - place[2]])  # the axis is along Y at that height
         distance = float(np.linalg.norm(inward))
         gap = distance - 0.5 * grasp.width
         contacts.append(Contact(link, read_only(place), read_only(inward / distance), gap))

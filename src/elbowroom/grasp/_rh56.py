@@ -58,8 +58,8 @@ CYLINDER_PLACES = {
 """Where cylinders lie in the hand, mm: diameter, x of the palm side, z of the axis; see `Wrap`.
 
 A smooth line near the best Ferrari-Canny quality of a grid of places (friction 0.5), kept away from where thumb and
-fingertips cross, about which no tilt is level. In later revisions the thumb opens less. Beyond the last diameters
-friction 0.5 no longer holds the cylinder."""
+fingertips cross, about which no tilt is level. In later revisions the thumb opens less. The last diameters are where
+that quality has fallen to 0.01."""
 
 
 @cache

@@ -153,9 +153,9 @@ class SmoothClosure:
 
     def _build(self) -> dict[str, np.ndarray]:
         opposition, closure = self.opposition, self.closure
-        closed_guess = self._posture(opposition.closed, 0.5)
+        closed_guess = self._posture(opposition.closed, 0.5, "closed")
         closed, side = self._closed_state(closed_guess)
-        open_guess = self._posture(opposition.open, 0.0)
+        open_guess = self._posture(opposition.open, 0.0, "open")
         tilt = math.atan2(*self._direction(open_guess))
         start = State(open_guess, tilt, 0.0, math.inf)
         opened = closure.solve(start, _still(open_guess), hold_thumb=not side, side=side)
@@ -271,16 +271,13 @@ class SmoothClosure:
         self._require(state, "closed")
         return state, False
 
-    def _posture(self, given: Mapping[str, float], fraction: float) -> np.ndarray:
-        values = self.closure.lower + fraction * (self.closure.upper - self.closure.lower)
-        for actuator, value in given.items():
-            self.hand.actuator_index(actuator)
-            if actuator in self._names:
-                values[self._names.index(actuator)] = value
-        return np.clip(values, self.closure.lower, self.closure.upper)
+    def _posture(self, given: Mapping[str, float], fraction: float, what: str) -> np.ndarray:
+        low, high = self.hand.ctrl_lower, self.hand.ctrl_upper
+        label = f"opposition set {self.name!r}: {what}"
+        return self.hand.posture(given, low + fraction * (high - low), label)[self.closure.active]
 
     def _direction(self, x: np.ndarray) -> tuple[float, float]:
-        """Minus d_z and d_x of the thumb over the fingers' mean, whatever is levelled; d_x kept positive."""
+        """Minus d_z and d_x of the thumb over the fingers' mean; d_x kept positive."""
         n = len(self.opposition.fingers)
         upright, lying = (self.closure.measures(x, tilt)[0][:n].mean() for tilt in (0.0, math.pi / 2))
         return float(upright), max(-float(lying), 1e-3)

@@ -46,9 +46,10 @@ class Wrap:
     """Where the cylinder lies: rows of its diameter, the x of its palm side and the z of its axis in the base frame,
     m, by rising diameter; monotone cubics lead from row to row. First and last diameter are the range."""
     open: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Open posture by actuator; actuators not named are at their lower bound."""
+    """Open posture by actuator, within the actuators' bounds; those not named are at their lower bound."""
     closed: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Closed posture by actuator; actuators not named are at their upper bound."""
+    """Closed posture by actuator, within the bounds; those not named are at their upper bound. Actuators that move
+    several of the fingers must be named in both postures with the same value."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from scipy.interpolate import PchipInterpolator
 
 from ..errors import InputError
 from ._grasp import read_only, tilt_of, upright
-from ._hand import Hand, driver_law, steepest
+from ._hand import Hand, driver_law, largest
 from ._types import Wrap
 
 CONTACT = 1e-11
@@ -51,25 +51,28 @@ class Wrapped:
 class WrapClosure:
     """Closes a hand around cylinders of any diameter in its range.
 
+    Args:
+        hand: the hand.
+        name: of the set, for messages.
+        wrap: fingers, places and postures.
+        idle: controls of fingers that take no part; open by default.
+
     Raises:
-        InputError: a `Wrap` whose rows are not rising diameters with finite places, or a hand without geometry.
+        InputError: places that are not rising diameters with finite numbers, postures that are not finite, fingers
+            without geometry or with an actuator in common that would have to close them both.
     """
 
-    def __init__(self, hand: Hand, name: str, wrap: Wrap) -> None:
+    def __init__(
+        self, hand: Hand, name: str, wrap: Wrap, *, idle: Float[np.ndarray, "actuators"] | None = None
+    ) -> None:
         self.hand, self.name, self.wrap = hand, name, wrap
-        rows = np.asarray(wrap.places, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1:] != (3,) or len(rows) < 2 or not np.isfinite(rows).all():
-            raise InputError(
-                f"{self._label}: places must be two or more rows of diameter, x and z, found {wrap.places!r:.80}"
-            )
-        if rows[0, 0] <= 0.0 or np.any(np.diff(rows[:, 0]) <= 0.0):
-            raise InputError(
-                f"{self._label}: the diameters of places must be positive and rise, found {rows[:, 0].tolist()}"
-            )
-        self._places = PchipInterpolator(rows[:, 0], rows[:, 1:])
-        self.range = float(rows[0, 0]), float(rows[-1, 0])
-        self._open = self._posture(wrap.open, hand.ctrl_lower)
-        self._closed = self._posture(wrap.closed, hand.ctrl_upper)
+        self._idle = hand.ctrl_lower if idle is None else idle
+        self._places, self.range = self._read_places()
+        self._open = hand.posture(wrap.open, hand.ctrl_lower, f"{name!r}: open")
+        self._closed = hand.posture(wrap.closed, hand.ctrl_upper, f"{name!r}: closed")
+        self._fingers = {
+            finger: list(hand.finger_actuators(finger)) for finger in (hand.thumb, *wrap.fingers)
+        }
         self._meshes = {
             link: tuple(np.ascontiguousarray(part) for part in (mesh.vertices, mesh.edges_unique, mesh.faces))
             for link in hand.robot.mesh_links
@@ -77,14 +80,42 @@ class WrapClosure:
         }
         self._links = {
             finger: [link for link in self._meshes if hand.link_fingers.get(link) == finger]
-            for finger in (hand.thumb, *wrap.fingers)
+            for finger in self._fingers
         }
+        self._check_fingers()
+        self._speeds = {link: self._speed_bound(link) for links in self._links.values() for link in links}
+
+    def _read_places(self) -> tuple[Any, tuple[float, float]]:
+        """The curve on which the cylinder lies, by diameter, and the range of diameters."""
+        given = self.wrap.places
+        try:
+            rows = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            rows = np.empty(0)
+        if rows.ndim != 2 or rows.shape[1:] != (3,) or len(rows) < 2 or not np.isfinite(rows).all():
+            raise InputError(
+                f"{self._label}: places must be two or more rows of diameter, x and z, found {given!r:.80}"
+            )
+        if rows[0, 0] <= 0.0 or np.any(np.diff(rows[:, 0]) <= 0.0):
+            raise InputError(
+                f"{self._label}: the diameters of places must be positive and rise, found {rows[:, 0].tolist()}"
+            )
+        return PchipInterpolator(rows[:, 0], rows[:, 1:]), (float(rows[0, 0]), float(rows[-1, 0]))
+
+    def _check_fingers(self) -> None:
+        """Every finger has geometry, and a way to close that is its own."""
         bare = [finger for finger, links in self._links.items() if not links]
         if bare:
             raise InputError(
                 f"{self._label}: no collision geometry on {', '.join(bare)}; nothing could touch"
             )
-        self._speeds = {link: self._speed_bound(link) for links in self._links.values() for link in links}
+        for i, actuator in enumerate(self.hand.actuator_names):
+            users = [finger for finger, own in self._fingers.items() if i in own]
+            if len(users) > 1 and self._open[i] != self._closed[i]:
+                raise InputError(
+                    f"{self._label}: actuator {actuator!r} moves {' and '.join(users)}, which cannot each close until "
+                    "they touch; give it the same value in both postures"
+                )
 
     def solve(self, diameter: float) -> Wrapped:
         """The hand around a cylinder of a diameter within the range.
@@ -123,7 +154,7 @@ class WrapClosure:
 
     def opened(self) -> Float[np.ndarray, "actuators"]:
         """Controls with all wrapping fingers open."""
-        ctrl = self.hand.ctrl_lower.copy()
+        ctrl = self._idle.copy()
         for finger in self._links:
             self._move(ctrl, finger, 0.0)
         return ctrl
@@ -147,14 +178,8 @@ class WrapClosure:
     def _label(self) -> str:
         return f"{self.hand.name}: {self.name!r}"
 
-    def _posture(self, given: Mapping[str, float], default: np.ndarray) -> np.ndarray:
-        values = default.copy()
-        for actuator, value in given.items():
-            values[self.hand.actuator_index(actuator)] = value
-        return np.clip(values, self.hand.ctrl_lower, self.hand.ctrl_upper)
-
     def _move(self, ctrl: np.ndarray, finger: str, u: float) -> None:
-        own = list(self.hand.finger_actuators(finger))
+        own = self._fingers[finger]
         ctrl[own] = (1.0 - u) * self._open[own] + u * self._closed[own]
 
     def _first_touch(self, finger: str, x: float, z: float, radius: float) -> float:
@@ -184,19 +209,21 @@ class WrapClosure:
         """How far any point of a link can move per unit of its finger's way, m: joint rates times distances."""
         robot = self.hand.robot
         spans = {
-            actuator.joint: (self._open[i], self._closed[i]) for i, actuator in enumerate(self.hand.actuators)
+            name: (value, value) for name, value in zip(robot.joint_names, robot.default_cfg, strict=True)
         }
+        for i, actuator in enumerate(self.hand.actuators):
+            spans[actuator.joint] = tuple(sorted((self._open[i], self._closed[i])))
         reach = float(np.linalg.norm(self._meshes[link][0], axis=-1).max())
         speed, current = 0.0, link
         while above := [joint for joint in robot.tree.joints if joint.child == current]:
             for joint in reversed(above):
-                driver, law = driver_law(robot, joint)
-                start, end = spans.get(driver, (0.0, 0.0))
-                rate = abs(end - start) * steepest(law, min(start, end), max(start, end))
                 reach += float(np.linalg.norm(joint.T_joint_child[:3, 3]))
-                speed += rate if joint.type == "prismatic" else rate * reach
-                if joint.type == "prismatic":
-                    reach += max(abs(joint.lower), abs(joint.upper))
+                if joint.type != "fixed":
+                    driver, law = driver_law(robot, joint)
+                    low, high = spans[driver]
+                    rate = (high - low) * largest(law.deriv(), low, high)
+                    speed += rate if joint.type == "prismatic" else rate * reach
+                    reach += largest(law, low, high) if joint.type == "prismatic" else 0.0
                 reach += float(np.linalg.norm(joint.T_parent_joint[:3, 3]))
             current = above[0].parent
         return speed
