@@ -10,7 +10,7 @@ import pytest
 
 from elbowroom.cli._grasp import Options, run
 from elbowroom.errors import ElbowroomError
-from elbowroom.grasp import GraspRangeError
+from elbowroom.grasp import GraspRangeError, Hand
 
 
 def test_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,6 +48,18 @@ def test_check_exits_1_when_something_collides(capsys: pytest.CaptureFixture[str
     assert "inside the table" in json.loads(capsys.readouterr().out)["check"]["why"]
 
 
+def test_other_hands(allegro: Hand, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sweep = tmp_path / "s.png"
+    assert (
+        run(Options("cylinder", width_mm=90.0, hand="allegro_right_hand", check=True, sweep=sweep, json=True))
+        == 0
+    )
+    data = json.loads(capsys.readouterr().out)
+    assert data["hand"] == allegro.name
+    assert len(data["ctrl"]) == 16
+    assert sweep.read_bytes().startswith(b"\x89PNG")
+
+
 def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(Options(self_test=True, json=True)) == 0
     data = json.loads(capsys.readouterr().out)
@@ -65,6 +77,7 @@ def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
         (Options("plane", fingers=7), ElbowroomError),
         (Options(hand="panda"), ElbowroomError),
         (Options(revision="old"), ElbowroomError),
+        (Options(hand="allegro_right_hand", revision="newest"), ElbowroomError),
         (Options(export=Path("x.txt")), ElbowroomError),
         (Options(check=True, object=Path("nowhere.stl")), ElbowroomError),
         (Options(plot=Path("/dev/null/x.png")), ElbowroomError),

@@ -191,3 +191,30 @@ def test_fingertips_may_be_sites(hand: Hand) -> None:
         ctrl = [values[name] for name in other.actuator_names]
         np.testing.assert_allclose(other.tips(ctrl), hand.tips(np.full(6, 0.3)), atol=1e-12)
         assert [finger.knuckle_link for finger in other.fingers] == [f.knuckle_link for f in hand.fingers]
+
+
+def test_known_hands_need_no_fingertips(allegro: Hand) -> None:
+    assert allegro.finger_names == ("thumb", "index", "middle", "ring")
+    assert {finger.tip_radius for finger in allegro.fingers} == {0.012}
+    np.testing.assert_array_equal(
+        allegro.ctrl_rest[:12], 0.0
+    )  # not the lower bounds, which spread the fingers
+    left = load_hand("allegro_left_hand")
+    ctrl = np.random.default_rng(2).uniform(allegro.ctrl_lower, allegro.ctrl_upper)
+    by_name = dict(zip(allegro.actuator_names, ctrl, strict=True))
+    spread = {f"joint_{i}.0" for i in (0, 4, 8)}  # turn about the extension axis: mirrored
+    mirrored = [by_name[name] * (-1.0 if name in spread else 1.0) for name in left.actuator_names]
+    np.testing.assert_allclose(left.tips(mirrored), allegro.tips(ctrl) * [1.0, -1.0, 1.0], atol=1e-9)
+
+
+def test_rest_of_the_bundled_hand_is_its_lower_bound(hand: Hand) -> None:
+    np.testing.assert_array_equal(hand.ctrl_rest, hand.ctrl_lower)
+
+
+@pytest.mark.parametrize(
+    ("radii", "text"), [(-0.01, "negative"), (np.nan, "finite"), ({"index": "thick"}, "number")]
+)
+def test_bad_tip_radii_are_refused(hand: Hand, radii: Any, text: str) -> None:
+    tips = {finger.name: (finger.tip_link, finger.tip_point) for finger in hand.fingers}
+    with pytest.raises(InputError, match=text):
+        load_hand("rh56", fingertips=tips, tip_radii=radii)

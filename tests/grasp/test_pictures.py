@@ -170,4 +170,4 @@ def test_the_viewer_plays_the_motion_to_its_end(
 
 def test_mujoco_pictures_are_of_the_bundled_hand(allegro: Hand) -> None:
     with pytest.raises(InputError, match="rh56"):
-        render_grasp(GraspPlanner(allegro).oppose("pinch", 0.05))
+        render_grasp(GraspPlanner(allegro).line(0.05))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import elbowroom.grasp
 from elbowroom.errors import ElbowroomError, InputError, UnknownNameError
-from elbowroom.grasp import GraspPlanner, GraspRangeError, Hand, UnknownFingerError
+from elbowroom.grasp import GraspPlanner, GraspRangeError, Hand, Opposition, UnknownFingerError
 
 Planners = Callable[..., GraspPlanner]
 
@@ -58,7 +59,7 @@ def test_wrong_hands_are_refused(allegro: Hand) -> None:
     with pytest.raises(InputError, match="smooth"):
         GraspPlanner(allegro, "proportional")
     with pytest.raises(ElbowroomError, match="cylinder"):
-        GraspPlanner(allegro).cylinder(0.05)
+        GraspPlanner(replace(allegro, oppositions={"two": Opposition(("index",))})).cylinder(0.05)
 
 
 def test_world_pose_follows_the_frame_rule(planners: Planners) -> None:

@@ -8,9 +8,19 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 
 from elbowroom.errors import InputError
-from elbowroom.grasp import GraspPlanner, Hand, Opposition, Sweep, floating_hand_spec, load_hand
+from elbowroom.grasp import (
+    GraspChecker,
+    GraspPlanner,
+    Hand,
+    Opposition,
+    Sweep,
+    contacts_on_sides,
+    floating_hand_spec,
+    load_hand,
+)
 from elbowroom.grasp._execute import base_coordinates
 
 MODES = [("line", 2), ("plane", 3), ("plane", 4), ("plane", 5), ("cylinder", 5)]
@@ -145,15 +155,38 @@ def test_later_revisions_keep_the_promises(planners: Planners, revision: str) ->
         assert sweep.largest_slope / 1e3 <= 0.02
 
 
-@pytest.mark.parametrize("name", ["pinch", "tripod", "all"])
+@pytest.mark.parametrize("name", ["line index", "line middle", "line ring", "plane 3", "plane 4"])
 def test_allegro_hand(allegro: Hand, name: str) -> None:
+    """Sixteen actuators, and balls for fingertips: widths are between the balls."""
     planner = GraspPlanner(allegro)
     sweep = planner.sweep(name, 60)
     assert max(abs(g.width_error) for g in sweep.grasps) <= 1e-9
     assert max(g.height_spread for g in sweep.grasps) <= 1e-9
     assert max(g.range_violation for g in sweep.grasps) <= 1e-9
     assert sweep.largest_slope / 1e3 <= 0.02
-    assert planner.range(name)[1] - planner.range(name)[0] > 0.1
+    low, high = planner.range(name)
+    assert low <= 0.006
+    assert high > 0.1
+    for grasp in sweep.grasps[::10]:
+        T, tips = grasp.to_world(0.2)
+        assert T[2, 3] > 0.2
+        apart = tips["thumb"][0] - np.mean([tips[finger][0] for finger in grasp.fingers])
+        assert apart - 0.024 == pytest.approx(grasp.width, abs=1e-9)
+        assert grasp.sides(0.2) == pytest.approx((-grasp.width / 2, grasp.width / 2), abs=1e-9)
+
+
+def test_allegro_balls_touch_the_sides_of_a_box(allegro: Hand) -> None:
+    """Exact meshes: the spheres at the tips meet a box as wide as the grasp."""
+    checker = GraspChecker(allegro)
+    for width in (0.01, 0.04, 0.09):
+        grasp = GraspPlanner(allegro).line(width)
+        T = np.eye(4)
+        T[2, 3] = 0.2
+        box = trimesh.creation.box((width, 0.05, 0.012))
+        found = checker.check(grasp, height=0.2, object_mesh=box, T_world_object=T)
+        for link in found.tip_links:
+            assert found.object_distances[link] == pytest.approx(0.0, abs=1e-4)
+        assert all(abs(contact.gap) < 1e-9 for contact in contacts_on_sides(grasp))
 
 
 def test_impossible_postures_are_told(hand: Hand) -> None:

@@ -242,21 +242,20 @@ def test_the_open_hand_comes_down_around_it(
 
 def test_other_hands_wrap_too(allegro: Hand) -> None:
     """Allegro: boxes and spheres, four actuators a finger."""
-    curled = {"joint_12.0": 1.3, "joint_13.0": 0.8, "joint_14.0": 1.4, "joint_15.0": 1.2}
-    opened = {"joint_12.0": 1.3, "joint_13.0": 0.3, "joint_14.0": 0.0, "joint_15.0": 0.0}
-    for first in (0, 4, 8):
-        names = [f"joint_{first + k}.0" for k in range(4)]
-        opened |= dict(zip(names, (0.0, 0.1, 0.1, 0.1), strict=True))
-        curled |= dict(zip(names, (0.0, 1.5, 1.4, 1.2), strict=True))
-    wrap = Wrap(("index", "middle", "ring"), ((0.06, 0.0112, 0.01), (0.09, 0.0112, 0.01)), opened, curled)
-    planner = GraspPlanner(replace(allegro, oppositions={"around": wrap}))
-    sweep = planner.sweep("around", 31)
+    checker = GraspChecker(allegro)
+    sweep = GraspPlanner(allegro).sweep("cylinder", 33)
     assert max(abs(g.width_error) for g in sweep.grasps) < 1e-9
     assert max(abs(g.height_error) for g in sweep.grasps) < 1e-9
     assert max(g.range_violation for g in sweep.grasps) <= 1e-9
-    for grasp in sweep.grasps:
+    assert sweep.largest_slope / 1e3 < 0.05
+    T = np.eye(4)
+    T[2, 3] = 0.3
+    for grasp in sweep.grasps[::4]:
         assert {allegro.link_fingers[link] for link in grasp.touching} == set(allegro.finger_names)
         assert grasp.to_world(0.1).T_world_base[2, 3] > 0.1
+        assert grasp_quality(contacts_on_cylinder(grasp), friction=0.5).force_closure
+        found = checker.check(grasp, height=0.3, object_mesh=cylinder(grasp.width, 0.2), T_world_object=T)
+        assert found.free, found.why
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Plan a grasp of the bundled RH56 hand: print it as a table, draw it, export it, or test the planner itself."""
+"""Plan a grasp of a hand: print it as a table, draw it, export it, or test the planner itself."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ class Options:
     method: Literal["smooth", "proportional"] = "smooth"
     """Continuous and level in the world, or as specified."""
     hand: str = "rh56"
-    """The hand; other hands than the bundled one are planned from Python, where their fingertips are named."""
-    revision: str = "spec"
-    """Revision of the hand: spec, newest or newest_grasp_scene."""
+    """rh56, or allegro_right_hand and allegro_left_hand with example-robot-data; other hands are planned from Python,
+    where their fingertips are named."""
+    revision: str | None = None
+    """Revision of the rh56: spec (default), newest or newest_grasp_scene."""
     height_mm: float = 100.0
     """Height of the grasp over the table, mm."""
     exact: bool = False
@@ -71,8 +72,7 @@ def run(options: Options) -> int:
         return _self_test(options)
     from ..grasp import GraspPlanner, load_hand
 
-    revision = options.revision if options.hand == "rh56" else None
-    hand = load_hand(options.hand, revision=revision)
+    hand = load_hand(options.hand, revision=options.revision)
     planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
     grasp = planner.grasp(
         options.mode, 1e-3 * options.width_mm, finger=options.finger, fingers=options.fingers
@@ -153,7 +153,7 @@ def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
     if options.sweep is not None:
         both = [
             planner if planner.method == method else GraspPlanner(planner.hand, method)
-            for method in ("proportional", "smooth")
+            for method in (("proportional", "smooth") if planner.hand.proportional else ("smooth",))
         ]
         figure = plot_sweep(both, options.mode, finger=options.finger, fingers=options.fingers)
         _save(figure, options.sweep, written)
@@ -201,7 +201,7 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
     low, high = report["range"]
     what = "diameter" if grasp.mode == "cylinder" else "width"
     out.print(
-        f"[bold]{grasp.hand.name} {grasp.hand.revision}, {grasp.opposition}, {grasp.method}[/bold]: {what} "
+        f"[bold]{grasp.hand.label}, {grasp.opposition}, {grasp.method}[/bold]: {what} "
         f"{1e3 * grasp.width:.2f} mm (range {1e3 * low:.1f} to {1e3 * high:.1f} mm)"
     )
     table = Table(box=None, show_header=False)
@@ -262,7 +262,7 @@ def _self_test(options: Options) -> int:
     from ..grasp import self_test
 
     with progress_bar("testing", quiet=options.json) as progress:
-        found: SelfTest = self_test(options.revision, progress=progress)
+        found: SelfTest = self_test(options.revision or "spec", progress=progress)
     if options.json:
         lines = [
             {"name": line.name, "value": line.value, "bound": line.bound, "ok": line.ok}

@@ -3,8 +3,8 @@
 Distances are signed (negative is penetration). The links that carry active fingertips are meant to touch the
 object; they may overlap it by an allowance, because a hand's collision shapes enclose its fingers and so reach
 beyond the fingertip points. A hand wrapped around a cylinder may touch it with all links of the fingers that wrap
-it, which may overlap it only by what a mesh differs from a round object. Link pairs that touch in the open posture,
-or that a joint joins, are not checked against each other. The table is a half-space and exact for meshes: their
+it, which may overlap it only by what a mesh differs from a round object. Link pairs that touch at rest, or that a
+joint joins, are not checked against each other. The table is a half-space and exact for meshes: their
 lowest vertex decides.
 """
 
@@ -118,7 +118,7 @@ class GraspChecker:
             for b in self._links[i + 1 :]
             if frozenset((a, b)) not in joined
         ]
-        poses = self._poses(self.hand.ctrl_lower, np.eye(4))
+        poses = self._poses(self.hand.ctrl_rest, np.eye(4))
         return tuple(sorted(pair for pair in candidates if not self._collide(pair, poses)))
 
     def check(

@@ -49,9 +49,11 @@ def rate_grasp(
     )
     vertices = np.asarray(object_mesh.vertices) @ T[:3, :3].T + T[:3, 3]
     T_base, points = grasp.to_world(height)
+    radii = {finger.name: finger.tip_radius for finger in grasp.hand.fingers}
     if grasp.touching:
         points = {link: T_base[:3, :3] @ point + T_base[:3, 3] for link, point in grasp.touching.items()}
-    contacts = contacts_on_mesh(points, vertices, object_mesh.faces)
+        radii = {}
+    contacts = contacts_on_mesh(points, vertices, object_mesh.faces, radii)
     touching = tuple(contact for contact in contacts if contact.gap <= REACH)
     quality = grasp_quality(
         touching or contacts, center=vertices.mean(axis=0), friction=friction, torsion=torsion

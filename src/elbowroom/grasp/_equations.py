@@ -53,9 +53,9 @@ class Closure:
 
     def __init__(self, hand: Hand, fingers: tuple[str, ...]) -> None:
         self.hand, self.fingers = hand, fingers
-        self._rest = hand.ctrl_lower.copy()
         self._thumb = hand.finger_index(hand.thumb)
         self._others = [hand.finger_index(name) for name in fingers]
+        self._thickness = sum(hand.tip_radii(fingers))
         names = (hand.thumb, *fingers)
         self.active = np.array(sorted({i for name in names for i in hand.finger_actuators(name)}))
         thumb = set(hand.finger_actuators(hand.thumb))
@@ -63,8 +63,8 @@ class Closure:
         self.lower, self.upper = hand.ctrl_lower[self.active], hand.ctrl_upper[self.active]
 
     def ctrl(self, x: Float[np.ndarray, "active"]) -> Float[np.ndarray, "actuators"]:
-        """Full control; fingers that take no part are open."""
-        ctrl = self._rest.copy()
+        """Full control; fingers that take no part are at rest."""
+        ctrl = self.hand.ctrl_rest.copy()
         ctrl[self.active] = x
         return ctrl
 
@@ -88,7 +88,7 @@ class Closure:
         by_x[:n] = -s * dd[:, 0] - c * dd[:, 2]
         by_tilt[:n] = -c * d[:, 0] + s * d[:, 2]
         mean, mean_d = d.mean(axis=0), dd.mean(axis=0)
-        value[n] = c * mean[0] - s * mean[2]
+        value[n] = c * mean[0] - s * mean[2] - self._thickness
         by_x[n] = c * mean_d[0] - s * mean_d[2]
         by_tilt[n] = -s * mean[0] - c * mean[2]
         value[n + 1] = mean[1]

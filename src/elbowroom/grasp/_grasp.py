@@ -107,6 +107,13 @@ class Grasp:
         tips = {name: read_only(T[:3, :3] @ tip + T[:3, 3]) for name, tip in self.tips.items()}
         return WorldGrasp(T, tips)
 
+    def sides(self, height: float = 0.1) -> tuple[float, float]:
+        """World X of the two sides of the object: where the fingertips' mean touches, and the thumb tip."""
+        tips = self.to_world(height).tips_world
+        radius_thumb, radius_others = self.hand.tip_radii(self.fingers)
+        mean = float(np.mean([tips[name][0] for name in self.fingers]))
+        return mean + radius_others, float(tips[self.hand.thumb][0]) - radius_thumb
+
     def to_dict(self, height: float = 0.1) -> dict[str, Any]:
         """Plain values for JSON: SI units, angles in rad."""
         T_world_base, tips_world = self.to_world(height)
@@ -179,17 +186,22 @@ def make_grasp(
 
     Args:
         measured: width or diameter found; by default between the thumb tip and the fingertips' mean, along the
-            world's X.
-        midpoint: base frame; by default half way between the thumb tip and the fingertips' mean.
+            world's X and between the balls around them.
+        midpoint: base frame; by default half way between where the thumb and the fingertips' mean touch.
     """
     points, _ = hand.points_unchecked(ctrl, False)
     tips = points[: len(hand.fingers)]
     thumb, others = hand.finger_index(hand.thumb), [hand.finger_index(name) for name in fingers]
     gap = tips[thumb] - tips[others].mean(axis=0)
     turned = tips @ rotation(tilt).T
+    radius_thumb, radius_others = hand.tip_radii(fingers)
     if measured is None:
-        measured = float(turned[thumb, 0] - turned[others, 0].mean())
-    middle = 0.5 * (tips[thumb] + tips[others].mean(axis=0)) if midpoint is None else midpoint
+        measured = float(turned[thumb, 0] - turned[others, 0].mean() - radius_thumb - radius_others)
+    if midpoint is None:
+        along = rotation(tilt)[0]  # the world's X in the base frame
+        middle = 0.5 * (tips[thumb] + tips[others].mean(axis=0) + (radius_others - radius_thumb) * along)
+    else:
+        middle = midpoint
     return Grasp(
         hand=hand,
         mode=mode,

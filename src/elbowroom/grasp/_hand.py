@@ -7,7 +7,7 @@ follow by polynomials, expanded by the caller as MuJoCo's own kinematics does no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -47,11 +47,13 @@ class Finger:
     name: str
     tip_link: str
     tip_point: tuple[float, float, float]
-    """Fingertip in the tip link's frame, m."""
+    """Fingertip in the tip link's frame, m: the point that touches, or the middle of the ball that does."""
     knuckle_link: str
     knuckle_point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """End of the proximal link (the middle knuckle) in that link's frame, m, where the proportional method measures
     cylinders."""
+    tip_radius: float = 0.0
+    """Radius of the ball around the fingertip that touches, m; widths are between the balls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +168,11 @@ class Hand:
             values[self.actuator_index(actuator)] = number
         return np.clip(values, self.ctrl_lower, self.ctrl_upper)
 
+    def tip_radii(self, fingers: Iterable[str]) -> tuple[float, float]:
+        """Radius of the thumb's tip and the mean of some fingers' tips, m."""
+        radii = [self.finger(name).tip_radius for name in fingers]
+        return self.finger(self.thumb).tip_radius, sum(radii) / len(radii)
+
     # Controls and joints ------------------------------------------------------------------------
 
     @cached_property
@@ -177,6 +184,11 @@ class Hand:
     def ctrl_upper(self) -> Float[np.ndarray, "actuators"]:
         """Upper control bounds that keep every coupled joint within its range."""
         return frozen(self._bounds[:, 1].copy())
+
+    @cached_property
+    def ctrl_rest(self) -> Float[np.ndarray, "actuators"]:
+        """Controls at the robot's default configuration, within the bounds: where idle fingers are."""
+        return frozen(np.clip(self.robot.default_cfg[self._cfg_idx], self.ctrl_lower, self.ctrl_upper))
 
     @cached_property
     def _bounds(self) -> Float[np.ndarray, "actuators 2"]:
@@ -331,6 +343,11 @@ class Hand:
             for column, actuator in enumerate(self.actuators):
                 moved[row, column] = actuator.joint in drivers
         return moved
+
+    @property
+    def label(self) -> str:
+        """Name and revision, for titles."""
+        return f"{self.name} {self.revision}".strip()
 
     def __repr__(self) -> str:
         revision = f" ({self.revision})" if self.revision else ""

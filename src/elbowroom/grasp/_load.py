@@ -11,7 +11,9 @@ import numpy as np
 
 from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, load_robot
+from ._grasp import as_number
 from ._hand import Actuator, Finger, Hand, chain
+from ._known import KNOWN
 from ._rh56 import load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
 
@@ -24,6 +26,7 @@ def load_hand(
     *,
     revision: str | None = None,
     fingertips: Mapping[str, TipSpec] | None = None,
+    tip_radii: Mapping[str, float] | float = 0.0,
     thumb: str = "thumb",
     oppositions: Mapping[str, Opposition | Wrap | Sequence[str]] | None = None,
     actuators: Iterable[str] | None = None,
@@ -34,9 +37,12 @@ def load_hand(
     """Loads a hand.
 
     Args:
-        source: "rh56" for the bundled hand, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
+        source: "rh56" for the bundled hand, "allegro_right_hand" or "allegro_left_hand" when example-robot-data is
+            installed, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
         revision: of the bundled hand: "spec" (default), "newest" or "newest_grasp_scene".
-        fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled one.
+        fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled and the
+            known ones.
+        tip_radii: radius of the ball around a fingertip that touches, m: one for all, or finger name -> radius.
         thumb: name of the finger that opposes the others.
         oppositions: name -> fingers that oppose the thumb, an `Opposition` with postures, or a `Wrap`. By default
             every finger alone ("line NAME"), and all of them ("plane N") when there are several.
@@ -55,9 +61,13 @@ def load_hand(
         raise InputError(
             f"revisions exist for the bundled hand 'rh56' only, found {revision!r} for {source!r:.60}"
         )
+    if fingertips is None and isinstance(source, str) and source in KNOWN:
+        known = KNOWN[source]
+        fingertips, tip_radii = known.fingertips, tip_radii or known.tip_radius
+        oppositions = known.oppositions if oppositions is None else oppositions
     if not fingertips:
         raise InputError(
-            f"{source!r:.60}: only 'rh56' is known as a hand; name its fingertips: "
+            f"{source!r:.60}: only rh56, {', '.join(KNOWN)} are known as hands; name its fingertips: "
             "load_hand(..., fingertips={'thumb': 'thumb_tip_link', 'index': ('link', (x, y, z))})"
         )
     robot = _robot(source, base_pose, package_dirs)
@@ -67,7 +77,11 @@ def load_hand(
         )
     sites = _sites(source, robot)
     tips = {name: sites.get(tip, tip) if isinstance(tip, str) else tip for name, tip in fingertips.items()}
-    fingers = tuple(_finger(robot, name, tip, (knuckles or {}).get(name)) for name, tip in tips.items())
+    radii = tip_radii if isinstance(tip_radii, Mapping) else dict.fromkeys(tips, tip_radii)
+    fingers = tuple(
+        _finger(robot, name, tip, (knuckles or {}).get(name), radii.get(name, 0.0))
+        for name, tip in tips.items()
+    )
     chosen = tuple(robot.joint_names if actuators is None else actuators)
     return Hand(
         name=robot.name,
@@ -130,15 +144,18 @@ def _point(robot: Robot, spec: TipSpec, what: str) -> tuple[str, tuple[float, fl
     return link, (float(values[0]), float(values[1]), float(values[2]))
 
 
-def _finger(robot: Robot, name: str, tip: TipSpec, knuckle: TipSpec | None) -> Finger:
+def _finger(robot: Robot, name: str, tip: TipSpec, knuckle: TipSpec | None, radius: float) -> Finger:
+    if as_number(radius, f"{robot.name}: tip radius of {name!r}") < 0.0:
+        raise InputError(f"{robot.name}: the tip radius of {name!r} must not be negative, found {radius}")
     tip_link, tip_point = _point(robot, tip, f"finger {name!r}")
     joints = chain(robot, tip_link)
     if not joints:
         raise InputError(f"{robot.name}: finger {name!r}: no joint moves link {tip_link!r}")
     if knuckle is None:
         bend = min(len(joints) - 1, max(1, len(joints) - 2))
-        return Finger(name, tip_link, tip_point, joints[bend].child)
-    return Finger(name, tip_link, tip_point, *_point(robot, knuckle, f"knuckle of {name!r}"))
+        return Finger(name, tip_link, tip_point, joints[bend].child, tip_radius=float(radius))
+    place = _point(robot, knuckle, f"knuckle of {name!r}")
+    return Finger(name, tip_link, tip_point, *place, tip_radius=float(radius))
 
 
 def _oppositions(

@@ -80,8 +80,8 @@ class GraspPlanner:
         exact: proportional method without tables, with its limits refined beyond its grid. The smooth method is
             always exact; its branch is cached.
         rebuild: make cached tables and branches anew.
-        unused: control of fingers that take no part, rad, within their bounds; open by default. Curled, they do not
-            reach below the grasp.
+        unused: control of fingers that take no part, rad, within their bounds; by default they are as in the robot's
+            default configuration. Curled, they do not reach below the grasp.
 
     Raises:
         InputError: unknown method, or a hand that the method cannot serve.
@@ -233,8 +233,9 @@ class GraspPlanner:
     @cached_property
     def _idle(self) -> Float[np.ndarray, "actuators"]:
         """Controls of fingers that take no part."""
-        low, high = self.hand.ctrl_lower, self.hand.ctrl_upper
-        return low.copy() if self._unused is None else np.clip(self._unused, low, high)
+        if self._unused is None:
+            return self.hand.ctrl_rest
+        return np.clip(self._unused, self.hand.ctrl_lower, self.hand.ctrl_upper)
 
     def _with_unused(self, grasp: Grasp) -> np.ndarray:
         """Controls with the fingers that take no part where they should be."""

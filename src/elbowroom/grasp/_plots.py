@@ -68,7 +68,7 @@ def plot_grasp(grasp: Grasp, height: float = 0.1) -> Figure:
     figure.legend(*axes[1].get_legend_handles_labels(), loc="outside right center", fontsize=9)
     what = "diameter" if grasp.mode == "cylinder" else "width"
     figure.suptitle(
-        f"{grasp.hand.name} {grasp.hand.revision}: {grasp.opposition}, {what} {1e3 * grasp.width:.1f} mm, "
+        f"{grasp.hand.label}: {grasp.opposition}, {what} {1e3 * grasp.width:.1f} mm, "
         f"{grasp.method}, tilt {np.degrees(grasp.tilt_y):.1f}°, s {grasp.s:.3f}\n"
         f"width error {1e3 * grasp.width_error:.3g} mm, height error {1e3 * grasp.height_error:.3g} mm, "
         f"height spread {1e3 * grasp.height_spread:.3g} mm",
@@ -133,12 +133,12 @@ def _draw_object(ax: Axes, thing: DrawnObject, across: int, up: int, label: str)
 
 def _annotate(ax: Axes, grasp: Grasp, height: float) -> None:
     """Width arrow and tilt arc in the side view."""
-    T, tips = grasp.to_world(height)
+    T = grasp.to_world(height).T_world_base
     if grasp.touching:
         below = 1e3 * (height - 0.5 * grasp.width) - 9.0
         ax.text(0.0, below, f"⌀ {1e3 * grasp.width:.1f} mm", ha="center", fontsize=9, zorder=9)
     elif grasp.mode != "cylinder":
-        ends = (tips[grasp.hand.thumb][0], float(np.mean([tips[name][0] for name in grasp.fingers])))
+        ends = grasp.sides(height)
         level = 1e3 * height - 60.0
         ax.annotate(
             "",
@@ -223,7 +223,7 @@ def plot_sweep(
     for ax in axes[-1]:
         ax.set_xlabel(label)
     which = {"line": f" {finger}", "plane": f" with {fingers} fingers"}.get(mode, "")
-    figure.suptitle(f"{planners[0].hand.name} {planners[0].hand.revision}: {mode}{which}")
+    figure.suptitle(f"{planners[0].hand.label}: {mode}{which}")
     return figure
 
 
@@ -239,7 +239,7 @@ def _draw_sweep(axes: Sequence[Axes], planner: GraspPlanner, sweep: Sweep, *, fi
     axes[1].plot(widths, sweep.s, color="#2e86ab")
     active = np.ptp(sweep.ctrl, axis=0) > 1e-9
     for i, name in enumerate(planner.hand.actuator_names):
-        if active[i] or np.abs(sweep.ctrl[:, i]).max() > planner.hand.ctrl_lower[i] + 1e-9:
+        if active[i] or np.abs(sweep.ctrl[:, i] - planner.hand.ctrl_rest[i]).max() > 1e-9:
             axes[2].plot(widths, sweep.ctrl[:, i], label=name)
     axes[2].legend(fontsize=8, ncols=2)
     for label, values in (

@@ -10,6 +10,7 @@ Quality says what the contacts can hold, not whether the fingers are strong enou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +67,10 @@ class GraspQuality:
 
 
 def contacts_on_mesh(
-    tips: dict[str, Float[np.ndarray, "3"]] | Any, vertices: Any, faces: Any
+    tips: Mapping[str, Float[np.ndarray, "3"]],
+    vertices: Any,
+    faces: Any,
+    radii: Mapping[str, float] | None = None,
 ) -> tuple[Contact, ...]:
     """Contacts where fingertips are nearest to a mesh.
 
@@ -74,6 +78,7 @@ def contacts_on_mesh(
         tips: finger -> fingertip, world frame.
         vertices: (verts, 3) of the object, world frame.
         faces: (tris, 3) wound outward.
+        radii: finger -> radius of the ball around its tip, m; 0 when not named.
     """
     corners = np.asarray(vertices, dtype=np.float64)[np.asarray(faces)]
     if corners.ndim != 3 or corners.shape[1:] != (3, 3) or not len(corners):
@@ -89,9 +94,8 @@ def contacts_on_mesh(
         side = np.einsum("ij,ij->i", tip - nearest, normals)
         k = int(np.argmax(np.where(ties, np.abs(side), -1.0)))
         sign = 1.0 if side[k] >= 0.0 else -1.0
-        contacts.append(
-            Contact(name, read_only(nearest[k].copy()), read_only(-normals[k]), float(sign * distance[k]))
-        )
+        gap = float(sign * distance[k]) - (radii or {}).get(name, 0.0)
+        contacts.append(Contact(name, read_only(nearest[k].copy()), read_only(-normals[k]), gap))
     return tuple(contacts)
 
 
@@ -103,14 +107,14 @@ def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
     """
     if grasp.mode == "cylinder":
         raise InputError(f"{grasp!r} is of a cylinder, which has no flat sides")
-    tips = grasp.to_world(height).tips_world
+    fingers, thumb = grasp.sides(height)
     contacts: list[Contact] = []
-    for name, tip in tips.items():
-        side = 0.5 * grasp.width * (1.0 if name == grasp.hand.thumb else -1.0)
-        shift = 0.0 if grasp.method == "smooth" else _middle(grasp, tips)
-        point = np.array([side + shift, tip[1], tip[2]])
-        normal = np.array([-np.sign(side), 0.0, 0.0])
-        contacts.append(Contact(name, read_only(point), read_only(normal), float(-normal @ (tip - point))))
+    for name, tip in grasp.to_world(height).tips_world.items():
+        at_thumb = name == grasp.hand.thumb
+        point = np.array([thumb if at_thumb else fingers, tip[1], tip[2]])
+        normal = np.array([-1.0 if at_thumb else 1.0, 0.0, 0.0])
+        gap = float(-normal @ (tip - point)) - grasp.hand.finger(name).tip_radius
+        contacts.append(Contact(name, read_only(point), read_only(normal), gap))
     return tuple(contacts)
 
 
@@ -132,11 +136,6 @@ def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ..
         gap = distance - 0.5 * grasp.width
         contacts.append(Contact(link, read_only(place), read_only(inward / distance), gap))
     return tuple(contacts)
-
-
-def _middle(grasp: Grasp, tips: Any) -> float:
-    """Where the middle between thumb and fingers is along X."""
-    return float(0.5 * (tips[grasp.hand.thumb][0] + np.mean([tips[name][0] for name in grasp.fingers])))
 
 
 def grasp_quality(

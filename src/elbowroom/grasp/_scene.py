@@ -90,7 +90,7 @@ def drawn_object(grasp: Grasp, height: float = 0.1) -> DrawnObject:
         middle = 0.5 * (knuckles[grasp.hand.finger_index(grasp.hand.thumb)] + knuckles[others].mean(axis=0))
         center = np.array([middle[0], y, middle[2]])
         return DrawnObject("cylinder", center, np.array([grasp.width, reach, grasp.width]))
-    x = 0.5 * float(tips[grasp.hand.thumb][0] + np.mean([tips[name][0] for name in grasp.fingers]))
+    x = 0.5 * sum(grasp.sides(height))
     tall = min(BELOW, height) + ABOVE
     center = np.array([x, y, height + ABOVE - tall / 2])
     return DrawnObject("box", center, np.array([grasp.width, reach, tall]))

@@ -55,7 +55,7 @@ class WrapClosure:
         hand: the hand.
         name: of the set, for messages.
         wrap: fingers, places and postures.
-        idle: controls of fingers that take no part; open by default.
+        idle: controls of fingers that take no part; the hand's rest by default.
 
     Raises:
         InputError: places that are not rising diameters with finite numbers, postures that are not finite, fingers
@@ -66,7 +66,7 @@ class WrapClosure:
         self, hand: Hand, name: str, wrap: Wrap, *, idle: Float[np.ndarray, "actuators"] | None = None
     ) -> None:
         self.hand, self.name, self.wrap = hand, name, wrap
-        self._idle = hand.ctrl_lower if idle is None else idle
+        self._idle = hand.ctrl_rest if idle is None else idle
         self._places, self.range = self._read_places()
         self._open = hand.posture(wrap.open, hand.ctrl_lower, f"{name!r}: open")
         self._closed = hand.posture(wrap.closed, hand.ctrl_upper, f"{name!r}: closed")
