@@ -122,14 +122,19 @@ def self_collision(report: Report, robot: Robot, model: SphereModel) -> None:
 
 
 def grasp(report: Report) -> None:
-    """A grasp of the bundled hand."""
-    from ..grasp import GraspPlanner, load_hand, plot_grasp, save_figure
+    """Two grasps of the bundled hand."""
+    from ..grasp import GraspPlanner, contacts_on_cylinder, grasp_quality, load_hand, plot_grasp, save_figure
 
-    planned = GraspPlanner(load_hand("rh56")).line(0.04)
-    save_figure(plot_grasp(planned), report.folder / "grasp.png", dpi=90)
+    planner = GraspPlanner(load_hand("rh56"))
+    planned, around = planner.line(0.04), planner.cylinder(0.06)
+    for name, found in (("grasp.png", planned), ("cylinder.png", around)):
+        save_figure(plot_grasp(found), report.folder / name, dpi=90)
+    quality = grasp_quality(contacts_on_cylinder(around))
     report.add(
         "Grasp",
         f"The RH56 hand takes an object of 40 mm between thumb and index finger at a tilt of "
-        f"{np.degrees(planned.tilt_y):.1f} degrees, controls {np.round(planned.ctrl, 3).tolist()}.",
-        ("grasp.png",),
+        f"{np.degrees(planned.tilt_y):.1f} degrees, controls {np.round(planned.ctrl, 3).tolist()}. "
+        f"It closes around a cylinder of 60 mm until all five fingers touch, with a Ferrari-Canny quality of "
+        f"{quality.epsilon:.2f}.",
+        ("grasp.png", "cylinder.png"),
     )
