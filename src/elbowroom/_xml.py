@@ -90,39 +90,48 @@ def attribute(where: str, element: Any, name: str, error: type[ElbowroomError] =
 
 
 def append(root: Any, tag: str, attributes: dict[str, str], after: tuple[str, ...] = ()) -> Any:
-    """Adds an element behind the last of its kind, indented like it.
+    """Adds an element on a line behind the last of its kind, indented like it.
 
     Without one it goes behind the last of the kinds `after`, tried in their order, and without those to the end.
+    Comments on the line of the element before stay there.
     """
     element = etree.Element(tag, attributes)
-    for kind in (tag, *after):
-        same = root.findall(kind)
-        if same:
-            last = same[-1]
-            before = last.getprevious()
-            indent = before.tail if before is not None else root.text
-            last.addnext(element)  # moves the tail of `last` behind the new element
-            element.tail, last.tail = last.tail or "\n", indent or "\n  "
-            return element
-    if len(root):
-        root[-1].tail = "\n  "
-    else:
-        root.text = "\n  "
-    root.append(element)
-    element.tail = "\n"
+    lasts = (next(root.iterchildren(kind, reversed=True), None) for kind in (tag, *after))
+    last = next((found for found in lasts if found is not None), root[-1] if len(root) else None)
+    if last is None:
+        root.text = (root.text or "").rstrip() + "\n  "
+        root.append(element)
+        element.tail = "\n"
+        return element
+    previous = last.getprevious()
+    before = (root.text if previous is None else previous.tail) or ""
+    indent = before[before.rindex("\n") :] if "\n" in before else "\n  "
+    while (
+        (following := last.getnext()) is not None and _is_comment(following) and "\n" not in (last.tail or "")
+    ):
+        last = following
+    tail = last.tail or ""
+    text = tail.rstrip()
+    root.insert(root.index(last) + 1, element)
+    last.tail, element.tail = text + (indent if indent.isspace() else "\n  "), tail[len(text) :] or "\n"
     return element
 
 
 def remove(root: Any, element: Any) -> None:
-    """Removes an element with its line; text and comments around it stay."""
-    previous, after = element.getprevious(), element.tail or ""
+    """Removes an element; text and comments around it stay, those behind it on its line take the line."""
+    previous, following, after = element.getprevious(), element.getnext(), element.tail or ""
     before = (root.text if previous is None else previous.tail) or ""
+    shares_line = following is not None and "\n" not in after
     root.remove(element)
-    kept = before + (after if after.strip() else "") if before.strip() else after
+    kept = before + after.lstrip() if shares_line or after.strip() else before.rstrip() + after
     if previous is None:
-        root.text = kept
+        root.text = kept or None
     else:
-        previous.tail = kept
+        previous.tail = kept or None
+
+
+def _is_comment(node: Any) -> bool:
+    return not isinstance(node.tag, str)
 
 
 def numbers(where: str, element: Any, attribute: str, count: int | tuple[int, ...]) -> list[float] | None:

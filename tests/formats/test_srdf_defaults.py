@@ -79,15 +79,30 @@ def test_missing_attributes_name_the_line(tmp_path, arm, old):
         formats.read(path, robot=arm)
 
 
-def test_text_between_elements_stays_when_one_is_removed(tmp_path, arm):
-    path = tmp_path / "a.srdf"
-    path.write_text(
-        '<robot name="teaarm">\n  kept before\n  <disable_collisions link1="base_link" link2="waist_link" reason="User"/>\n'
-        '  <!-- kept -->\n  <disable_collisions link1="base_link" link2="torso_link" reason="User"/> kept after\n</robot>\n'
-    )
+COMMENTED = """<robot name="teaarm">
+  <!-- above -->
+  <disable_collisions link1="base_link" link2="waist_link" reason="User"/> <!-- bolted -->
+  kept
+  <disable_collisions link1="base_link" link2="torso_link" reason="User"/> <!-- measured -->
+</robot>
+"""
+
+
+def test_comments_stay_on_the_line_of_their_pair(tmp_path, arm):
+    path = put(tmp_path, "a.srdf", COMMENTED)
+    pairs = dict(formats.read(path, robot=arm).ignored) | {("left_arm_l3", "torso_link"): "User"}
+    formats.write(path, robot=arm, pairs=pairs)
+    lines = path.read_text().splitlines()
+    assert [line for line in lines if "bolted" in line] == [COMMENTED.splitlines()[2]]
+    assert [line for line in lines if "measured" in line] == [COMMENTED.splitlines()[4]]
+    assert lines[-2] == '  <disable_collisions link1="left_arm_l3" link2="torso_link" reason="User"/>'
+    before = path.read_bytes()
+    formats.write(path, robot=arm, pairs=pairs)
+    assert path.read_bytes() == before
+
+
+def test_text_and_comments_stay_when_pairs_are_removed(tmp_path, arm):
+    path = put(tmp_path, "a.srdf", COMMENTED)
     formats.write(path, robot=arm, pairs={})
-    text = path.read_text()
-    assert "disable_collisions" not in text
-    assert "kept before" in text
-    assert "<!-- kept -->" in text
-    assert "kept after" in text
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    assert lines[-5:] == ["<!-- above -->", "<!-- bolted -->", "kept", "<!-- measured -->", "</robot>"]

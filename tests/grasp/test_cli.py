@@ -78,6 +78,7 @@ def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
         (Options(hand="panda"), ElbowroomError),
         (Options(revision="old"), ElbowroomError),
         (Options(hand="allegro_right_hand", revision="newest"), ElbowroomError),
+        (Options(hand="allegro_right_hand", self_test=True), ElbowroomError),
         (Options(export=Path("x.txt")), ElbowroomError),
         (Options(check=True, object=Path("nowhere.stl")), ElbowroomError),
         (Options(plot=Path("/dev/null/x.png")), ElbowroomError),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -219,3 +220,27 @@ def test_bad_tip_radii_are_refused(hand: Hand, radii: Any, text: str) -> None:
     tips = {finger.name: (finger.tip_link, finger.tip_point) for finger in hand.fingers}
     with pytest.raises(InputError, match=text):
         load_hand("rh56", fingertips=tips, tip_radii=radii)
+
+
+def test_tip_radii_are_added_to_what_is_known(hand: Hand, allegro: Hand) -> None:
+    def radii(hand: Hand) -> list[float]:
+        return [finger.tip_radius for finger in hand.fingers]
+
+    name = "allegro_right_hand"
+    assert radii(load_hand(name, tip_radii=0.0)) == [0.0] * 4
+    assert radii(load_hand(name, tip_radii={"thumb": 0.01})) == [0.01, 0.012, 0.012, 0.012]
+    with pytest.raises(UnknownFingerError, match="did you mean 'thumb'"):
+        load_hand(name, tip_radii={"thmb": 0.01})
+    with pytest.raises(InputError, match="tip_radii can be given together with fingertips only"):
+        load_hand("rh56", tip_radii=0.01)
+
+
+def test_sets_are_not_named_like_modes(hand: Hand) -> None:
+    for name in ("line", "plane", "cylinder"):
+        with pytest.raises(InputError, match="name of a mode"):
+            replace(hand, oppositions={name: Opposition(("index",))})
+
+
+def test_links_fixed_to_the_tip_carry_it_too(hand: Hand, allegro: Hand) -> None:
+    assert hand.tip_links(["thumb", "index"]) == ("thumb_distal", "index_intermediate")
+    assert allegro.tip_links(["thumb"]) == ("link_15.0_tip", "link_15.0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import mujoco
@@ -18,8 +19,10 @@ from elbowroom.grasp import (
     Opposition,
     Sweep,
     contacts_on_sides,
+    drawn_object,
     floating_hand_spec,
     load_hand,
+    rate_grasp,
 )
 from elbowroom.grasp._execute import base_coordinates
 
@@ -184,9 +187,43 @@ def test_allegro_balls_touch_the_sides_of_a_box(allegro: Hand) -> None:
         T[2, 3] = 0.2
         box = trimesh.creation.box((width, 0.05, 0.012))
         found = checker.check(grasp, height=0.2, object_mesh=box, T_world_object=T)
-        for link in found.tip_links:
-            assert found.object_distances[link] == pytest.approx(0.0, abs=1e-4)
+        assert found.free, found.why
+        for name in ("thumb", "index"):
+            assert found.object_distances[allegro.finger(name).tip_link] == pytest.approx(0.0, abs=1e-4)
         assert all(abs(contact.gap) < 1e-9 for contact in contacts_on_sides(grasp))
+
+
+def test_fingertips_of_different_radii(hand: Hand) -> None:
+    """Thumb 10 mm, fingers 4 mm: the object is in the middle between the balls, not between their centres."""
+    balls = replace(
+        hand, fingers=tuple(replace(f, tip_radius=0.01 if f.name == "thumb" else 0.004) for f in hand.fingers)
+    )
+    planner = GraspPlanner(balls)
+    for grasp in (planner.line(0.03), planner.plane(0.05, fingers=3)):
+        tips = grasp.to_world(0.1).tips_world
+        mean = np.mean([tips[name] for name in grasp.fingers], axis=0)
+        assert tips["thumb"][0] - 0.01 == pytest.approx(grasp.width / 2, abs=1e-9)
+        assert mean[0] + 0.004 == pytest.approx(-grasp.width / 2, abs=1e-9)
+        assert grasp.sides() == pytest.approx((-grasp.width / 2, grasp.width / 2), abs=1e-9)
+        thing = drawn_object(grasp)
+        assert (thing.center[0], thing.size[0]) == pytest.approx((0.0, grasp.width), abs=1e-9)
+        assert np.mean([c.gap for c in contacts_on_sides(grasp) if c.finger != "thumb"]) == pytest.approx(
+            0.0, abs=1e-9
+        )
+    box = trimesh.creation.box(
+        (0.03, 0.05, 0.04), transform=trimesh.transformations.translation_matrix((0, 0, 0.1))
+    )
+    rated = rate_grasp(planner.line(0.03), GraspChecker(balls), box)
+    assert rated.quality.largest_gap < 1e-9
+    with pytest.raises(InputError, match="between points"):
+        GraspPlanner(balls, "proportional")
+
+
+def test_fingers_without_actuators_are_told(allegro: Hand) -> None:
+    joints = [f"joint_{i}.0" for i in range(4)]
+    some = load_hand("allegro_right_hand", actuators=joints, oppositions={"a": ("middle",)})
+    with pytest.raises(InputError, match="no actuator moves finger 'thumb'"):
+        GraspPlanner(some).oppose("a", 0.05)
 
 
 def test_impossible_postures_are_told(hand: Hand) -> None:

@@ -433,3 +433,24 @@ def test_fingers_that_share_an_actuator_are_refused(tmp_path: Path) -> None:
     hand = toy_hand(tmp_path, ("a", "t"), couplings=coupled)
     with pytest.raises(InputError, match="'a' moves a and b.*same value in both postures"):
         GraspPlanner(hand).cylinder(0.04)
+
+
+def test_idle_joints_beyond_a_tip_count_where_they_are(tmp_path: Path) -> None:
+    """A slide on the finger that the wrap does not move: its place is the idle one, also for the advance."""
+    pad = """<body name="side" pos="0.012 0 0.05"><joint name="c" type="slide" axis="1 0 0" range="0 0.02"/>
+        <geom type="sphere" size="0.004"/></body>"""
+    hand = toy_hand(tmp_path, ("a", "b", "t", "c"), pad=pad)
+    still = {"c": 0.0}
+    places = ((0.03, 0.035, 0.16), (0.05, 0.025, 0.16))
+    named = replace(hand, oppositions={"cylinder": Wrap(("a", "b"), places, still, still)})
+    for one in (hand, named):
+        grasp = GraspPlanner(one, unused=0.01).cylinder(0.04)
+        assert grasp.actuators["c"] == 0.01
+        assert "side" in grasp.touching
+
+
+def test_fingers_without_a_joint_of_their_own_are_told(tmp_path: Path) -> None:
+    hand = toy_hand(tmp_path)
+    twins = tuple(replace(f, tip_link="a1") if f.name == "b" else f for f in hand.fingers)
+    with pytest.raises(InputError, match="moves with a or b alone"):
+        GraspPlanner(replace(hand, fingers=twins)).cylinder(0.04)

@@ -74,3 +74,14 @@ def test_published_files_are_read(load, name, pairs):
     robot = load(name)
     assert len(robot.disabled_pairs) > pairs
     assert set().union(*robot.disabled_pairs) <= set(robot.link_names)
+
+
+def test_pairs_of_unknown_links_are_noted_even_with_themselves(tmp_path):
+    srdf = write(
+        tmp_path,
+        '<robot name="x"><disable_collisions link1="a" link2="b"/><disable_collisions link1="gone" link2="gone"/></robot>',
+        "x.srdf",
+    )
+    found = read_srdf(srdf, ("a", "b"), ())
+    assert found.disabled == {("a", "b"): ""}
+    assert "gone" in found.notes[0]

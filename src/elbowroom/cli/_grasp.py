@@ -261,6 +261,8 @@ def _mm(point: np.ndarray) -> str:
 def _self_test(options: Options) -> int:
     from ..grasp import self_test
 
+    if options.hand != "rh56":
+        raise InputError(f"--self-test is of the bundled hand rh56, found --hand {options.hand}")
     with progress_bar("testing", quiet=options.json) as progress:
         found: SelfTest = self_test(options.revision or "spec", progress=progress)
     if options.json:

@@ -1,11 +1,11 @@
 """Collision checks of a grasp: the hand against a table, an object and itself, on exact meshes.
 
-Distances are signed (negative is penetration). The links that carry active fingertips are meant to touch the
-object; they may overlap it by an allowance, because a hand's collision shapes enclose its fingers and so reach
-beyond the fingertip points. A hand wrapped around a cylinder may touch it with all links of the fingers that wrap
-it, which may overlap it only by what a mesh differs from a round object. Link pairs that touch at rest, or that a
-joint joins, are not checked against each other. The table is a half-space and exact for meshes: their
-lowest vertex decides.
+Distances are signed (negative is penetration). The links that carry active fingertips, and those fixed to them,
+are meant to touch the object; they may overlap it by an allowance, because a hand's collision shapes enclose its
+fingers and so reach beyond the fingertip points. A hand wrapped around a cylinder may touch it with all links of
+the fingers that wrap it, which may overlap it only by what a mesh differs from a round object. Link pairs that
+touch at rest, or that a joint joins, are not checked against each other. The table is a half-space and exact for
+meshes: their lowest vertex decides.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class GraspChecker:
         if grasp.touching:
             wrapping = [link for link in self._links if self.hand.link_fingers.get(link) in tips]
             return tuple(dict.fromkeys((*grasp.touching, *wrapping))), self.wrap_allowance
-        return tuple(self.hand.finger(name).tip_link for name in tips), self.tip_allowance
+        return tuple(link for link in self.hand.tip_links(tips) if link in self._links), self.tip_allowance
 
     def check_posture(
         self,
@@ -173,7 +173,7 @@ class GraspChecker:
         return self._check(
             ctrl,
             T_world_base,
-            tuple(self.hand.finger(name).tip_link for name in tips),
+            self.hand.tip_links(tips),
             self.tip_allowance,
             table_height=table_height,
             object_mesh=object_mesh,

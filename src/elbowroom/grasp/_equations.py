@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from ..errors import InputError
 from ._hand import Hand
 
 DAMPING = 1e-9
@@ -57,6 +58,9 @@ class Closure:
         self._others = [hand.finger_index(name) for name in fingers]
         self._thickness = sum(hand.tip_radii(fingers))
         names = (hand.thumb, *fingers)
+        for name in names:
+            if not hand.finger_actuators(name):
+                raise InputError(f"{hand.name}: no actuator moves finger {name!r}; name one in `actuators`")
         self.active = np.array(sorted({i for name in names for i in hand.finger_actuators(name)}))
         thumb = set(hand.finger_actuators(hand.thumb))
         self._thumb_columns = np.array([i in thumb for i in self.active.tolist()] + [False, False])

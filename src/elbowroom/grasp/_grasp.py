@@ -108,7 +108,13 @@ class Grasp:
         return WorldGrasp(T, tips)
 
     def sides(self, height: float = 0.1) -> tuple[float, float]:
-        """World X of the two sides of the object: where the fingertips' mean touches, and the thumb tip."""
+        """World X of the two sides of the object: where the fingertips' mean touches, and the thumb tip.
+
+        Raises:
+            InputError: the grasp is of a cylinder.
+        """
+        if self.mode == "cylinder":
+            raise InputError(f"{self!r} is of a cylinder, which has no flat sides")
         tips = self.to_world(height).tips_world
         radius_thumb, radius_others = self.hand.tip_radii(self.fingers)
         mean = float(np.mean([tips[name][0] for name in self.fingers]))
@@ -129,6 +135,7 @@ class Grasp:
             "ctrl": self.actuators,
             "joints": self.joints,
             "tilt_y": self.tilt_y,
+            "tip_radii": {name: self.hand.finger(name).tip_radius for name in self.tips},
             "tips_base": {name: tip.tolist() for name, tip in self.tips.items()},
             "midpoint_base": self.midpoint.tolist(),
             "height": float(height),

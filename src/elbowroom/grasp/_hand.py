@@ -78,6 +78,10 @@ class Hand:
     def __post_init__(self) -> None:
         others = [name for name in self.finger_names if name != self.thumb]
         for name, entry in self.oppositions.items():
+            if name in ("line", "plane") or (name == "cylinder" and not isinstance(entry, Wrap)):
+                raise InputError(
+                    f"{self.name}: {name!r} is the name of a mode; call the opposition set otherwise"
+                )
             strange = [finger for finger in entry.fingers if finger not in others]
             if strange or not entry.fingers or len(set(entry.fingers)) != len(entry.fingers):
                 raise InputError(
@@ -130,6 +134,13 @@ class Hand:
         moved = self._moved[self.finger_index(name)]
         return tuple(int(i) for i in np.flatnonzero(moved))
 
+    def tip_links(self, fingers: Iterable[str]) -> tuple[str, ...]:
+        """Links that carry fingertips, and those that are fixed to them."""
+        tips = [self.finger(name).tip_link for name in fingers]
+        fixed = [chain(self.robot, link) for link in tips]
+        others = [link for link in self.robot.link_names if chain(self.robot, link) in fixed]
+        return tuple(dict.fromkeys((*tips, *others)))
+
     @cached_property
     def link_fingers(self) -> dict[str, str]:
         """The finger of every link that moves with one finger alone, links beyond its tip included."""
@@ -157,6 +168,10 @@ class Hand:
         if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"{self.name}: {label}: a posture maps actuators to rad, found {given!r:.60}")
         for actuator, value in given.items():
+            if actuator not in self.actuator_names:
+                raise UnknownNameError(
+                    f"{self.name}: {label}: {unknown('actuator', str(actuator), self.actuator_names)}"
+                )
             try:
                 number = float(value)
             except (TypeError, ValueError):

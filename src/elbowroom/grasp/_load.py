@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ApproximationWarning, InputError
+from ..errors import ApproximationWarning, InputError, unknown
 from ..robot import Robot, load_robot
 from ._grasp import as_number
-from ._hand import Actuator, Finger, Hand, chain
+from ._hand import Actuator, Finger, Hand, UnknownFingerError, chain
 from ._known import KNOWN
 from ._rh56 import load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
@@ -26,7 +26,7 @@ def load_hand(
     *,
     revision: str | None = None,
     fingertips: Mapping[str, TipSpec] | None = None,
-    tip_radii: Mapping[str, float] | float = 0.0,
+    tip_radii: Mapping[str, float] | float | None = None,
     thumb: str = "thumb",
     oppositions: Mapping[str, Opposition | Wrap | Sequence[str]] | None = None,
     actuators: Iterable[str] | None = None,
@@ -42,7 +42,8 @@ def load_hand(
         revision: of the bundled hand: "spec" (default), "newest" or "newest_grasp_scene".
         fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled and the
             known ones.
-        tip_radii: radius of the ball around a fingertip that touches, m: one for all, or finger name -> radius.
+        tip_radii: radius of the ball around a fingertip that touches, m: one for all, or finger name -> radius for
+            those that differ from the hand's own; 0 for hands that are not known.
         thumb: name of the finger that opposes the others.
         oppositions: name -> fingers that oppose the thumb, an `Opposition` with postures, or a `Wrap`. By default
             every finger alone ("line NAME"), and all of them ("plane N") when there are several.
@@ -56,15 +57,24 @@ def load_hand(
         ElbowroomError: unknown revision, links, fingers or joints; the message says which there are.
     """
     if isinstance(source, str) and source == "rh56" and fingertips is None:
+        given = {
+            "tip_radii": tip_radii,
+            "oppositions": oppositions,
+            "actuators": actuators,
+            "knuckles": knuckles,
+        }
+        without = [name for name, value in given.items() if value is not None]
+        if without:
+            raise InputError(f"rh56: {', '.join(without)} can be given together with fingertips only")
         return load_rh56("spec" if revision is None else revision)
     if revision is not None:
         raise InputError(
             f"revisions exist for the bundled hand 'rh56' only, found {revision!r} for {source!r:.60}"
         )
+    own_radius = 0.0
     if fingertips is None and isinstance(source, str) and source in KNOWN:
-        known = KNOWN[source]
-        fingertips, tip_radii = known.fingertips, tip_radii or known.tip_radius
-        oppositions = known.oppositions if oppositions is None else oppositions
+        fingertips, own_radius = KNOWN[source].fingertips, KNOWN[source].tip_radius
+        oppositions = KNOWN[source].oppositions if oppositions is None else oppositions
     if not fingertips:
         raise InputError(
             f"{source!r:.60}: only rh56, {', '.join(KNOWN)} are known as hands; name its fingertips: "
@@ -77,10 +87,15 @@ def load_hand(
         )
     sites = _sites(source, robot)
     tips = {name: sites.get(tip, tip) if isinstance(tip, str) else tip for name, tip in fingertips.items()}
-    radii = tip_radii if isinstance(tip_radii, Mapping) else dict.fromkeys(tips, tip_radii)
+    radii = dict.fromkeys(
+        tips, own_radius if tip_radii is None or isinstance(tip_radii, Mapping) else tip_radii
+    )
+    radii.update(tip_radii if isinstance(tip_radii, Mapping) else {})
+    for name in (*radii, *(knuckles or {})):
+        if name not in tips:
+            raise UnknownFingerError(f"{robot.name}: {unknown('finger', str(name), tips)}")
     fingers = tuple(
-        _finger(robot, name, tip, (knuckles or {}).get(name), radii.get(name, 0.0))
-        for name, tip in tips.items()
+        _finger(robot, name, tip, (knuckles or {}).get(name), radii[name]) for name, tip in tips.items()
     )
     chosen = tuple(robot.joint_names if actuators is None else actuators)
     return Hand(

@@ -17,7 +17,7 @@ from ..errors import InputError, MissingExtraError
 from ._execute import GraspMotion, base_coordinates
 from ._grasp import Grasp
 from ._hand import Hand
-from ._rh56 import load_mujoco, rh56_spec
+from ._rh56 import load_mujoco, revisions, rh56_spec
 from ._scene import DrawnObject, drawn_object
 
 BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
@@ -38,7 +38,7 @@ def floating_hand_spec(hand: Hand, thing: DrawnObject | None = None, *, table: b
         InputError: the hand has no bundled MuJoCo model.
     """
     mujoco = load_mujoco()
-    if hand.name != "rh56":
+    if hand.name != "rh56" or hand.revision not in revisions():
         raise InputError(f"{hand.name}: MuJoCo pictures are made of the bundled hand 'rh56' only")
     spec = rh56_spec(hand.revision)
     spec.modelname = "floating_rh56"

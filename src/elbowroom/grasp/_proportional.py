@@ -71,6 +71,11 @@ class Proportional:
                 f"{hand.name}: the proportional method is the RH56's specified planner and this hand has no "
                 "constants for it; use method='smooth'"
             )
+        if any(finger.tip_radius for finger in hand.fingers):
+            raise InputError(
+                f"{hand.name}: the proportional method measures between points, found fingertips with a radius; "
+                "use method='smooth'"
+            )
         self.hand, self.points, self.exact = hand, points, exact
         self.law: ProportionalLaw = hand.proportional
         self._pitch, self._yaw = hand.actuator_index(self.law.pitch), hand.actuator_index(self.law.yaw)

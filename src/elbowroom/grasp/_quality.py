@@ -105,8 +105,6 @@ def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
     Raises:
         InputError: the grasp is of a cylinder.
     """
-    if grasp.mode == "cylinder":
-        raise InputError(f"{grasp!r} is of a cylinder, which has no flat sides")
     fingers, thumb = grasp.sides(height)
     contacts: list[Contact] = []
     for name, tip in grasp.to_world(height).tips_world.items():

@@ -31,6 +31,9 @@ class Opposition:
     closed_tilt: float | None = 0.0
     """Tilt of the closed posture, rad; None leaves it open."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fingers", tuple(self.fingers))
+
 
 @dataclass(frozen=True)
 class Wrap:
@@ -46,10 +49,14 @@ class Wrap:
     """Where the cylinder lies: rows of its diameter, the x of its palm side and the z of its axis in the base frame,
     m, by rising diameter; monotone cubics lead from row to row. First and last diameter are the range."""
     open: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Open posture by actuator, within the actuators' bounds; those not named are at their lower bound."""
+    """Open posture by actuator, within the actuators' bounds; those not named are at their lower bound. Actuators of
+    fingers that take no part have no effect."""
     closed: Mapping[str, float] = field(default_factory=dict[str, float])
     """Closed posture by actuator, within the bounds; those not named are at their upper bound. Actuators that move
     several of the fingers must be named in both postures with the same value."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fingers", tuple(self.fingers))
 
 
 @dataclass(frozen=True)

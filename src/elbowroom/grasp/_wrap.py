@@ -107,7 +107,8 @@ class WrapClosure:
         bare = [finger for finger, links in self._links.items() if not links]
         if bare:
             raise InputError(
-                f"{self._label}: no collision geometry on {', '.join(bare)}; nothing could touch"
+                f"{self._label}: no link with collision geometry moves with {' or '.join(bare)} alone; "
+                "nothing could touch"
             )
         for i, actuator in enumerate(self.hand.actuator_names):
             users = [finger for finger, own in self._fingers.items() if i in own]
@@ -211,8 +212,10 @@ class WrapClosure:
         spans = {
             name: (value, value) for name, value in zip(robot.joint_names, robot.default_cfg, strict=True)
         }
+        moved = {i for own in self._fingers.values() for i in own}
         for i, actuator in enumerate(self.hand.actuators):
-            spans[actuator.joint] = tuple(sorted((self._open[i], self._closed[i])))
+            ends = (self._open[i], self._closed[i]) if i in moved else (self._idle[i], self._idle[i])
+            spans[actuator.joint] = min(ends), max(ends)
         reach = float(np.linalg.norm(self._meshes[link][0], axis=-1).max())
         speed, current = 0.0, link
         while above := [joint for joint in robot.tree.joints if joint.child == current]:

@@ -62,13 +62,13 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
                 )
     disabled: dict[LinkPair, str] = {}
     for element in root.findall("disable_collisions"):
-        pair = link_pair(where, element)
-        missing = [name for name in pair if name not in links]
+        names = [attribute(where, element, end) for end in ("link1", "link2")]
+        missing = [name for name in names if name not in links]
         if missing:
             notes.append(f"disabled pair: {unknown('link', missing[0], link_names)}")
             continue
         used += 1
-        disabled[pair] = element.get("reason", "")
+        disabled[link_pair(where, element)] = element.get("reason", "")
     if notes and not used:
         raise DescriptionError(f"{where}: the SRDF is for another robot; {notes[0]}")
     groups = {
