@@ -112,7 +112,7 @@ def append(root: Any, tag: str, attributes: dict[str, str], after: tuple[str, ..
         last = following
     tail = last.tail or ""
     text = tail.rstrip()
-    root.insert(root.index(last) + 1, element)
+    last.addnext(element)  # O(1), unlike insert; tails are set below
     last.tail, element.tail = text + (indent if indent.isspace() else "\n  "), tail[len(text) :] or "\n"
     return element
 
