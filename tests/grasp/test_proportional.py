@@ -134,6 +134,19 @@ def test_defect_cylinder_jumps_at_the_palm_limit(planners: Planners) -> None:
     assert np.degrees(above.tilt_y - below.tilt_y) == pytest.approx(83.0, abs=0.2)
 
 
+def test_defect_a_cylinder_as_wide_as_the_knuckles_are_apart_does_not_fit(planners: Planners) -> None:
+    planner, closure = planners("proportional"), planners("smooth").wrap("cylinder")
+    depths = []
+    for diameter in np.linspace(*planner.range("cylinder"), 40):
+        grasp = planner.cylinder(diameter)
+        knuckles = grasp.hand.knuckles(grasp.ctrl)
+        x, _, z = 0.5 * (knuckles[0] + knuckles[1:].mean(axis=0))
+        near = closure.nearest(grasp.ctrl, float(x), float(z))
+        depths.append(diameter / 2 - min(distance for distance, _ in near.values()))
+    assert 0.0140 < min(depths) < 0.0150
+    assert 0.0340 < max(depths) < 0.0360
+
+
 def test_tables_and_exact_kinematics_plan_alike(planners: Planners) -> None:
     tables, exact = planners("proportional"), planners("proportional", exact=True)
     for width in np.linspace(0.02, 0.12, 9):

@@ -7,7 +7,7 @@ its defects: joint ranges are not applied; the width of a plane grasp holds for 
 mean of the fingers is 5 to 8 mm off); heights are equal in the base frame, not in the world (10 to 27 mm
 apart there); where the tilt is clipped at 90 degrees thumb and fingers stay 7 to 10 mm apart in height;
 cylinders jump by 1.308 rad of yaw and 83 degrees of tilt at the palm-mode limit, and their diameter, a distance
-between joints, is not that of an object: a cylinder of that size between the knuckles would reach 14 to 34 mm
+between joints, is not that of an object: a cylinder of that size between the knuckles would reach 14 to 36 mm
 into thumb or palm.
 """
 
