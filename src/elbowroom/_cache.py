@@ -60,17 +60,26 @@ def _feed(digest: Any, part: Any) -> None:
         digest.update(f"{type(part).__name__} {len(text)} {text} ".encode())
 
 
-def cached(kind: str, parts: Iterable[Any], compute: Callable[[], Arrays]) -> Arrays:
+def cached(
+    kind: str,
+    parts: Iterable[Any],
+    compute: Callable[[], Arrays],
+    *,
+    fits: Callable[[Arrays], bool] = lambda arrays: True,
+    rebuild: bool = False,
+) -> Arrays:
     """Returns the stored arrays for these inputs, or computes and stores them.
 
     Args:
         kind: folder name inside the cache, e.g. "spheres".
         parts: everything the result depends on, version of the algorithm included.
         compute: makes the arrays when they are not stored.
+        fits: whether stored arrays are what `compute` would make; a foreign file under our name is made anew.
+        rebuild: make them anew in any case.
     """
     path = cache_dir() / kind / f"{content_hash(parts)}.npz"
-    found = read_arrays(path)
-    if found is not None:
+    found = None if rebuild else read_arrays(path)
+    if found is not None and fits(found):
         return found
     arrays = {name: np.asarray(value) for name, value in compute().items()}
     write_arrays(path, arrays)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -245,22 +245,12 @@ class Hand:
         cfg = self.cfg(ctrl)
         if cfg.ndim > 1:
             return self.robot.tree.expand(cfg)
-        from ._kernels import expand
+        from ..robot._kernels import LANES, expand_lanes
 
-        tree = self.robot.tree
-        q_full, slope = np.zeros(len(tree.moving)), np.zeros(len(tree.moving))
-        kernel: Any = expand
-        kernel(
-            cfg,
-            tree.driver,
-            tree.is_coupled,
-            tree.polycoef,
-            tree.order,
-            q_full,
-            slope,
-            np.zeros_like(tree.driver),
-        )
-        return q_full
+        tree, kernel = self.robot.tree, cast(Any, expand_lanes)
+        q_full = np.zeros((len(tree.moving), LANES))
+        kernel(cfg[None], 0, 1, tree.driver, tree.is_coupled, tree.polycoef, tree.order, q_full)
+        return q_full[:, 0].copy()
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
@@ -319,8 +309,8 @@ class Hand:
         """`points` without checks, for solvers."""
         from ._kernels import points_and_jacobian
 
-        cfg = self.robot.default_cfg.copy()
-        cfg[self._cfg_idx] = ctrl
+        cfg = self.robot.default_cfg[None].copy()
+        cfg[0, self._cfg_idx] = ctrl
         frames, local = self._point_frames
         points = np.empty((len(frames), 3))
         by_cfg = np.empty((len(frames), 3, self.robot.dof))

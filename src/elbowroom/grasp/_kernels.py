@@ -1,8 +1,7 @@
 """Numba kernels: fingertip positions with their analytic Jacobian, and links' distances to a cylinder's axis.
 
-One configuration at a time: couplings are expanded with their slopes, frames composed in tree order, and
-each point's velocity summed along its chain. A call costs a few microseconds, which is what lets closure
-equations be solved exactly instead of from tables.
+Kinematics are the robot's own kernels on one configuration, in the first of their lanes. A call costs a few
+microseconds, which is what lets closure equations be solved exactly instead of from tables.
 """
 
 # pyright: basic
@@ -11,69 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..robot._kernels import LANES, add_rates, expand_lanes, frame_lanes, turned
+
 FLAT = 1e-16
 """m^2; a face with less area, seen along the line, is as good as its edges."""
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def expand(cfg, driver, is_coupled, polycoef, order, q_full, slope, origin):
-    """Fills q_full (moving,), its slope by the actuated joint it finally follows, and that joint's cfg entry."""
-    for k in range(len(order)):
-        i = order[k]
-        d = driver[i]
-        if is_coupled[i]:
-            v = q_full[d]
-            c = polycoef[i]
-            q_full[i] = c[0] + v * (c[1] + v * (c[2] + v * (c[3] + v * c[4])))
-            slope[i] = slope[d] * (c[1] + v * (2.0 * c[2] + v * (3.0 * c[3] + v * 4.0 * c[4])))
-            origin[i] = origin[d]
-        else:
-            q_full[i] = cfg[d]
-            slope[i] = 1.0
-            origin[i] = d
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def turn(q, x, y, z):
-    """Rotates a vector by a unit quaternion wxyz."""
-    cx, cy, cz = 2.0 * (q[2] * z - q[3] * y), 2.0 * (q[3] * x - q[1] * z), 2.0 * (q[1] * y - q[2] * x)
-    return (
-        x + q[0] * cx + q[2] * cz - q[3] * cy,
-        y + q[0] * cy + q[3] * cx - q[1] * cz,
-        z + q[0] * cz + q[1] * cy - q[2] * cx,
-    )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def compose(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, quat, place):
-    """Fills quat (frames, 4) and place (frames, 3), world poses of all frames."""
-    for f in range(len(parent)):
-        q = q_full[q_idx[f]] if q_idx[f] >= 0 else 0.0
-        s, c = 0.0, 1.0
-        if kind[f] == 1:
-            s, c = np.sin(0.5 * q), np.cos(0.5 * q)
-        w = c * quat_cos[f, 0] + s * quat_sin[f, 0]
-        x = c * quat_cos[f, 1] + s * quat_sin[f, 1]
-        y = c * quat_cos[f, 2] + s * quat_sin[f, 2]
-        z = c * quat_cos[f, 3] + s * quat_sin[f, 3]
-        p = parent[f]
-        if p < 0:
-            quat[f, 0], quat[f, 1], quat[f, 2], quat[f, 3] = w, x, y, z
-            place[f, 0], place[f, 1], place[f, 2] = shift[f, 0], shift[f, 1], shift[f, 2]
-            continue
-        pw, px, py, pz = quat[p, 0], quat[p, 1], quat[p, 2], quat[p, 3]
-        quat[f, 0] = pw * w - px * x - py * y - pz * z
-        quat[f, 1] = pw * x + px * w + py * z - pz * y
-        quat[f, 2] = pw * y - px * z + py * w + pz * x
-        quat[f, 3] = pw * z + px * y - py * x + pz * w
-        travel = q if kind[f] == 2 else 0.0
-        vx, vy, vz = turn(
-            quat[p],
-            shift[f, 0] + slide[f, 0] * travel,
-            shift[f, 1] + slide[f, 1] * travel,
-            shift[f, 2] + slide[f, 2] * travel,
-        )
-        place[f, 0], place[f, 1], place[f, 2] = place[p, 0] + vx, place[p, 1] + vy, place[p, 2] + vz
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -97,38 +37,26 @@ def points_and_jacobian(
     points,
     jacobian,
 ):
-    """Fills points (n, 3) and, if asked, jacobian (n, 3, dof) for one cfg (dof,).
+    """Fills points (n, 3) and, if asked, jacobian (n, 3, dof) for one cfg (1, dof).
 
     `point_frame` (n,) is the frame that carries each point and `point_local` (n, 3) its place in it.
     """
-    n_moving = max(1, len(order))
-    q_full, slope, origin = np.zeros(n_moving), np.ones(n_moving), np.zeros(n_moving, dtype=np.int64)
-    expand(cfg, driver, is_coupled, polycoef, order, q_full, slope, origin)
-    quat, place = np.empty((len(parent), 4)), np.empty((len(parent), 3))
-    compose(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, quat, place)
+    q_full = np.zeros((max(1, len(order)), LANES))
+    pose = np.zeros((len(parent), 7, LANES))
+    expand_lanes(cfg, 0, 1, driver, is_coupled, polycoef, order, q_full)
+    frame_lanes(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, pose)
+    rates = np.zeros((6, cfg.shape[1]))
     for n in range(len(point_frame)):
         f = point_frame[n]
-        vx, vy, vz = turn(quat[f], point_local[n, 0], point_local[n, 1], point_local[n, 2])
-        points[n, 0], points[n, 1], points[n, 2] = place[f, 0] + vx, place[f, 1] + vy, place[f, 2] + vz
-        if not with_jacobian:
-            continue
-        jacobian[n] = 0.0
-        while f > 0:
-            if kind[f] > 0:
-                ax, ay, az = turn(quat[f], axis[f, 0], axis[f, 1], axis[f, 2])
-                i = q_idx[f]
-                column = origin[i]
-                if kind[f] == 1:
-                    rx, ry, rz = (
-                        points[n, 0] - place[f, 0],
-                        points[n, 1] - place[f, 1],
-                        points[n, 2] - place[f, 2],
-                    )
-                    ax, ay, az = ay * rz - az * ry, az * rx - ax * rz, ax * ry - ay * rx
-                jacobian[n, 0, column] += slope[i] * ax
-                jacobian[n, 1, column] += slope[i] * ay
-                jacobian[n, 2, column] += slope[i] * az
-            f = parent[f]
+        vx, vy, vz = turned(pose, f, 0, point_local[n, 0], point_local[n, 1], point_local[n, 2])
+        px, py, pz = pose[f, 4, 0] + vx, pose[f, 5, 0] + vy, pose[f, 6, 0] + vz
+        points[n, 0], points[n, 1], points[n, 2] = px, py, pz
+        if with_jacobian:
+            rates[:] = 0.0
+            add_rates(
+                f, 0, px, py, pz, parent, kind, q_idx, driver, is_coupled, polycoef, axis, q_full, pose, rates
+            )
+            jacobian[n] = rates[:3]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -139,10 +67,10 @@ def axis_distance(vertices, edges, faces, pose, x, z, nearest):
     face. `nearest` (3,) becomes the mesh's point nearest to the line. Without fastmath: faces seen edge-on are told
     by the exact zero of their area, or by an area that is rounding, and their edges stand for them.
     """
-    quat = pose[:4]
+    lane = pose.reshape(1, 7, 1)
     moved = np.empty((len(vertices), 3))
     for n in range(len(vertices)):
-        vx, vy, vz = turn(quat, vertices[n, 0], vertices[n, 1], vertices[n, 2])
+        vx, vy, vz = turned(lane, 0, 0, vertices[n, 0], vertices[n, 1], vertices[n, 2])
         moved[n, 0], moved[n, 1], moved[n, 2] = vx + pose[4] - x, vy + pose[5], vz + pose[6] - z
     for n in range(len(faces)):
         a, b, c = moved[faces[n, 0]], moved[faces[n, 1]], moved[faces[n, 2]]

@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from .._cache import Arrays, cache_dir, cached, content_hash
+from .._cache import Arrays, cached
 from ..errors import InputError
 from ..robot._types import frozen
 from ._equations import TOLERANCE, Closure, Curve, State
@@ -130,14 +130,7 @@ class SmoothClosure:
 
     def _load(self, rebuild: bool) -> Branch:
         parts = (ALGORITHM, NODES, *self.hand.fingerprint, repr(self.opposition))
-        path = cache_dir() / "grasp" / f"{content_hash(parts)}.npz"
-        if rebuild:
-            path.unlink(missing_ok=True)
-        arrays = cached("grasp", parts, self._build)
-        if not self._fits(arrays):  # a foreign file under our name
-            path.unlink(missing_ok=True)
-            arrays = cached("grasp", parts, self._build)
-        return _branch_of(arrays)
+        return _branch_of(cached("grasp", parts, self._build, fits=self._fits, rebuild=rebuild))
 
     def _fits(self, arrays: Arrays) -> bool:
         n = len(self.closure.active)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float
 
-from .._cache import Arrays, cache_dir, cached, content_hash
+from .._cache import Arrays, cached
 from ._hand import Hand
 
 ALGORITHM = "tables 1"
@@ -105,14 +105,7 @@ class TableFingers:
 
     def _load(self, rebuild: bool) -> Arrays:
         parts = (ALGORITHM, repr(SAMPLES), *self.hand.fingerprint)
-        path = cache_dir() / "grasp" / f"{content_hash(parts)}.npz"
-        if rebuild:
-            path.unlink(missing_ok=True)
-        arrays = cached("grasp", parts, self._build)
-        if not self._fits(arrays):  # a foreign file under our name
-            path.unlink(missing_ok=True)
-            arrays = cached("grasp", parts, self._build)
-        return arrays
+        return cached("grasp", parts, self._build, fits=self._fits, rebuild=rebuild)
 
     def _fits(self, arrays: Arrays) -> bool:
         for name in self._tabulated:

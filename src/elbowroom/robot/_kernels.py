@@ -168,6 +168,50 @@ def link_poses(
                     out[start + lane, k, j] = pose[f, j, lane]
 
 
+@njit(cache=True, inline="always", error_model="numpy")
+def turned(pose, f, lane, x, y, z):
+    """A vector of frame f in world axes."""
+    qw, qx, qy, qz = pose[f, 0, lane], pose[f, 1, lane], pose[f, 2, lane], pose[f, 3, lane]
+    cx, cy, cz = 2.0 * (qy * z - qz * y), 2.0 * (qz * x - qx * z), 2.0 * (qx * y - qy * x)
+    return x + qw * cx + qy * cz - qz * cy, y + qw * cy + qz * cx - qx * cz, z + qw * cz + qx * cy - qy * cx
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_rates(
+    frame, lane, px, py, pz, parent, kind, q_idx, driver, is_coupled, polycoef, axis, q_full, pose, out
+):
+    """Adds to out (6, dof) how a world point p carried by a frame moves per cfg rate: linear, then angular velocity.
+
+    Coupled joints add their column times the product of the polynomials' slopes along the chain of drivers.
+    """
+    f = frame
+    while f > 0:
+        if kind[f] > 0:
+            ax, ay, az = turned(pose, f, lane, axis[f, 0], axis[f, 1], axis[f, 2])
+            slope = 1.0
+            i = q_idx[f]
+            while is_coupled[i]:
+                v = q_full[driver[i], lane]
+                slope *= polycoef[i, 1] + v * (
+                    2.0 * polycoef[i, 2] + v * (3.0 * polycoef[i, 3] + v * 4.0 * polycoef[i, 4])
+                )
+                i = driver[i]
+            column = out[:, driver[i]]
+            if kind[f] == 1:
+                rx, ry, rz = px - pose[f, 4, lane], py - pose[f, 5, lane], pz - pose[f, 6, lane]
+                column[0] += slope * (ay * rz - az * ry)
+                column[1] += slope * (az * rx - ax * rz)
+                column[2] += slope * (ax * ry - ay * rx)
+                column[3] += slope * ax
+                column[4] += slope * ay
+                column[5] += slope * az
+            else:
+                column[0] += slope * ax
+                column[1] += slope * ay
+                column[2] += slope * az
+        f = parent[f]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def jacobians(
     cfgs,
@@ -188,8 +232,7 @@ def jacobians(
 ):
     """Writes out (n, 6, dof): linear velocity of the frame's origin, then angular, in world axes, per cfg rate.
 
-    `axis` (frames, 3) is each joint's axis in its own frame. Coupled joints add their column times the
-    product of the polynomials' slopes along the chain of drivers.
+    `axis` (frames, 3) is each joint's axis in its own frame.
     """
     q_full = np.zeros((max(1, len(order)), LANES))
     pose = np.zeros((len(parent), 7, LANES))
@@ -199,38 +242,21 @@ def jacobians(
         expand_lanes(cfgs, start, count, driver, is_coupled, polycoef, order, q_full)
         frame_lanes(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, pose)
         for lane in range(count):
-            f = frame
-            while f > 0:
-                if kind[f] > 0:
-                    w, x, y, z = pose[f, 0, lane], pose[f, 1, lane], pose[f, 2, lane], pose[f, 3, lane]
-                    a, b, c = axis[f, 0], axis[f, 1], axis[f, 2]
-                    cx, cy, cz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-                    ax, ay, az = (
-                        a + w * cx + y * cz - z * cy,
-                        b + w * cy + z * cx - x * cz,
-                        c + w * cz + x * cy - y * cx,
-                    )
-                    slope = 1.0
-                    i = q_idx[f]
-                    while is_coupled[i]:
-                        v = q_full[driver[i], lane]
-                        slope *= polycoef[i, 1] + v * (
-                            2.0 * polycoef[i, 2] + v * (3.0 * polycoef[i, 3] + v * 4.0 * polycoef[i, 4])
-                        )
-                        i = driver[i]
-                    column = out[start + lane, :, driver[i]]
-                    if kind[f] == 1:
-                        rx = pose[frame, 4, lane] - pose[f, 4, lane]
-                        ry = pose[frame, 5, lane] - pose[f, 5, lane]
-                        rz = pose[frame, 6, lane] - pose[f, 6, lane]
-                        column[0] += slope * (ay * rz - az * ry)
-                        column[1] += slope * (az * rx - ax * rz)
-                        column[2] += slope * (ax * ry - ay * rx)
-                        column[3] += slope * ax
-                        column[4] += slope * ay
-                        column[5] += slope * az
-                    else:
-                        column[0] += slope * ax
-                        column[1] += slope * ay
-                        column[2] += slope * az
-                f = parent[f]
+            x, y, z = pose[frame, 4, lane], pose[frame, 5, lane], pose[frame, 6, lane]
+            add_rates(
+                frame,
+                lane,
+                x,
+                y,
+                z,
+                parent,
+                kind,
+                q_idx,
+                driver,
+                is_coupled,
+                polycoef,
+                axis,
+                q_full,
+                pose,
+                out[start + lane],
+            )
