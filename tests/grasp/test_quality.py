@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from elbowroom.errors import InputError
 from elbowroom.grasp import Contact, GraspPlanner, contacts_on_mesh, contacts_on_sides, grasp_quality
-from elbowroom.grasp._quality import closest_on_triangles, generators, wrench_space
+from elbowroom.grasp._quality import generators, wrench_space
 
 
 def contact(point: list[float], normal: list[float]) -> Contact:
@@ -131,10 +131,12 @@ def test_closest_points_agree_with_dense_sampling() -> None:
     keep = (a + b) <= 1
     weights = np.stack([1 - a[keep] - b[keep], a[keep], b[keep]], axis=1)
     for point in rng.normal(size=(20, 3)):
-        ours = np.linalg.norm(closest_on_triangles(point, corners) - point, axis=1)
         sampled = np.linalg.norm(np.einsum("sk,tkd->tsd", weights, corners) - point, axis=2).min(axis=1)
-        assert np.all(ours <= sampled + 1e-12)
-        assert np.all(ours >= sampled - 0.08)  # the samples are that far apart at most
+        for triangle, distance in zip(corners, sampled, strict=True):
+            (found,) = contacts_on_mesh({"tip": point}, triangle, [[0, 1, 2]])
+            ours = np.linalg.norm(found.point - point)
+            assert abs(found.gap) == pytest.approx(ours)
+            assert distance - 0.08 <= ours <= distance + 1e-12  # the samples are that far apart at most
 
 
 def test_bad_input_is_refused() -> None:

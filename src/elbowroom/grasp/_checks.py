@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ._grasp import Grasp, as_number
 from ._hand import Hand
 
 if TYPE_CHECKING:
-    from ..mesh import TriangleMesh
+    from ..mesh import ExactCollision, TriangleMesh
 
 TIP_ALLOWANCE = 0.008
 """m; overlap with the object granted to links that carry active fingertips: about the radius of a finger."""
@@ -102,24 +103,32 @@ class GraspChecker:
             raise InputError(f"{hand.name}: it has no collision geometry to check")
 
     @cached_property
+    def _exact(self) -> ExactCollision:
+        """The hand against itself: all links that no joint joins."""
+        from ..mesh import ExactCollision
+
+        joined = {frozenset((joint.parent, joint.child)) for joint in self.hand.robot.tree.joints}
+        apart = [pair for pair in combinations(self._links, 2) if frozenset(pair) not in joined]
+        return ExactCollision(self.hand.robot, sorted((min(pair), max(pair)) for pair in apart))
+
+    @cached_property
+    def _apart_at_rest(self) -> np.ndarray:
+        """Which pairs of `_exact` do not touch at rest and so should never."""
+        return ~self._exact.colliding(self.hand.cfg(self.hand.ctrl_rest))
+
+    @cached_property
     def _meshes(self) -> dict[str, TriangleMesh]:
         from ..mesh import TriangleMesh
 
-        return {link: TriangleMesh.from_trimesh(self.hand.robot.link_mesh(link)) for link in self._links}
+        known, robot = self._exact.meshes, self.hand.robot
+        return {
+            link: known.get(link) or TriangleMesh.from_trimesh(robot.link_mesh(link)) for link in self._links
+        }
 
-    @cached_property
+    @property
     def pairs(self) -> tuple[LinkPair, ...]:
         """Link pairs that are checked against each other."""
-        robot = self.hand.robot
-        joined = {frozenset((joint.parent, joint.child)) for joint in robot.tree.joints}
-        candidates = [
-            (a, b) if a < b else (b, a)
-            for i, a in enumerate(self._links)
-            for b in self._links[i + 1 :]
-            if frozenset((a, b)) not in joined
-        ]
-        poses = self._poses(self.hand.ctrl_rest, np.eye(4))
-        return tuple(sorted(pair for pair in candidates if not self._collide(pair, poses)))
+        return tuple(compress(self._exact.pairs, self._apart_at_rest))
 
     def check(
         self,
@@ -192,6 +201,7 @@ class GraspChecker:
         T_world_object: Any,
     ) -> GraspCheck:
         poses = self._poses(self.hand.as_ctrl(ctrl), as_matrix(T_world_base, "T_world_base"))
+        meets = self._exact.colliding(self.hand.cfg(ctrl)) & self._apart_at_rest
         clearance, lowest = np.inf, ""
         if table_height is not None:
             level = as_number(table_height, "table_height")
@@ -206,7 +216,7 @@ class GraspChecker:
             table_link=lowest,
             object_distances=self._object_distances(poses, object_mesh, T_world_object),
             tip_links=tip_links,
-            self_collisions=tuple(pair for pair in self.pairs if self._collide(pair, poses)),
+            self_collisions=tuple(compress(self._exact.pairs, meets)),
             tip_allowance=allowance,
         )
 
@@ -264,9 +274,3 @@ class GraspChecker:
         robot = self.hand.robot
         links = matrix_from_wxyz_xyz(robot.link_poses(self.hand.cfg(ctrl)))
         return {link: T_world_base @ links[robot.link_index(link)] for link in self._links}
-
-    def _collide(self, pair: LinkPair, poses: dict[str, np.ndarray]) -> bool:
-        from ..mesh import collide
-
-        a, b = pair
-        return bool(collide(self._meshes[a], poses[a], self._meshes[b], poses[b]))

@@ -18,7 +18,8 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import InputError
-from ._grasp import Grasp, as_number, read_only, rotation
+from ..robot._types import frozen
+from ._grasp import Grasp, as_number, rotation
 from ._planner import GraspPlanner
 
 JERK_PEAK = 1.875
@@ -155,11 +156,11 @@ def plan_approach(
     return GraspMotion(
         grasp=grasp,
         height=goal,
-        times=read_only(np.concatenate([down[0], close[0] + start])),
-        ctrl=read_only(joined[1]),
-        Ts_world_base=read_only(joined[0]),
-        tilt=read_only(joined[2]),
-        widths=read_only(joined[3]),
+        times=frozen(np.concatenate([down[0], close[0] + start])),
+        ctrl=frozen(joined[1]),
+        Ts_world_base=frozen(joined[0]),
+        tilt=frozen(joined[2]),
+        widths=frozen(joined[3]),
         phases=(*down[5], *close[5]),
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import InputError
+from ..robot._types import frozen
 from ..typing import Matrix4
 from ._hand import Hand
 from ._types import Mode
@@ -103,9 +104,8 @@ class Grasp:
         T = np.eye(4)
         T[:3, :3] = rotation(self.tilt_y)
         T[:3, 3] = np.array([0.0, 0.0, value]) - T[:3, :3] @ self.midpoint
-        T.setflags(write=False)
-        tips = {name: read_only(T[:3, :3] @ tip + T[:3, 3]) for name, tip in self.tips.items()}
-        return WorldGrasp(T, tips)
+        tips = {name: frozen(T[:3, :3] @ tip + T[:3, 3]) for name, tip in self.tips.items()}
+        return WorldGrasp(frozen(T), tips)
 
     def sides(self, height: float = 0.1) -> tuple[float, float]:
         """World X of the two sides of the object: where the fingertips' mean touches, and the thumb tip.
@@ -216,10 +216,10 @@ def make_grasp(
         fingers=fingers,
         width=width,
         s=s,
-        ctrl=read_only(ctrl.copy()),
+        ctrl=frozen(ctrl.copy()),
         tilt_y=tilt,
-        tips={name: read_only(tips[hand.finger_index(name)].copy()) for name in (hand.thumb, *fingers)},
-        midpoint=read_only(middle),
+        tips={name: frozen(tips[hand.finger_index(name)].copy()) for name in (hand.thumb, *fingers)},
+        midpoint=frozen(middle),
         width_error=measured - width,
         height_error=float(turned[thumb, 2] - turned[others, 2].mean()),
         height_spread=float(np.ptp(turned[[thumb, *others], 2])),
@@ -243,9 +243,3 @@ def as_number(value: Any, what: str) -> float:
     if not np.isfinite(number):
         raise InputError(f"{what} must be finite, found {number}")
     return number
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """Marks an array read-only and returns it."""
-    array.setflags(write=False)
-    return array

@@ -362,16 +362,18 @@ class Hand:
         )
 
 
+def joints_above(robot: Robot, link: str) -> list[Joint]:
+    """All joints between a link and the root, fixed ones included, the link's own first."""
+    joints: list[Joint] = []
+    while above := [joint for joint in robot.tree.joints if joint.child == link]:
+        joints += reversed(above)
+        link = above[0].parent
+    return joints
+
+
 def chain(robot: Robot, link: str) -> list[Joint]:
     """Moving joints between the root and a link."""
-    joints: list[Joint] = []
-    current = link
-    while True:
-        above = [joint for joint in robot.tree.joints if joint.child == current]
-        if not above:
-            return joints[::-1]
-        joints += [joint for joint in above if joint.type != "fixed"]
-        current = above[0].parent
+    return [joint for joint in reversed(joints_above(robot, link)) if joint.type != "fixed"]
 
 
 def driver_law(robot: Robot, joint: Joint) -> tuple[str, np.polynomial.Polynomial]:

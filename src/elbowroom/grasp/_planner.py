@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import InputError, UnknownNameError, unknown
-from ._grasp import Grasp, as_number, make_grasp, read_only
+from ..robot._types import frozen
+from ._grasp import Grasp, as_number, make_grasp
 from ._hand import Hand, UnknownFingerError
 from ._proportional import Proportional
 from ._smooth import SmoothClosure
@@ -244,7 +245,7 @@ class GraspPlanner:
         active = {i for name in (self.hand.thumb, *grasp.fingers) for i in self.hand.finger_actuators(name)}
         ctrl = self._idle.copy()
         ctrl[sorted(active)] = grasp.ctrl[sorted(active)]
-        return read_only(ctrl)
+        return frozen(ctrl)
 
     def _checked(self, mode: Mode, name: str, width: Any, what: str) -> float:
         low, high = self._range(mode, name)

@@ -19,8 +19,8 @@ from jaxtyping import Float
 from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import InputError, shape_text
-from ..typing import Points
-from ._grasp import Grasp, as_number, read_only
+from ..robot._types import frozen
+from ._grasp import Grasp, as_number
 
 FRICTION = 1.0
 TORSION = 0.005
@@ -80,6 +80,8 @@ def contacts_on_mesh(
         faces: (tris, 3) wound outward.
         radii: finger -> radius of the ball around its tip, m; 0 when not named.
     """
+    from trimesh.triangles import closest_point
+
     corners = np.asarray(vertices, dtype=np.float64)[np.asarray(faces)]
     if corners.ndim != 3 or corners.shape[1:] != (3, 3) or not len(corners):
         raise InputError(f"object: expected triangles, found {shape_text(corners)}")
@@ -88,14 +90,16 @@ def contacts_on_mesh(
     corners, normals = corners[length > 0], normals[length > 0] / length[length > 0, None]
     contacts: list[Contact] = []
     for name, tip in tips.items():
-        nearest = closest_on_triangles(np.asarray(tip, dtype=np.float64), corners)
+        nearest = closest_point(
+            corners, np.broadcast_to(np.asarray(tip, dtype=np.float64), (len(corners), 3))
+        )
         distance = np.linalg.norm(nearest - tip, axis=1)
         ties = distance <= distance.min() + 1e-9  # an edge or corner: the face that looks at the tip most
         side = np.einsum("ij,ij->i", tip - nearest, normals)
         k = int(np.argmax(np.where(ties, np.abs(side), -1.0)))
         sign = 1.0 if side[k] >= 0.0 else -1.0
         gap = float(sign * distance[k]) - (radii or {}).get(name, 0.0)
-        contacts.append(Contact(name, read_only(nearest[k].copy()), read_only(-normals[k]), gap))
+        contacts.append(Contact(name, frozen(nearest[k].copy()), frozen(-normals[k]), gap))
     return tuple(contacts)
 
 
@@ -112,7 +116,7 @@ def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
         point = np.array([thumb if at_thumb else fingers, tip[1], tip[2]])
         normal = np.array([-1.0 if at_thumb else 1.0, 0.0, 0.0])
         gap = float(-normal @ (tip - point)) - grasp.hand.finger(name).tip_radius
-        contacts.append(Contact(name, read_only(point), read_only(normal), gap))
+        contacts.append(Contact(name, frozen(point), frozen(normal), gap))
     return tuple(contacts)
 
 
@@ -132,7 +136,7 @@ def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ..
         inward = np.array([-place[0], 0.0, level - place[2]])  # the axis is along Y at that height
         distance = float(np.linalg.norm(inward))
         gap = distance - 0.5 * grasp.width
-        contacts.append(Contact(link, read_only(place), read_only(inward / distance), gap))
+        contacts.append(Contact(link, frozen(place), frozen(inward / distance), gap))
     return tuple(contacts)
 
 
@@ -175,7 +179,7 @@ def grasp_quality(
         force_closure=epsilon > 0.0,
         epsilon=epsilon,
         volume=volume,
-        weakest=read_only(weakest),
+        weakest=frozen(weakest),
         friction=friction,
         torsion=torsion,
         scale=size,
@@ -219,27 +223,3 @@ def wrench_space(wrenches: Float[np.ndarray, "n 6"]) -> tuple[float, float, Floa
     if offsets[k] <= FLAT:
         return 0.0, float(hull.volume), none
     return float(offsets[k]), float(hull.volume), hull.equations[k, :-1].copy()
-
-
-def closest_on_triangles(point: Float[np.ndarray, "3"], corners: Float[np.ndarray, "n 3 3"]) -> Points:
-    """Closest point of every triangle to a point (Ericson, Real-Time Collision Detection, 5.1.5)."""
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    edges = ((a, b), (b, c), (c, a))
-    normal = np.cross(b - a, c - a)
-    squared = np.einsum("ij,ij->i", normal, normal)
-    over = point - normal * (np.einsum("ij,ij->i", point - a, normal) / squared)[:, None]
-    inside = np.ones(len(corners), dtype=bool)
-    best, distance = over.copy(), np.full(len(corners), np.inf)
-    for start, end in edges:
-        side = np.einsum("ij,ij->i", np.cross(end - start, over - start), normal)
-        inside &= side >= 0.0
-        along = end - start
-        t = np.clip(
-            np.einsum("ij,ij->i", point - start, along) / np.einsum("ij,ij->i", along, along), 0.0, 1.0
-        )
-        candidate = start + t[:, None] * along
-        gap = np.linalg.norm(candidate - point, axis=1)
-        nearer = gap < distance
-        best[nearer], distance[nearer] = candidate[nearer], gap[nearer]
-    best[inside] = over[inside]
-    return best

@@ -20,8 +20,9 @@ from jaxtyping import Float
 from scipy.interpolate import PchipInterpolator
 
 from ..errors import InputError
-from ._grasp import read_only, tilt_of, upright
-from ._hand import Hand, driver_law, largest
+from ..robot._types import frozen
+from ._grasp import tilt_of, upright
+from ._hand import Hand, driver_law, joints_above, largest
 from ._types import Wrap
 
 CONTACT = 1e-11
@@ -142,7 +143,7 @@ class WrapClosure:
         thumb = tips[self.hand.finger_index(self.hand.thumb)]
         mean = tips[[self.hand.finger_index(name) for name in self.wrap.fingers]].mean(axis=0)
         touching = {
-            link: read_only(point) for link, (distance, point) in near.items() if distance <= radius + TOUCH
+            link: frozen(point) for link, (distance, point) in near.items() if distance <= radius + TOUCH
         }
         return Wrapped(
             ctrl=ctrl,
@@ -217,16 +218,14 @@ class WrapClosure:
             ends = (self._open[i], self._closed[i]) if i in moved else (self._idle[i], self._idle[i])
             spans[actuator.joint] = min(ends), max(ends)
         reach = float(np.linalg.norm(self._meshes[link][0], axis=-1).max())
-        speed, current = 0.0, link
-        while above := [joint for joint in robot.tree.joints if joint.child == current]:
-            for joint in reversed(above):
-                reach += float(np.linalg.norm(joint.T_joint_child[:3, 3]))
-                if joint.type != "fixed":
-                    driver, law = driver_law(robot, joint)
-                    low, high = spans[driver]
-                    rate = (high - low) * largest(law.deriv(), low, high)
-                    speed += rate if joint.type == "prismatic" else rate * reach
-                    reach += largest(law, low, high) if joint.type == "prismatic" else 0.0
-                reach += float(np.linalg.norm(joint.T_parent_joint[:3, 3]))
-            current = above[0].parent
+        speed = 0.0
+        for joint in joints_above(robot, link):
+            reach += float(np.linalg.norm(joint.T_joint_child[:3, 3]))
+            if joint.type != "fixed":
+                driver, law = driver_law(robot, joint)
+                low, high = spans[driver]
+                rate = (high - low) * largest(law.deriv(), low, high)
+                speed += rate if joint.type == "prismatic" else rate * reach
+                reach += largest(law, low, high) if joint.type == "prismatic" else 0.0
+            reach += float(np.linalg.norm(joint.T_parent_joint[:3, 3]))
         return speed
