@@ -17,6 +17,7 @@ from ..errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from .._parallel import Progress
+    from ..mesh import TriangleMesh
     from ..robot import Robot
     from ..spheres import SphereModel
 
@@ -61,6 +62,21 @@ def spheres_from_file(path: Path, robot: Robot) -> SphereModel:
     if found is None:
         raise FormatError(f"{path}: the file holds no spheres")
     return found
+
+
+def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
+    """The triangles of a mesh file, times `scale`.
+
+    Raises:
+        InputError: there is no such file. MeshError: it is not a mesh.
+    """
+    from ..mesh import TriangleMesh
+    from ..robot._meshfile import read_mesh
+
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such mesh file")
+    data = read_mesh(path, (scale, scale, scale), "mesh")
+    return TriangleMesh(data.vertices, data.faces)
 
 
 def console() -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +10,7 @@ import numpy as np
 import tyro
 
 from ..errors import InputError
-from ._common import console, print_json, progress_bar, write_text
+from ._common import console, print_json, progress_bar, read_mesh_file, write_text
 
 if TYPE_CHECKING:
     from ..grasp import Grasp, GraspPlanner, SelfTest
@@ -70,7 +68,7 @@ def run(options: Options) -> int:
     """Plans, prints and draws."""
     if options.self_test:
         return _self_test(options)
-    from ..grasp import GraspPlanner, load_hand
+    from ..grasp import GraspPlanner, has_display, load_hand, plan_approach, show_grasp
 
     hand = load_hand(options.hand, revision=options.revision)
     planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
@@ -84,9 +82,7 @@ def run(options: Options) -> int:
         print_json({**report, "written": written})
     else:
         _print(report, grasp, planner, written)
-    if options.mujoco and _has_display():
-        from ..grasp import plan_approach, show_grasp
-
+    if options.mujoco and has_display():
         show_grasp(grasp, height, plan_approach(planner, grasp, height=height))
     return EXIT_FAILED if options.check and not report["check"]["free"] else 0
 
@@ -112,26 +108,14 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
 
 
 def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
-    import trimesh
-
     from ..grasp import GraspChecker, drawn_object
 
     T = np.eye(4)
     if options.object is not None:
-        if not options.object.is_file():
-            raise InputError(f"no file {options.object}")
-        try:
-            mesh: Any = trimesh.load(options.object, force="mesh")
-        except (ValueError, OSError, KeyError, RuntimeError) as error:
-            raise InputError(f"{options.object}: cannot be read as a mesh: {error}") from error
+        mesh: Any = read_mesh_file(options.object)
         T[2, 3] = height
     else:
-        thing = drawn_object(grasp, height)
-        T[:3, 3] = thing.center
-        mesh = trimesh.creation.box(thing.size)
-        if thing.kind == "cylinder":
-            mesh = trimesh.creation.cylinder(radius=thing.size[0] / 2, height=thing.size[1])
-            mesh.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 2, (1, 0, 0)))
+        mesh = drawn_object(grasp, height).mesh()
     found = GraspChecker(planner.hand).check(grasp, height=height, object_mesh=mesh, T_world_object=T)
     return {
         "free": found.free,
@@ -145,7 +129,7 @@ def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
 
 
 def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> list[str]:
-    from ..grasp import GraspPlanner, plan_approach, plot_grasp, plot_sweep, render_grasp
+    from ..grasp import GraspPlanner, has_display, plan_approach, plot_grasp, plot_sweep, render_grasp
 
     written: list[str] = []
     if options.plot is not None:
@@ -164,7 +148,7 @@ def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
             raise InputError(f"--export writes .json or .csv, found {options.export.name!r}")
         write_text(options.export, texts[options.export.suffix.lower()]())
         written.append(str(options.export))
-    if options.mujoco and not _has_display():
+    if options.mujoco and not has_display():
         from PIL import Image
 
         pixels = render_grasp(grasp, height)
@@ -186,12 +170,6 @@ def _save(figure: Any, path: Path, written: list[str]) -> None:
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write {path}: {error}") from error
     written.append(str(path))
-
-
-def _has_display() -> bool:
-    return not sys.platform.startswith("linux") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
 
 
 def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written: list[str]) -> None:

@@ -17,6 +17,7 @@ from ._hand import Hand as Hand
 from ._hand import UnknownFingerError as UnknownFingerError
 from ._load import load_hand as load_hand
 from ._mujoco import floating_hand_spec as floating_hand_spec
+from ._mujoco import has_display as has_display
 from ._mujoco import render_grasp as render_grasp
 from ._mujoco import show_grasp as show_grasp
 from ._planner import GraspPlanner as GraspPlanner
@@ -98,5 +99,6 @@ __all__ = [
     "save_figure",
     "floating_hand_spec",
     "render_grasp",
+    "has_display",
     "show_grasp",
 ]

@@ -8,6 +8,8 @@ pictures need EGL or OSMesa and no display.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -171,19 +173,22 @@ def _open_context(columns: int, rows: int) -> Any:
     )
 
 
+def has_display() -> bool:
+    """Whether a window can be opened: always assumed but on Linux, where the environment says so."""
+    return not sys.platform.startswith("linux") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
 def show_grasp(grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = None) -> None:
     """Opens MuJoCo's viewer on a grasp, or plays a motion that ends in it; returns when it is closed.
 
     Raises:
         MissingExtraError: there is no display.
     """
-    import os
-    import sys
     import time
 
-    if sys.platform.startswith("linux") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):
+    if not has_display():
         raise MissingExtraError("MuJoCo's viewer needs a display; render_grasp makes a picture without one")
     mujoco = load_mujoco()
     viewer_module = importlib.import_module("mujoco.viewer")

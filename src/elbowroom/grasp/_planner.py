@@ -145,7 +145,7 @@ class GraspPlanner:
             GraspRangeError: the width is out of range; the message names the range.
             UnknownFingerError: no such finger, or one that does not oppose the thumb.
         """
-        return self._plan("line", self._line_set(finger), width, "width")
+        return self.oppose(self._line_set(finger), width)
 
     def plane(self, width: float, fingers: int = 4) -> Grasp:
         """Thumb and several fingers press two parallel sides.
@@ -154,7 +154,7 @@ class GraspPlanner:
             width: m.
             fingers: how many take part, thumb included: 3, 4 or 5 on a five-finger hand.
         """
-        return self._plan("plane", self._plane_set(fingers), width, "width")
+        return self.oppose(self._plane_set(fingers), width)
 
     def cylinder(self, diameter: float) -> Grasp:
         """All fingers close around a cylinder along the spread axis.
@@ -163,7 +163,7 @@ class GraspPlanner:
             diameter: m. By the smooth method that of the object, which every finger touches; by the proportional
                 method the distance of the thumb's knuckle to the mean of the fingers', as it was specified.
         """
-        return self._plan("cylinder", self._wrap_set(), diameter, "diameter")
+        return self.oppose(self._wrap_set(), diameter)
 
     def oppose(self, opposition: str, width: float) -> Grasp:
         """A grasp with an opposition set by its name.
@@ -171,8 +171,10 @@ class GraspPlanner:
         Of sets that the user made, the proportional method takes the fingers and leaves the postures; a `Wrap` of the
         user's needs the smooth method.
         """
-        mode = self._mode_of(opposition)
-        return self._plan(mode, opposition, width, "diameter" if mode == "cylinder" else "width")
+        value = self._checked(opposition, width)
+        make = self._specified if self.method == "proportional" else self._smooth
+        grasp = make(opposition, value)
+        return replace(grasp, opposition=opposition, ctrl=self._with_unused(grasp))
 
     def grasp(self, mode: Mode | str, width: float, *, finger: str = "index", fingers: int = 4) -> Grasp:
         """A grasp by the name of its mode."""
@@ -180,8 +182,7 @@ class GraspPlanner:
 
     def range(self, mode: Mode | str, *, finger: str = "index", fingers: int = 4) -> tuple[float, float]:
         """Smallest and largest width (diameter) of a mode, m."""
-        name = self._set_of(mode, finger, fingers)
-        return self._range(self._mode_of(name), name)
+        return self._range(self._set_of(mode, finger, fingers))
 
     def sweep(
         self,
@@ -199,37 +200,26 @@ class GraspPlanner:
 
     # Helpers ------------------------------------------------------------------------------------
 
-    def _plan(self, mode: Mode, name: str, width: Any, what: str) -> Grasp:
-        value = self._checked(mode, name, width, what)
-        opposition = self.hand.opposition(name)
-        if self.method == "proportional":
-            if mode == "line":
-                grasp = self.proportional.line(value, opposition.fingers[0])
-            elif mode == "plane":
-                grasp = self.proportional.plane(value, opposition.fingers)
-            else:
-                grasp = self.proportional.cylinder(value)
-        elif isinstance(opposition, Wrap):
-            found = self.wrap(name).solve(value)
-            grasp = make_grasp(
-                self.hand,
-                mode,
-                "smooth",
-                opposition.fingers,
-                value,
-                found.s,
-                found.ctrl,
-                found.tilt,
-                measured=found.measured,
-                midpoint=found.axis,
-                touching=found.touching,
-            )
+    def _specified(self, name: str, width: float) -> Grasp:
+        """By the proportional method."""
+        mode, fingers = self._mode_of(name), self.hand.opposition(name).fingers
+        if mode == "line":
+            return self.proportional.line(width, fingers[0])
+        return (
+            self.proportional.plane(width, fingers) if mode == "plane" else self.proportional.cylinder(width)
+        )
+
+    def _smooth(self, name: str, width: float) -> Grasp:
+        mode, opposition = self._mode_of(name), self.hand.opposition(name)
+        if isinstance(opposition, Wrap):
+            found = self.wrap(name).solve(width)
+            s, ctrl, tilt = found.s, found.ctrl, found.tilt
+            more: dict[str, Any] = {"measured": found.measured, "midpoint": found.axis, "touching": found.touching}
         else:
-            closure = self.branch(name)
-            state, s = closure.solve(value)
-            ctrl = closure.closure.ctrl(state.x)
-            grasp = make_grasp(self.hand, mode, "smooth", opposition.fingers, value, s, ctrl, state.tilt)
-        return replace(grasp, opposition=name, ctrl=self._with_unused(grasp))
+            branch = self.branch(name)
+            state, s = branch.solve(width)
+            ctrl, tilt, more = branch.closure.ctrl(state.x), state.tilt, {}
+        return make_grasp(self.hand, mode, "smooth", opposition.fingers, width, s, ctrl, tilt, **more)
 
     @cached_property
     def _idle(self) -> Float[np.ndarray, "actuators"]:
@@ -247,8 +237,9 @@ class GraspPlanner:
         ctrl[sorted(active)] = grasp.ctrl[sorted(active)]
         return frozen(ctrl)
 
-    def _checked(self, mode: Mode, name: str, width: Any, what: str) -> float:
-        low, high = self._range(mode, name)
+    def _checked(self, name: str, width: Any) -> float:
+        what = "diameter" if self._mode_of(name) == "cylinder" else "width"
+        low, high = self._range(name)
         label = f"{self.hand.name}, {name}, {self.method}"
         limits = f"{1e3 * low:.2f} to {1e3 * high:.2f} mm"
         try:
@@ -259,7 +250,8 @@ class GraspPlanner:
             raise GraspRangeError(f"{label}: {what} {1e3 * value:.2f} mm is out of range; it can do {limits}")
         return min(max(value, low), high)
 
-    def _range(self, mode: Mode, name: str) -> tuple[float, float]:
+    def _range(self, name: str) -> tuple[float, float]:
+        mode = self._mode_of(name)
         if self.method == "smooth":
             return self.wrap(name).range if mode == "cylinder" else self.branch(name).range
         if mode == "line":
