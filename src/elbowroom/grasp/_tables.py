@@ -64,7 +64,8 @@ class TableFingers:
         arrays = self._load(rebuild)
         self._tables = {name: arrays[name] for name in self._tabulated}
         self._axes = {
-            name: [self._axis(column) for column in self._columns[name]] for name in self._tabulated
+            name: [self._axis(column, SAMPLES[len(self._columns[name])]) for column in self._columns[name]]
+            for name in self._tabulated
         }
 
     @property
@@ -92,13 +93,9 @@ class TableFingers:
             value = (1.0 - f) * value[i] + f * value[i + 1]
         return value
 
-    def _axis(self, column: int) -> tuple[float, float, int]:
+    def _axis(self, column: int, count: int) -> tuple[float, float, int]:
+        """First value, step and number of values of a table's axis."""
         actuator = self.hand.actuators[column]
-        count = next(
-            SAMPLES[len(columns)]
-            for columns in self._columns.values()
-            if column in columns and len(columns) in SAMPLES
-        )
         return actuator.lower, (actuator.upper - actuator.lower) / (count - 1), count
 
     # Building -----------------------------------------------------------------------------------
