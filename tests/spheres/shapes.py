@@ -1,9 +1,25 @@
-"""Meshes and sphere sets for the tests of `spheres`."""
+"""Meshes, sphere sets and a robot for the tests of `spheres`."""
 
 from __future__ import annotations
 
 import numpy as np
 import trimesh
+
+
+class Toy:
+    """A robot of loose meshes."""
+
+    name = "toy"
+
+    def __init__(self, **meshes: trimesh.Trimesh) -> None:
+        self.meshes = meshes
+        self.link_names = (*meshes, "frame")
+
+    def link_mesh(self, name: str) -> trimesh.Trimesh | None:
+        return self.meshes.get(name)
+
+    def child_joints(self, name: str) -> tuple:
+        return ()
 
 
 def two_boxes() -> trimesh.Trimesh:

@@ -17,9 +17,7 @@ from elbowroom.spheres._tight import Curve
 
 def curve(ratios: list[float]) -> Curve:
     n = len(ratios)
-    return Curve(
-        tuple(range(1, n + 1)), tuple(ratios), tuple(ratios), tuple(np.zeros((k + 1, 4)) for k in range(n))
-    )
+    return Curve(tuple(range(1, n + 1)), tuple(ratios), tuple(np.zeros((k + 1, 4)) for k in range(n)))
 
 
 def test_budget_is_shared_as_brute_force_would() -> None:

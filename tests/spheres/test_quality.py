@@ -8,7 +8,7 @@ from elbowroom.spheres import SphereModel, sphere_quality
 from elbowroom.spheres._quality import link_quality, measure_volumes, protrusion
 from elbowroom.spheres._shape import LinkShape
 
-from .shapes import open_patch
+from .shapes import Toy, open_patch
 
 
 def box(*size: float) -> LinkShape:
@@ -79,19 +79,12 @@ def test_inside_lattice_against_trimesh() -> None:
     assert inside.sum() > 50
 
 
-class _Toy:
-    name = "toy"
-    link_names = ("a", "b", "c")
-
-    def link_mesh(self, name: str) -> trimesh.Trimesh | None:
-        return {"a": trimesh.creation.box((0.1, 0.1, 0.1)), "b": open_patch()}.get(name)
-
-
 def test_report_of_a_robot() -> None:
+    robot = Toy(a=trimesh.creation.box((0.1, 0.1, 0.1)), b=open_patch())
     model = SphereModel.from_links(
-        ("a", "b", "c"), {"a": ([[0, 0, 0]], [0.09]), "b": ([[0.1, 0.05, 0]], [0.2])}
+        robot.link_names, {"a": ([[0, 0, 0]], [0.09]), "b": ([[0.1, 0.05, 0]], [0.2])}
     )
-    report = sphere_quality(_Toy(), model)
+    report = sphere_quality(robot, model)
     assert list(report.links) == ["a", "b"]
     assert report.n_spheres == 2
     assert report.links["a"].volumes.is_mesh

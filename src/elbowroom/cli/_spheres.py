@@ -15,7 +15,7 @@ from ._common import RobotOptions, console, print_json, progress_bar, spheres_fr
 
 if TYPE_CHECKING:
     from ..robot import Robot
-    from ..spheres import CoverageProof, SphereModel
+    from ..spheres import CoverageProof, QualityReport, SphereModel
 
 EXIT_NOT_PROVED = 1
 
@@ -66,10 +66,8 @@ def run(options: Options) -> int:
     quality = sphere_quality(robot, model, seed=options.seed) if options.occupancy else None
     if quality is not None:
         report["occupancy"] = {name: asdict(link) for name, link in quality.links.items()}
-        report["volume_ratio"], report["volume_ratio_error"] = (
-            quality.volume_ratio,
-            quality.volume_ratio_error,
-        )
+        report["volume_ratio"] = quality.volume_ratio
+        report["volume_ratio_error"] = quality.volume_ratio_error
     notes = _write(robot, model, options)
     report["notes"] = notes
     if options.json:
@@ -134,7 +132,9 @@ def plot(robot: Robot, model: SphereModel, path: Path) -> None:
     )
 
 
-def _print(proof: CoverageProof, quality: Any, seconds: float, notes: list[str], options: Options) -> None:
+def _print(
+    proof: CoverageProof, quality: QualityReport | None, seconds: float, notes: list[str], options: Options
+) -> None:
     out = console()
     out.print(str(proof), highlight=False, markup=False)
     if quality is not None:

@@ -1,7 +1,7 @@
 """Exact checks of balls against one shape, and the growth that makes a set of balls pass them.
 
 `check` bounds the gap over every triangle and, for a closed shape, looks for cavities of the union inside it;
-`certify` grows balls at the witnesses until nothing is left uncovered. What it returns has passed `check`.
+`certify` grows balls at the witnesses until nothing is left uncovered: until `check` passes, or one ball holds all.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def _cavities(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[Float
 def certify(shape: LinkShape, centers: Float64, radii: Float64, rounds: int = 200) -> Float64:
     """Grows balls until they are proved to cover the shape.
 
-    Each witness grows the ball nearest to it; the overshoot rises from round to round, so the loop ends. As a last
-    resort all balls grow by the largest gap.
+    Each witness grows the ball nearest to it; the overshoot rises from round to round, and in the
+    last rounds all balls grow by the largest gap. Should that not be enough, the first one grows around everything.
 
     Returns:
         (spheres,) radii, never below the given ones.
@@ -125,7 +125,6 @@ def certify(shape: LinkShape, centers: Float64, radii: Float64, rounds: int = 20
                 grown[ball] += max(float(away[ball]), 0.0) * factor + extra
         if turn > 0.8 * rounds:
             grown += float(result.gaps.max())
-    result = check(shape, centers, grown)
-    if not result.covered:  # a ball around everything always covers
+    if not check(shape, centers, grown).covered:  # a ball around everything always covers
         grown[0] = float(np.linalg.norm(shape.vertices - centers[0], axis=1).max()) * (1.0 + 1e-9) + 1e-12
     return grown

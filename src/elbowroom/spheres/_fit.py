@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .._cache import cached
+from .._cache import Arrays, cached
+from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
 from ._centerline import fit_centerline
 from ._model import SphereModel
 from ._options import FitOptions
-from ._pipeline import Progress, fit_tight
+from ._pipeline import fit_tight
 from ._shape import Float64, LinkShape
 
 ALGORITHM = 1
@@ -59,7 +60,11 @@ def fit_spheres(
             "radii": np.concatenate([np.zeros(0), *(result[name][1] for name in shapes)]),
         }
 
-    arrays = cached("spheres", _key(robot, meshes, options), compute) if options.cache else compute()
+    if options.cache:
+        key = _key(robot, meshes, options)
+        arrays = cached("spheres", key, compute, fits=lambda stored: _fits(stored, len(meshes)))
+    else:
+        arrays = compute()
     ends = np.cumsum(arrays["counts"])[:-1]
     parts = zip(np.split(arrays["centers"], ends), np.split(arrays["radii"], ends), strict=True)
     evidence = {
@@ -92,17 +97,35 @@ def _check_names(robot: Any, meshes: dict[str, Any], options: FitOptions) -> Non
             raise InputError(f"clip plane: link {link!r} has no collision geometry")
 
 
+def _fits(arrays: Arrays, n_links: int) -> bool:
+    """Whether stored arrays are counts, centers and radii of that many links; a foreign file is not."""
+    if set(arrays) != {"counts", "centers", "radii"}:
+        return False
+    counts, centers, radii = arrays["counts"], arrays["centers"], arrays["radii"]
+    if counts.shape != (n_links,) or counts.dtype.kind != "i" or (counts < 0).any():
+        return False
+    total = int(counts.sum())
+    shapes_fit = centers.shape == (total, 3) and radii.shape == (total,)
+    return shapes_fit and bool(
+        np.isfinite(centers).all() and (radii > 0.0).all() and np.isfinite(radii).all()
+    )
+
+
 def _key(robot: Any, meshes: dict[str, Any], options: FitOptions) -> list[Any]:
     """Everything the spheres depend on."""
-    plain = replace(
-        options, workers=None, cache=True, per_link=None
-    )  # these do not change the spheres, or come next
+    # workers and cache do not change the spheres; per_link comes next, in an order of its own
+    plain = replace(options, workers=None, cache=True, per_link=None)
     key: list[Any] = [ALGORITHM, repr(plain), sorted((options.per_link or {}).items())]
     for name, mesh in meshes.items():
         key += [name, np.asarray(mesh.vertices), np.asarray(mesh.faces)]
         if options.method == "centerline":
-            key += [np.asarray(joint.T_parent_joint)[:3, 3] for joint in robot.child_joints(name)]
+            key += _child_origins(robot, name)
     return key
+
+
+def _child_origins(robot: Any, link: str) -> list[Float64]:
+    """(3,) origins of the child joints of a link, in its frame."""
+    return [np.asarray(joint.T_parent_joint, dtype=np.float64)[:3, 3] for joint in robot.child_joints(link)]
 
 
 def _fit_centerlines(
@@ -110,9 +133,7 @@ def _fit_centerlines(
 ) -> dict[str, tuple[Float64, Float64]]:
     out: dict[str, tuple[Float64, Float64]] = {}
     for done, (name, shape) in enumerate(shapes.items()):
-        origins = [
-            np.asarray(joint.T_parent_joint, dtype=np.float64)[:3, 3] for joint in robot.child_joints(name)
-        ]
+        origins = _child_origins(robot, name)
         count = (options.per_link or {}).get(name)
         out[name] = fit_centerline(
             name, shape, origins, count, options.default_n_spheres, options.min_radius, options.margin

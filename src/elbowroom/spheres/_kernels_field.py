@@ -1,6 +1,6 @@
 """Numba kernels on triangle sets: distance by a bounding-box tree, crossings of rays, volumes along rays.
 
-Everything here serves fitting and reporting; the coverage proof does not depend on it.
+Everything here serves fitting and reporting; the coverage proof takes only the order of the triangles from it.
 """
 
 # pyright: basic

@@ -1,4 +1,4 @@
-"""Numba kernels of the tight fit: descent on the outside volume, repair, assessment, single-sphere search.
+"""Numba kernels of the tight fit: descent on the outside volume, growth, repair, assessment.
 
 Spheres are rows (x, y, z, r) in coordinates scaled to the link. The volume of a union of balls changes with
 a ball's radius by its exposed area, and with its centre by the integral of the outward normal over that area; both
@@ -10,16 +10,42 @@ samples outside every ball, whose weight grows until it decides; `repair` then m
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from ._kernels_proof import prove_triangles
+from ._kernels_proof import nearest_ball, prove_triangles
 
 DEPTH_POWER = 6
 """How steeply the weight of outside volume rises with its distance to the surface."""
 DEPTH_MOST = 8.0
 """Largest weight that depth adds: hollow links have far points inside that no fit with few balls can spare."""
+WITNESSES = 4096
+"""Witnesses of one coverage check that a descent or a growth looks at, at most."""
+
+
+class Outside(NamedTuple):
+    """What the weighted outside volume of some balls depends on, besides the balls."""
+
+    dirs: np.ndarray
+    """(m, 3) unit directions."""
+    turns: np.ndarray
+    """(t, 3, 3) rotations of the directions, taken in turn."""
+    grid: np.ndarray
+    """(nx, ny, nz) signed distance lattice."""
+    low: np.ndarray
+    """(3,) its low corner."""
+    spacing: float
+    """Between its nodes."""
+    weight: float
+    """One over the reference volume."""
+    deep: float
+    """Protrusion at which the weight of outside volume has doubled."""
+    planes: np.ndarray
+    """(p, 4) clip planes."""
+    plane_weight: float
+    """Weight of volume beyond a clip plane against other outside volume."""
 
 
 @njit(cache=True, fastmath=True)
@@ -79,8 +105,10 @@ def nearest_gaps(samples, balls, gaps, owners):
 
 
 @njit(cache=True, fastmath=True)
-def _exposure_gradient(balls, dirs, turn, grid, low, spacing, weight, deep, planes, plane_weight, grad):
-    """Adds the gradient of the weighted outside volume; returns nothing, writes `grad` (spheres, 4)."""
+def _exposure_gradient(balls, outside, step, grad):
+    """Adds the gradient of the weighted outside volume to `grad` (spheres, 4)."""
+    dirs, turns, grid, low, spacing, weight, deep, planes, plane_weight = outside
+    turn = turns[step % len(turns)]
     n, n_dirs = len(balls), len(dirs)
     near = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -125,232 +153,155 @@ def _exposure_gradient(balls, dirs, turn, grid, low, spacing, weight, deep, plan
             grad[i, 3] += share
 
 
+# The parts of both descents. They are inlined as they stand, so that each is compiled with the options of its caller.
+
+
+@njit(cache=True, inline="always")
+def _between(first, last, step, steps):
+    """Value at a step of what goes from first to last by a constant factor."""
+    return first * (last / first) ** (step / max(steps - 1, 1))
+
+
+@njit(cache=True, inline="always")
+def _pull(balls, k, x, y, z, gap, force, grad):
+    """Adds the gradient that draws ball k to a point at a gap from it."""
+    length = gap + balls[k, 3]
+    grad[k, 3] -= force
+    grad[k, 0] -= force * (x - balls[k, 0]) / length
+    grad[k, 1] -= force * (y - balls[k, 1]) / length
+    grad[k, 2] -= force * (z - balls[k, 2]) / length
+
+
+@njit(cache=True, inline="always")
+def _pull_to_samples(balls, samples, gaps, owners, rho, share, grad):
+    """Adds the gradient of the penalty on samples (3, n) outside every ball; `gaps` and `owners` are scratch (n,)."""
+    nearest_gaps(samples, balls, gaps, owners)
+    for s in range(samples.shape[1]):
+        g = gaps[s]
+        if g > 0.0:
+            _pull(
+                balls, owners[s], samples[0, s], samples[1, s], samples[2, s], g, 2.0 * rho * g / share, grad
+            )
+
+
+@njit(cache=True, inline="always")
+def _adam_step(balls, grad, first, second, step, lr):
+    """Moves the balls against a gradient, scaled by the running means of it (`first`) and of its square (`second`)."""
+    b1, b2 = 0.8, 0.95
+    c1, c2 = 1.0 - b1 ** (step + 1), 1.0 - b2 ** (step + 1)
+    for k in range(len(balls)):
+        for d in range(4):
+            first[k, d] = b1 * first[k, d] + (1 - b1) * grad[k, d]
+            second[k, d] = b2 * second[k, d] + (1 - b2) * grad[k, d] ** 2
+            balls[k, d] -= lr * (first[k, d] / c1) / (math.sqrt(second[k, d] / c2) + 1e-9)
+        balls[k, 3] = max(balls[k, 3], 1e-3)
+
+
 @njit(cache=True, fastmath=True)
-def descend(
-    balls,
-    samples,
-    dirs,
-    turns,
-    grid,
-    low,
-    spacing,
-    weight,
-    deep,
-    planes,
-    plane_weight,
-    steps,
-    lr0,
-    lr1,
-    rho0,
-    rho1,
-):
+def descend(balls, samples, outside, steps, step_size, penalty):
     """Runs Adam on weighted outside volume plus coverage penalty; changes `balls` in place.
 
     Args:
-        balls: (spheres, 4). samples: (3, n) float32 points to cover. dirs: (m, 3) unit directions; turns: (t, 3, 3).
-        grid, low, spacing: signed distance lattice. weight: one over the reference volume.
-        deep: protrusion at which the weight of outside volume has doubled. planes: (p, 4) clip planes.
-        steps: iterations. lr0, lr1: first and last step size. rho0, rho1: first and last penalty weight.
+        balls: (spheres, 4). samples: (3, n) float32 points to cover. outside: see `Outside`.
+        steps: iterations. step_size, penalty: first and last value of step size and penalty weight.
     """
     n, n_samples = len(balls), samples.shape[1]
     grad, first, second = np.zeros((n, 4)), np.zeros((n, 4)), np.zeros((n, 4))
     gaps, owners = np.empty(n_samples, dtype=np.float32), np.empty(n_samples, dtype=np.int32)
-    b1, b2 = 0.8, 0.95
     for step in range(steps):
-        f = step / max(steps - 1, 1)
-        lr = lr0 * (lr1 / lr0) ** f
-        rho = rho0 * (rho1 / rho0) ** f
+        rho = _between(penalty[0], penalty[1], step, steps)
         grad[:] = 0.0
-        _exposure_gradient(
-            balls,
-            dirs,
-            turns[step % len(turns)],
-            grid,
-            low,
-            spacing,
-            weight,
-            deep,
-            planes,
-            plane_weight,
-            grad,
-        )
-        nearest_gaps(samples, balls, gaps, owners)
-        for s in range(n_samples):
-            g = gaps[s]
-            if g > 0.0:
-                k = owners[s]
-                pull = 2.0 * rho * g / n_samples
-                length = g + balls[k, 3]
-                grad[k, 3] -= pull
-                for d in range(3):
-                    grad[k, d] -= pull * (samples[d, s] - balls[k, d]) / length
-        c1, c2 = 1.0 - b1 ** (step + 1), 1.0 - b2 ** (step + 1)
-        for k in range(n):
-            for d in range(4):
-                first[k, d] = b1 * first[k, d] + (1 - b1) * grad[k, d]
-                second[k, d] = b2 * second[k, d] + (1 - b2) * grad[k, d] ** 2
-                balls[k, d] -= lr * (first[k, d] / c1) / (math.sqrt(second[k, d] / c2) + 1e-9)
-            balls[k, 3] = max(balls[k, 3], 1e-3)
+        _exposure_gradient(balls, outside, step, grad)
+        _pull_to_samples(balls, samples, gaps, owners, rho, n_samples, grad)
+        _adam_step(balls, grad, first, second, step, _between(step_size[0], step_size[1], step, steps))
 
 
 @njit(cache=True)
-def descend_exact(
-    balls,
-    corners,
-    clusters,
-    samples,
-    dirs,
-    turns,
-    grid,
-    low,
-    spacing,
-    weight,
-    deep,
-    planes,
-    plane_weight,
-    steps,
-    lr0,
-    lr1,
-    rho0,
-    rho1,
-):
+def descend_exact(balls, corners, clusters, samples, outside, steps, step_size, penalty):
     """As `descend`, but the penalty is on the exact witnesses of every step, found by the power diagram.
 
     Args:
         corners, clusters: triangles to cover, see `prove_triangles`.
         samples: (3, n) float32 further points to cover, inside the solid. The others are those of `descend`.
     """
-    n, cap = len(balls), 4096
+    n, n_samples = len(balls), samples.shape[1]
     grad, first, second = np.zeros((n, 4)), np.zeros((n, 4)), np.zeros((n, 4))
-    points, gaps, owners = np.empty((cap, 3)), np.empty(cap), np.empty(cap, dtype=np.int64)
-    n_samples = samples.shape[1]
-    sample_gaps, sample_owners = np.empty(n_samples, dtype=np.float32), np.empty(n_samples, dtype=np.int32)
+    gaps, owners = np.empty(n_samples, dtype=np.float32), np.empty(n_samples, dtype=np.int32)
+    points, point_gaps = np.empty((WITNESSES, 3)), np.empty(WITNESSES)
+    point_owners = np.empty(WITNESSES, dtype=np.int64)
     holders = np.zeros(len(clusters), dtype=np.int64)
     centers, radii = np.empty((n, 3)), np.empty(n)
-    b1, b2 = 0.8, 0.95
     for step in range(steps):
-        f = step / max(steps - 1, 1)
-        lr = lr0 * (lr1 / lr0) ** f
-        rho = rho0 * (rho1 / rho0) ** f
+        rho = _between(penalty[0], penalty[1], step, steps)
         grad[:] = 0.0
-        _exposure_gradient(
-            balls,
-            dirs,
-            turns[step % len(turns)],
-            grid,
-            low,
-            spacing,
-            weight,
-            deep,
-            planes,
-            plane_weight,
-            grad,
-        )
+        _exposure_gradient(balls, outside, step, grad)
         centers[:] = balls[:, :3]
         radii[:] = balls[:, 3]
-        found = prove_triangles(corners, clusters, centers, radii, holders, points, gaps, owners)[1]
-        for s in range(min(found, cap)):
-            k = owners[s]
+        found = prove_triangles(corners, clusters, centers, radii, holders, points, point_gaps, point_owners)[
+            1
+        ]
+        for s in range(min(found, WITNESSES)):
+            x, y, z = points[s, 0], points[s, 1], points[s, 2]
+            k, g = point_owners[s], point_gaps[s]
             if k < 0:
-                k = 0
-                best = np.inf
-                for q in range(n):
-                    away = math.sqrt(((points[s] - centers[q]) ** 2).sum()) - radii[q]
-                    if away < best:
-                        k, best = q, away
-            pull = 2.0 * rho * gaps[s]
-            length = gaps[s] + radii[k]
-            grad[k, 3] -= pull
-            for d in range(3):
-                grad[k, d] -= pull * (points[s, d] - balls[k, d]) / length
-        nearest_gaps(samples, balls, sample_gaps, sample_owners)
-        for s in range(n_samples):
-            g = sample_gaps[s]
-            if g > 0.0:
-                k = sample_owners[s]
-                pull = 2.0 * rho * g
-                grad[k, 3] -= pull
-                for d in range(3):
-                    grad[k, d] -= pull * (samples[d, s] - balls[k, d]) / (g + radii[k])
-        c1, c2 = 1.0 - b1 ** (step + 1), 1.0 - b2 ** (step + 1)
-        for k in range(n):
-            for d in range(4):
-                first[k, d] = b1 * first[k, d] + (1 - b1) * grad[k, d]
-                second[k, d] = b2 * second[k, d] + (1 - b2) * grad[k, d] ** 2
-                balls[k, d] -= lr * (first[k, d] / c1) / (math.sqrt(second[k, d] / c2) + 1e-9)
-            balls[k, 3] = max(balls[k, 3], 1e-3)
+                k = nearest_ball(x, y, z, centers, radii)[0]
+            _pull(balls, k, x, y, z, g, 2.0 * rho * g, grad)
+        _pull_to_samples(balls, samples, gaps, owners, rho, 1.0, grad)
+        _adam_step(balls, grad, first, second, step, _between(step_size[0], step_size[1], step, steps))
 
 
 @njit(cache=True)
 def grow_exact(balls, corners, clusters, samples, rounds):
-    """Grows the nearest ball to each witness of uncovered surface or sample; returns the largest gap left."""
-    cap = 4096
-    points, gaps, owners = np.empty((cap, 3)), np.empty(cap), np.empty(cap, dtype=np.int64)
+    """Grows the nearest ball to each sample that is outside, then to each witness of uncovered surface, in rounds."""
+    points, gaps = np.empty((WITNESSES, 3)), np.empty(WITNESSES)
+    owners = np.empty(WITNESSES, dtype=np.int64)
     holders = np.zeros(len(clusters), dtype=np.int64)
     centers, radii = balls[:, :3].copy(), balls[:, 3].copy()
-    for s in range(len(samples)):
-        k, best = _nearest(samples[s], centers, radii)
-        if best > 0.0:
-            radii[k] += best
-    bound = np.inf
+    _grow_to(samples, centers, radii)
     for turn in range(rounds):
         bound, found = prove_triangles(corners, clusters, centers, radii, holders, points, gaps, owners)
         if bound <= 0.0:
             break
-        found = min(found, cap)
-        order = np.argsort(-gaps[:found])
-        for q in range(found):
-            k, best = _nearest(points[order[q]], centers, radii)
-            if best > 0.0:
-                radii[k] += best * (1.0 + 0.05 * turn) + 1e-7
+        order = np.argsort(-gaps[: min(found, WITNESSES)])
+        for q in order:
+            k, gap = nearest_ball(points[q, 0], points[q, 1], points[q, 2], centers, radii)
+            if gap > 0.0:
+                radii[k] += gap * (1.0 + 0.05 * turn) + 1e-7
     balls[:, 3] = radii
-    return bound
 
 
 @njit(cache=True)
-def _nearest(point, centers, radii):
-    k, best = 0, np.inf
-    for q in range(len(radii)):
-        dx, dy, dz = point[0] - centers[q, 0], point[1] - centers[q, 1], point[2] - centers[q, 2]
-        away = math.sqrt(dx * dx + dy * dy + dz * dz) - radii[q]
-        if away < best:
-            k, best = q, away
-    return k, best
+def _grow_to(samples, centers, radii):
+    """Grows the nearest ball to each sample (n, 3) outside all of them, in place."""
+    for s in range(len(samples)):
+        k, gap = nearest_ball(samples[s, 0], samples[s, 1], samples[s, 2], centers, radii)
+        if gap > 0.0:
+            radii[k] += gap
+
+
+@njit(cache=True)
+def _distance2(points, s, balls, k):
+    """Squared distance of point s to the centre of ball k."""
+    dx, dy, dz = points[s, 0] - balls[k, 0], points[s, 1] - balls[k, 1], points[s, 2] - balls[k, 2]
+    return dx * dx + dy * dy + dz * dz
 
 
 @njit(cache=True)
 def repair(balls, samples):
     """Grows the nearest ball to each uncovered sample, then shrinks every ball to what it alone covers."""
-    n = len(balls)
-    for s in range(len(samples)):
-        best, owner = 1e30, 0
-        for k in range(n):
-            dx, dy, dz = samples[s, 0] - balls[k, 0], samples[s, 1] - balls[k, 1], samples[s, 2] - balls[k, 2]
-            g = math.sqrt(dx * dx + dy * dy + dz * dz) - balls[k, 3]
-            if g < best:
-                best, owner = g, k
-        if best > 0.0:
-            balls[owner, 3] += best
-    order = np.argsort(-balls[:, 3])
+    _grow_to(samples, balls[:, :3], balls[:, 3])
     counts = cover_counts(balls, samples)
-    for q in range(n):
-        k = order[q]
+    for k in np.argsort(-balls[:, 3]):
         need = 0.0
         r2 = balls[k, 3] ** 2 * (1.0 + 1e-12)
         for s in range(len(samples)):
-            dx, dy, dz = samples[s, 0] - balls[k, 0], samples[s, 1] - balls[k, 1], samples[s, 2] - balls[k, 2]
-            d2 = dx * dx + dy * dy + dz * dz
+            d2 = _distance2(samples, s, balls, k)
             if d2 <= r2 and counts[s] == 1 and d2 > need:
                 need = d2
         need = math.sqrt(need)
         if need < balls[k, 3]:
             for s in range(len(samples)):
-                dx, dy, dz = (
-                    samples[s, 0] - balls[k, 0],
-                    samples[s, 1] - balls[k, 1],
-                    samples[s, 2] - balls[k, 2],
-                )
-                d2 = dx * dx + dy * dy + dz * dz
+                d2 = _distance2(samples, s, balls, k)
                 if d2 <= r2 and d2 > need * need * (1.0 + 1e-12):
                     counts[s] -= 1
             balls[k, 3] = need
@@ -363,8 +314,7 @@ def cover_counts(balls, points):
     for k in range(len(balls)):
         r2 = balls[k, 3] ** 2 * (1.0 + 1e-12)
         for s in range(len(points)):
-            dx, dy, dz = points[s, 0] - balls[k, 0], points[s, 1] - balls[k, 1], points[s, 2] - balls[k, 2]
-            if dx * dx + dy * dy + dz * dz <= r2:
+            if _distance2(points, s, balls, k) <= r2:
                 counts[s] += 1
     return counts
 
@@ -376,8 +326,7 @@ def spare_ball(balls, points):
     for s in range(len(points)):
         count, owner = 0, -1
         for k in range(len(balls)):
-            dx, dy, dz = points[s, 0] - balls[k, 0], points[s, 1] - balls[k, 1], points[s, 2] - balls[k, 2]
-            if dx * dx + dy * dy + dz * dz <= balls[k, 3] ** 2 * (1.0 + 1e-12):
+            if _distance2(points, s, balls, k) <= balls[k, 3] ** 2 * (1.0 + 1e-12):
                 count += 1
                 owner = k
                 if count > 1:
@@ -398,8 +347,7 @@ def assess(balls, outside, weights):
     for s in range(len(outside)):
         count, owner = 0, 0
         for k in range(len(balls)):
-            dx, dy, dz = outside[s, 0] - balls[k, 0], outside[s, 1] - balls[k, 1], outside[s, 2] - balls[k, 2]
-            if dx * dx + dy * dy + dz * dz <= balls[k, 3] ** 2:
+            if _distance2(outside, s, balls, k) <= balls[k, 3] ** 2:
                 count += 1
                 owner = k
         if count > 0:

@@ -160,8 +160,8 @@ class SphereModel:
         if purpose not in ("self", "world"):
             raise InputError(f"purpose must be 'self' or 'world', found {purpose!r}")
         padding = self.self_padding if purpose == "self" else self.world_padding
-        per_link = np.array([padding.get(name, 0.0) for name in self.link_names] or [0.0])
-        out = self.radii + (per_link[self.link_idx] if len(self) else 0.0)
+        per_link = np.array([padding.get(name, 0.0) for name in self.link_names], dtype=np.float64)
+        out = self.radii + per_link[self.link_idx]
         out.setflags(write=False)
         return out
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._parallel import parallel_map
+from .._parallel import Progress, parallel_map
 from ..errors import InputError
 from ._budget import Claim, pick_known, share_budget
 from ._certify import certify, check
@@ -42,9 +42,6 @@ LEAST_CURVE = 8
 SHARE_ROUNDS = 3
 """How often the budget is shared again with what the careful fits have shown."""
 
-Progress = Callable[[int, int], None]
-"""Called with (done, total) steps of a fit."""
-
 
 @dataclass(frozen=True)
 class _Job:
@@ -57,9 +54,12 @@ class _Job:
     planes: Float64
     seed: int
     effort: float
-    count: int
-    """At first the expected count, then the largest count of the curve, then the count to fit."""
+    expected: int
+    """Count that the size of the link gives it, before the budget is shared."""
+    count: int = 1
+    """Largest count of the curve, or the count to fit."""
     curve: Curve | None = None
+    """Where the fit may start from."""
 
     def problem(self) -> Problem:
         shape = LinkShape.from_arrays(self.vertices, self.faces)
@@ -72,10 +72,13 @@ class _Fit:
 
     centers: Float64
     radii: Float64
-    count: int
-    """Number of spheres: one that turned out to hold nothing is left out, so it may be fewer than asked for."""
     ratio: float
     """Union over reference volume."""
+
+    @property
+    def count(self) -> int:
+        """Number of spheres: one that turned out to hold nothing is left out, so it may be fewer than asked for."""
+        return len(self.radii)
 
 
 def _curve_job(job: _Job) -> Curve:
@@ -87,7 +90,7 @@ def _refine_job(job: _Job) -> _Fit:
     start = None if job.curve is None else start_for(problem, job.curve, job.count)
     candidates = refine(problem, start, job.count, job.effort, job.seed)
     centers, radii = flatten(problem, candidates, job.limit, job.seed)
-    return _Fit(centers, radii, len(radii), problem.ratio(problem.scaled(centers, radii)))
+    return _Fit(centers, radii, problem.ratio(problem.scaled(centers, radii)))
 
 
 def fit_tight(
@@ -133,7 +136,7 @@ def fit_tight(
         local = local if local > COARSE * edge else edge
         jobs[k] = _Job(
             parts[k].vertices, parts[k].faces, DEEP_SHARE * local, LIMIT_SHARE * local, planes[names[k]],
-            options.seed, options.effort, count=round(share),
+            options.seed, options.effort, expected=round(share),
         )  # fmt: skip
     fitter = _Fitter(jobs, options, progress)
     fits = _fit_shared(names, parts, copies, per_link, budget, fitter)
@@ -172,9 +175,8 @@ class _Fitter:
 
         def report(done: int, _total: int) -> None:
             self.done = start + done
-            if (
-                self.progress is not None
-            ):  # later rounds mend a few links: the total is an estimate until the end
+            if self.progress is not None:
+                # later rounds mend a few links: the total is an estimate until the end
                 self.progress(self.done, max(2 * len(self.jobs), self.done) + 1)
 
         return parallel_map(function, work, workers=self.options.workers, progress=report)
@@ -195,7 +197,8 @@ def _fit_shared(
     left = budget - sum(fixed.values())
     spare = left - sum(copies[k] for k in sharing)
     most = {
-        k: int(min(1 + spare // copies[k], LEAST_CURVE + CURVE_REACH * fitter.jobs[k].count)) for k in sharing
+        k: int(min(1 + spare // copies[k], LEAST_CURVE + CURVE_REACH * fitter.jobs[k].expected))
+        for k in sharing
     }
     curves = fitter.curves(most)
     claims = {k: Claim(curves[k], comparison_volume(parts[k]), copies[k], parts[k].closed) for k in sharing}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._poses import matrix_from_wxyz_xyz
 from . import _kernels_proof as proof_kernels
 from . import _kernels_tight as kernels
 from ._shape import Float64, LinkShape
@@ -85,7 +86,8 @@ class Problem:
         grid, low, spacing, inside = _lattice(shape, origin, scale, rng)
         spread = surface_points(shape, SURFACE_SAMPLES, rng)
         surface = np.concatenate([_vertices(shape, rng), _edge_points(shape, rng), spread])
-        to_cover = (np.concatenate([surface, inside]) - origin) / scale
+        to_cover = np.ascontiguousarray((np.concatenate([surface, inside]) - origin) / scale)
+        inside = np.ascontiguousarray((inside - origin) / scale)
         reference = comparison_volume(shape) / scale**3
         triangles = np.ascontiguousarray((shape.clusters[0] - origin) / scale)
         scaled_planes = (
@@ -100,9 +102,8 @@ class Problem:
         points, depth = np.ascontiguousarray(points[keep]), np.maximum(depth[keep], 0.0)
         cell = float(np.prod(extent)) / OUTSIDE_POINTS / reference
         problem = cls(
-            shape=shape, origin=origin, scale=scale, samples=np.ascontiguousarray(to_cover), lanes=_lanes(to_cover),
-            inside=np.ascontiguousarray((inside - origin) / scale), inside_lanes=_lanes((inside - origin) / scale),
-            triangles=triangles,
+            shape=shape, origin=origin, scale=scale, samples=to_cover, lanes=_lanes(to_cover),
+            inside=inside, inside_lanes=_lanes(inside), triangles=triangles,
             clusters=proof_kernels.cluster_bounds(triangles), grid=grid, low=low, spacing=spacing,
             reference=reference, deep=0.0, outside=points, outside_depth=depth, cell=cell, weights=np.zeros(0),
             planes=scaled_planes, dirs=fibonacci(DIRECTIONS), turns=_turns(64, rng),
@@ -118,20 +119,31 @@ class Problem:
         for plane in self.planes:
             self.weights[self.outside @ plane[:3] < plane[3]] *= PLANE_WEIGHT
 
+    @property
+    def outside_volume(self) -> kernels.Outside:
+        """What the kernels need to know of the outside volume."""
+        return kernels.Outside(
+            self.dirs, self.turns, self.grid, self.low, self.spacing, 1.0 / self.reference, self.deep, self.planes,
+            PLANE_WEIGHT,
+        )  # fmt: skip
+
     def descend(self, balls: Float64, steps: int, step_size: Range, penalty: Range) -> None:
         """Descent with sampled coverage, in place, followed by strict repair on the samples."""
-        kernels.descend(
-            balls, self.lanes, self.dirs, self.turns, self.grid, self.low, self.spacing, 1.0 / self.reference,
-            self.deep, self.planes, PLANE_WEIGHT, steps, *step_size, *penalty,
-        )  # fmt: skip
+        kernels.descend(balls, self.lanes, self.outside_volume, steps, step_size, penalty)
         kernels.repair(balls, self.samples)
 
     def descend_exact(self, balls: Float64, steps: int, step_size: Range, penalty: Range) -> None:
         """Descent with exact coverage, in place, followed by growth at the last witnesses."""
         kernels.descend_exact(
-            balls, self.triangles, self.clusters, self.inside_lanes, self.dirs, self.turns, self.grid, self.low,
-            self.spacing, 1.0 / self.reference, self.deep, self.planes, PLANE_WEIGHT, steps, *step_size, *penalty,
-        )  # fmt: skip
+            balls,
+            self.triangles,
+            self.clusters,
+            self.inside_lanes,
+            self.outside_volume,
+            steps,
+            step_size,
+            penalty,
+        )
         kernels.grow_exact(balls, self.triangles, self.clusters, self.inside, 12)
 
     def cost(self, balls: Float64) -> tuple[float, Float64]:
@@ -258,12 +270,6 @@ def _lattice(
 
 
 def _turns(n: int, rng: np.random.Generator) -> Float64:
-    """(n, 3, 3) random rotations from unit quaternions."""
-    q = rng.normal(size=(n, 4))
-    w, x, y, z = (q / np.linalg.norm(q, axis=1, keepdims=True)).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.ascontiguousarray(np.moveaxis(np.array(rows), 2, 0))
+    """(n, 3, 3) random rotations."""
+    poses = np.concatenate([rng.normal(size=(n, 4)), np.zeros((n, 3))], axis=1)
+    return np.ascontiguousarray(matrix_from_wxyz_xyz(poses)[:, :3, :3])

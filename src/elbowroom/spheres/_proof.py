@@ -18,7 +18,7 @@ from ..errors import InputError
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
-from ._shape import Float64, LinkShape
+from ._shape import Float64, LinkShape, link_shapes
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,12 @@ def prove_coverage(
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise InputError(f"tolerance must be finite and not negative, found {tolerance!r}")
     model = spheres.for_links(robot.link_names, robot.name)
-    links: dict[str, LinkCoverage] = {}
-    for name in robot.link_names:
-        mesh = robot.link_mesh(name)
-        if mesh is not None:
-            centers, radii = model.link(name, attached=False)
-            links[name] = prove_mesh_coverage(
-                mesh, centers, radii, name=name, tolerance=tolerance, measure=measure
-            )
+    links = {
+        name: prove_mesh_coverage(
+            shape, *model.link(name, attached=False), name=name, tolerance=tolerance, measure=measure
+        )
+        for name, shape in link_shapes(robot)
+    }
     return CoverageProof(robot.name, links, tolerance)
 
 
@@ -139,14 +137,14 @@ def prove_mesh_coverage(
     if measure:
         ratio, largest = measure_volumes(shape, c, r).ratio, protrusion(shape, c, r)[1]
     return LinkCoverage(
-        name,
-        result.covered,
-        gap,
-        witness,
-        len(r),
-        len(shape.faces),
-        shape.closed,
-        result.cavities,
-        ratio,
-        largest,
+        name=name,
+        proved=result.covered,
+        worst_gap=gap,
+        witness=witness,
+        n_spheres=len(r),
+        n_triangles=len(shape.faces),
+        closed=shape.closed,
+        cavities=result.cavities,
+        volume_ratio=ratio,
+        max_protrusion=largest,
     )

@@ -16,7 +16,7 @@ from . import _kernels_proof as proof_kernels
 from . import _kernels_tight as tight_kernels
 from ._model import SphereModel, table
 from ._problem import fibonacci, surface_points
-from ._shape import SHIFTS, Float64, LinkShape
+from ._shape import SHIFTS, Float64, LinkShape, link_shapes
 
 SPHERE_POINTS = 400
 """Points per sphere where protrusion is measured."""
@@ -126,12 +126,10 @@ def sphere_quality(robot: Any, spheres: SphereModel, *, samples: int = 4096, see
         seed: of the samples.
     """
     model = spheres.for_links(robot.link_names, robot.name)
-    links: dict[str, LinkQuality] = {}
-    for name in robot.link_names:
-        mesh = robot.link_mesh(name)
-        if mesh is not None:
-            shape = LinkShape.from_mesh(mesh, f"link {name!r}")
-            links[name] = link_quality(shape, *model.link(name, attached=False), samples=samples, seed=seed)
+    links = {
+        name: link_quality(shape, *model.link(name, attached=False), samples=samples, seed=seed)
+        for name, shape in link_shapes(robot)
+    }
     return QualityReport(robot.name, links, samples)
 
 
@@ -151,10 +149,9 @@ def measure_volumes(shape: LinkShape, centers: Float64, radii: Float64) -> Volum
     """Volumes of union and solid by shifted lattices of rays."""
     rows = np.array(shape.ray_volumes(np.ascontiguousarray(centers), np.ascontiguousarray(radii)))
     solid, union, both = rows.mean(axis=0)
-    is_mesh = shape.closed and shape.solid_volume > 0.0
     error = float(rows[:, 1].std(ddof=1) / np.sqrt(SHIFTS))
     covered = float(both / solid) if solid > 0.0 else 1.0
-    return Volumes(float(union), error, shape.reference_volume, is_mesh, covered)
+    return Volumes(float(union), error, shape.reference_volume, shape.reference_is_solid, covered)
 
 
 def protrusion(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[float, float]:

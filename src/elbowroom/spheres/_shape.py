@@ -8,6 +8,7 @@ that it is not zero. No triangle is ever dropped, not even one without area: all
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -134,7 +135,12 @@ class LinkShape:
     @cached_property
     def reference_volume(self) -> float:
         """What union volumes are compared with: the solid where closed, otherwise the convex hull."""
-        return self.solid_volume if self.closed and self.solid_volume > 0.0 else self.hull_volume
+        return self.solid_volume if self.reference_is_solid else self.hull_volume
+
+    @property
+    def reference_is_solid(self) -> bool:
+        """Whether the shape encloses a volume and nothing else, so that union volumes are compared with that."""
+        return self.closed and self.solid_volume > 0.0
 
     @cached_property
     def _tree(self) -> tuple[Any, Any, Any]:
@@ -196,6 +202,14 @@ class LinkShape:
                 winding = np.concatenate([[0], np.cumsum(sign[lo:hi])])
                 out[ray] = winding[np.searchsorted(z[lo:hi], levels)] != 0
         return out.reshape(nx, ny, nz)
+
+
+def link_shapes(robot: Any) -> Iterator[tuple[str, LinkShape]]:
+    """Names and shapes of the links of a Robot that have collision geometry, in its order."""
+    for name in robot.link_names:
+        mesh = robot.link_mesh(name)
+        if mesh is not None:
+            yield name, LinkShape.from_mesh(mesh, f"link {name!r}")
 
 
 def bounding_sphere(points: Float64) -> tuple[Float64, float]:

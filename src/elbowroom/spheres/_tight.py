@@ -39,12 +39,10 @@ BLAME_FLOOR = 0.2
 
 @dataclass(frozen=True)
 class Curve:
-    """Cost of one link by its number of balls, for sharing a budget."""
+    """Volume of one link's balls by their number, for sharing a budget."""
 
     counts: tuple[int, ...]
     """Numbers of balls tried, rising."""
-    costs: tuple[float, ...]
-    """Weighted outside volume over reference volume at each."""
     ratios: tuple[float, ...]
     """Union volume over reference volume at each."""
     balls: tuple[Float64, ...]
@@ -54,9 +52,8 @@ class Curve:
 def grow_curve(problem: Problem, most: int, trials: int, seed: int) -> Curve:
     """Splits from one ball up to `most`, with a few improving moves at each count."""
     rng = np.random.default_rng([seed, 17])
-    balls = _one_ball(problem)
+    balls, least = _one_ball(problem), np.inf
     counts: list[int] = []
-    costs: list[float] = []
     ratios: list[float] = []
     kept: list[Float64] = []
     while True:
@@ -68,15 +65,14 @@ def grow_curve(problem: Problem, most: int, trials: int, seed: int) -> Curve:
             if problem.cost(other)[0] < problem.cost(balls)[0]:
                 balls = other
         balls, cost = improve(problem, balls, trials, rng)
-        if costs and cost > costs[-1]:  # one ball more is never worse
-            cost = costs[-1]
+        if cost > least:  # one ball more is never worse
             balls = np.concatenate([kept[-1], np.repeat(kept[-1][:1], len(balls) - len(kept[-1]), axis=0)])
+        least = min(cost, least)
         counts.append(len(balls))
-        costs.append(cost)
         ratios.append(problem.ratio(balls))
         kept.append(balls.copy())
         if len(balls) >= most:
-            return Curve(tuple(counts), tuple(costs), tuple(ratios), tuple(kept))
+            return Curve(tuple(counts), tuple(ratios), tuple(kept))
         for _ in range(min(most - len(balls), 1 + len(balls) // 10)):
             blame = problem.cost(balls)[1]
             balls = split(problem, balls, int(np.argmax(blame)))
@@ -106,9 +102,8 @@ def refine(problem: Problem, start: Float64 | None, count: int, effort: float, s
     if count == 1:
         return [_one_ball(problem)]
     rng = np.random.default_rng([seed, 29])
-    wide = float(
-        np.clip(FEW / count, 1.0, 2.0)
-    )  # few balls: quick to fit, and caught in bad places more often
+    # few balls are quick to fit, and caught in bad places more often
+    wide = float(np.clip(FEW / count, 1.0, 2.0))
     starts, kept = max(round(STARTS * effort * wide), 1), max(round(KEPT * effort**0.5 * wide), 1)
     candidates: list[tuple[float, int, Float64]] = []
     for turn in range(starts):
@@ -152,27 +147,31 @@ def flatten(problem: Problem, candidates: list[Float64], limit: float, seed: int
         Centres and radii in metres: the first below the limit, otherwise those that protrude least.
     """
     rng = np.random.default_rng([seed, 43])
-    best, least = finish(problem, candidates[0]), np.inf
-    for balls in candidates:
-        spheres = finish(problem, balls)
-        reach = protrusion(problem.shape, *spheres)[1]
-        if reach < least:
-            best, least = spheres, reach
+    best, least = _finish_and_reach(problem, candidates[0])
+    for balls in candidates[1:]:
         if least <= limit:
             return best
+        spheres, reach = _finish_and_reach(problem, balls)
+        if reach < least:
+            best, least = spheres, reach
     deep, balls = problem.deep * problem.scale, candidates[0]
     for share in STEEPER if len(balls) > 1 else ():
+        if least <= limit:
+            break
         problem.set_deep(share * deep)
         trial = improve(problem, balls, MOVES, rng)[0].copy()
         problem.descend_exact(trial, *FINE)
-        spheres = finish(problem, trial)
-        reach = protrusion(problem.shape, *spheres)[1]
+        spheres, reach = _finish_and_reach(problem, trial)
         if reach < least:
             best, least, balls = spheres, reach, trial
-        if least <= limit:
-            break
     problem.set_deep(deep)
     return best
+
+
+def _finish_and_reach(problem: Problem, balls: Float64) -> tuple[tuple[Float64, Float64], float]:
+    """Proved centres and radii, and how far they protrude at most, metres."""
+    spheres = finish(problem, balls)
+    return spheres, protrusion(problem.shape, *spheres)[1]
 
 
 def improve(problem: Problem, balls: Float64, trials: int, rng: np.random.Generator) -> tuple[Float64, float]:
