@@ -1,8 +1,9 @@
 """Mesh collision side by side with Coal (OBBRSS) and python-fcl, in one run, on sweeps of varied poses.
 
 Every figure is the CPU time of a whole sweep divided by its poses: ours as one batched call on one thread, theirs as
-the Python loop a user writes, with poses prepared beforehand. One repeated pose would flatter us by up to 100 times
-(branch prediction); that is why there are sweeps. `python -m benchmarks.mesh [--quick] [--json FILE]`.
+the Python loop a user writes, with poses prepared beforehand; for both the best of as many runs. One repeated pose
+would flatter us by up to 100 times (branch prediction); that is why there are sweeps.
+`python -m benchmarks.mesh [--quick] [--json FILE]`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ import site
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,8 @@ from elbowroom.mesh import (
     mesh_mesh_contact_batch,
     triangle_triangle_intersection,
 )
+
+from ._timing import cpu_seconds
 
 IDENTITY = np.eye(4)
 SWEEPS = {"overlapping": (0.2, 0.5), "near": (0.4, 0.8), "apart": (0.7, 1.2)}
@@ -129,16 +130,6 @@ def fcl_mesh(mesh: trimesh.Trimesh) -> Any:
     return model
 
 
-def cpu(function: Callable[[], Any], repeats: int) -> float:
-    """Least CPU seconds of a few runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        begin = time.process_time()
-        function()
-        best = min(best, time.process_time() - begin)
-    return best
-
-
 class Peers:
     """Coal and FCL models of a pair and its prepared poses."""
 
@@ -211,19 +202,21 @@ def measure(
     rows = [
         row(
             "boolean",
-            cpu(boolean, repeats),
-            cpu(lambda: peers.coal_collide(1), repeats),
-            cpu(lambda: peers.fcl_collide(1), repeats),
+            cpu_seconds(boolean, repeats),
+            cpu_seconds(lambda: peers.coal_collide(1), repeats),
+            cpu_seconds(lambda: peers.fcl_collide(1), repeats),
         )
     ]
     if share > 0.02:
         theirs, others = (
-            cpu(lambda: peers.coal_collide(everything), 1),
-            cpu(lambda: peers.fcl_collide(everything), 1),
+            cpu_seconds(lambda: peers.coal_collide(everything), repeats),
+            cpu_seconds(lambda: peers.fcl_collide(everything), repeats),
         )
-        rows.append(row("contacts", cpu(contacts, repeats), theirs, others))
+        rows.append(row("contacts", cpu_seconds(contacts, repeats), theirs, others))
     if share < 0.98:
-        rows.append(row("distance", cpu(distance, repeats), cpu(peers.coal_distance, 1), None))
+        rows.append(
+            row("distance", cpu_seconds(distance, repeats), cpu_seconds(peers.coal_distance, repeats), None)
+        )
     for r in rows:
         r["colliding"] = share
     return rows
@@ -266,7 +259,7 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
             scene.states(poses)
 
         ours()
-        mine, his = cpu(ours, repeats), cpu(theirs, 1)
+        mine, his = cpu_seconds(ours, repeats), cpu_seconds(theirs, repeats)
         rows.append(
             {
                 "case": name,
@@ -313,7 +306,7 @@ def triangle_pairs(n: int = 10_000) -> float:
     soup = TriangleMesh(corners.reshape(-1, 3), np.arange(300).reshape(-1, 3))
     mesh_mesh_contact_batch(soup, IDENTITY, soup, IDENTITY)
     triangle_triangle_intersection(corners[0], corners[1])
-    return 1e3 * cpu(lambda: mesh_mesh_contact_batch(soup, IDENTITY, soup, IDENTITY), 5) * n / 10_000
+    return 1e3 * cpu_seconds(lambda: mesh_mesh_contact_batch(soup, IDENTITY, soup, IDENTITY), 5) * n / 10_000
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:

@@ -132,15 +132,20 @@ def coal_mesh(name: str):
     return coal_of(shape(name))
 
 
-def coal_of(m: trimesh.Trimesh):
+def coal_soup(m: trimesh.Trimesh):
+    """Vertices and triangles of a mesh in Coal's containers."""
     vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for p in m.vertices:
         vertices.append(np.array(p, dtype=float))
     for f in m.faces:
         triangles.append(coal.Triangle(int(f[0]), int(f[1]), int(f[2])))
+    return vertices, triangles
+
+
+def coal_of(m: trimesh.Trimesh):
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(m.faces), len(m.vertices))
-    model.addSubModel(vertices, triangles)
+    model.addSubModel(*coal_soup(m))
     model.endModel()
     return model
 
@@ -148,12 +153,7 @@ def coal_of(m: trimesh.Trimesh):
 def coal_hull(m: trimesh.Trimesh):
     """Hull of a mesh and Coal's convex shape of it."""
     hull = m.convex_hull
-    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for p in hull.vertices:
-        vertices.append(np.array(p, dtype=float))
-    for f in hull.faces:
-        triangles.append(coal.Triangle(int(f[0]), int(f[1]), int(f[2])))
-    return hull, coal.Convex(vertices, triangles)
+    return hull, coal.Convex(*coal_soup(hull))
 
 
 def coal_pose(T: np.ndarray):

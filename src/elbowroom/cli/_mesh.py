@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import tyro
 
 from ..errors import InputError
-from ._common import console, print_json
+from ._common import console, print_json, read_mesh_file
+
+if TYPE_CHECKING:
+    from ..mesh import TriangleMesh
 
 EXIT_COLLIDES = 1
 
@@ -67,16 +70,10 @@ def run(options: Options) -> int:
     return EXIT_COLLIDES if facts["collides"] else 0
 
 
-def _read(path: Path, scale: float) -> Any:
-    from ..mesh import TriangleMesh
-    from ..robot._meshfile import read_mesh
-
+def _read(path: Path, scale: float) -> TriangleMesh:
     if not np.isfinite(scale) or scale <= 0:
         raise InputError(f"--scale: expected a positive number, found {scale}")
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such mesh file")
-    data = read_mesh(path, (scale, scale, scale), "mesh")
-    return TriangleMesh(data.vertices, data.faces)
+    return read_mesh_file(path, scale)
 
 
 def _pose(numbers: tuple[float, ...], what: str) -> np.ndarray:

@@ -14,11 +14,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..errors import InputError
-from ._frames import broadcast_rows, pose_rows
+from ._frames import broadcast_rows, one_row, pose_rows
 from ._kernels_batch import batch_states, close_pairs, scene_states
 from ._kernels_query import HEADER_FIRST_REP, HEADER_FIRST_TRIANGLE, HEADER_NODES
 from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE
-from ._mesh import TriangleMesh
+from ._mesh import TriangleMesh, check_meshes, freeze
 
 STATES = ("apart", "surfaces", "a inside b", "b inside a")
 """What the numbers of `collide_states` mean."""
@@ -55,8 +55,8 @@ def query_bvh_pair(
 
     Every pair of triangles that meets is among them. Rows are (row of `a.faces`, row of `b.faces`), in no order.
     """
-    _check(a, b)
-    rows_a, rows_b = _one(T_a, "T_a"), _one(T_b, "T_b")
+    check_meshes(a, b)
+    rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
     found = np.empty(4096, np.int64)
     while True:
         n = close_pairs(a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], found)
@@ -90,7 +90,7 @@ def collide_states(
     a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, solid: bool = True
 ) -> Int[np.ndarray, "n"]:
     """Like `collide_batch`, but says how: 0 apart, 1 surfaces meet, 2 `a` inside `b`, 3 `b` inside `a` (`STATES`)."""
-    _check(a, b)
+    check_meshes(a, b)
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     out = np.zeros(n, np.uint8)
     batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, out, bool(solid))
@@ -108,7 +108,7 @@ class Scene:
     def __init__(self, meshes: Sequence[TriangleMesh], pairs: Any = None) -> None:
         self.meshes = tuple(meshes)
         """The meshes."""
-        _check(*self.meshes)
+        check_meshes(*self.meshes)
         count = len(self.meshes)
         if pairs is None:
             pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
@@ -117,7 +117,7 @@ class Scene:
             raise InputError(f"pairs: expected mesh numbers from 0 to {count - 1}, found {pairs!r:.80}")
         self.pairs = np.ascontiguousarray(array, dtype=np.int64)
         """Numbers of the meshes compared, `(k, 2)`, read-only."""
-        self.pairs.setflags(write=False)
+        freeze(self.pairs)
         if not self.meshes:
             raise InputError("meshes: expected at least one, found none")
         self._nodes, self._triangles, self._roots = _concatenate(self.meshes)
@@ -198,19 +198,5 @@ def _concatenate(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray
         node_row += len(part)
         triangle_row += len(mesh.triangles)
     packed = np.concatenate(nodes), np.concatenate([m.triangles for m in meshes])
-    for array in packed:
-        array.setflags(write=False)  # the type the kernels are compiled for
+    freeze(*packed)  # the type the kernels are compiled for
     return (*packed, roots)
-
-
-def _one(T: Any, what: str) -> np.ndarray:
-    rows, stacked = pose_rows(T, what)
-    if stacked:
-        raise InputError(f"{what}: expected one pose, (7,) or (4, 4), found a stack of {len(rows)}")
-    return rows
-
-
-def _check(*meshes: Any) -> None:
-    for mesh in meshes:
-        if not isinstance(mesh, TriangleMesh):
-            raise InputError(f"mesh: expected a TriangleMesh, found a {type(mesh).__name__}")

@@ -15,19 +15,17 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..errors import InputError
-from ._collide import _check, _one
-from ._frames import broadcast_rows
+from ._frames import broadcast_rows, one_row
 from ._kernels_batch import CONTACT_WIDTH, batch_contacts
 from ._kernels_contact import triangle_contact
+from ._kernels_query import TOUCH
 from ._kernels_tritri import triangles_meet
-from ._mesh import MAX_COORDINATE, TriangleMesh
+from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes, freeze
 
 KINDS = ("face of a", "face of b", "edge-edge")
 """Which axis a triangle contact comes from."""
 MAX_KEPT = 500_000
 """Rows a thread keeps between calls at most: 36 MB."""
-TOUCH = 1e-13
-"""Gaps below this fraction of the largest coordinate count as touching."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +115,7 @@ def triangle_triangle_intersection(tri_a: Any, tri_b: Any) -> TriTriContact | No
         return None
     kind = triangle_contact(a, 0, b, 0, w, out, 0)
     point, normal = out[0, :3].copy(), out[0, 3:6].copy()
-    _freeze(point, normal)
+    freeze(point, normal)
     return TriTriContact(point, normal, float(out[0, 6]), KINDS[kind])
 
 
@@ -126,8 +124,8 @@ def mesh_mesh_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any) -> C
 
     Surfaces only: a mesh wholly inside another has no contacts; see `collide` and `mesh_mesh_deepest_contact`.
     """
-    _one(T_a, "T_a")
-    _one(T_b, "T_b")
+    one_row(T_a, "T_a")
+    one_row(T_b, "T_b")
     return mesh_mesh_contact_batch(a, T_a, b, T_b).contacts
 
 
@@ -136,7 +134,7 @@ def mesh_mesh_contact_batch(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: A
     rows, starts = contact_table(a, Ts_a, b, Ts_b)
     points, normals, depths = rows[:, :3].copy(), rows[:, 3:6].copy(), rows[:, 6].copy()
     tri_a, tri_b = a.order[rows[:, 7].astype(np.int64)], b.order[rows[:, 8].astype(np.int64)]
-    _freeze(points, normals, depths, tri_a, tri_b, starts)
+    freeze(points, normals, depths, tri_a, tri_b, starts)
     return ContactBatch(Contacts(points, normals, depths, tri_a, tri_b), starts)
 
 
@@ -145,7 +143,7 @@ def contact_table(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> tup
 
     The rows belong to the thread's workspace: they are overwritten by the next call.
     """
-    _check(a, b)
+    check_meshes(a, b)
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     starts = np.zeros(n + 1, np.int64)
     work = _workspace
@@ -188,8 +186,3 @@ def _triangle(corners: Any, what: str) -> np.ndarray:
     if not np.all(np.isfinite(array)) or np.abs(array).max() > MAX_COORDINATE:
         raise InputError(f"{what}: expected finite coordinates within {MAX_COORDINATE:g} m")
     return array.reshape(1, 9)
-
-
-def _freeze(*arrays: np.ndarray) -> None:
-    for array in arrays:
-        array.setflags(write=False)

@@ -18,10 +18,11 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import InputError
-from ._collide import STATES, _check, _one, collide_states
-from ._contact import _freeze, contact_table
+from ._collide import STATES, collide_states
+from ._contact import contact_table
+from ._frames import one_row
 from ._kernels_depth import least_separation, separations
-from ._mesh import TriangleMesh
+from ._mesh import TriangleMesh, check_meshes, freeze
 
 MAX_STARTS = 96
 """Start directions of the search at most."""
@@ -69,8 +70,8 @@ def mesh_mesh_deepest_contact(
         T_b: its pose.
         solid: closed meshes are solids: they must come out of each other altogether.
     """
-    _check(a, b)
-    rows_a, rows_b = _one(T_a, "T_a"), _one(T_b, "T_b")
+    check_meshes(a, b)
+    rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
     if _rank(b) < _rank(a):  # always ask the same question of a pair, whatever the order
         other = mesh_mesh_deepest_contact(b, T_b, a, T_a, solid=solid)
         return None if other is None else flipped(other)
@@ -105,7 +106,7 @@ def mesh_mesh_deepest_contact(
         tri_a, tri_b = int(a.order[int(table[0, 7])]), int(b.order[int(table[0, 8])])
     point_b = point_a - depth * normal
     point = 0.5 * (point_a + point_b)
-    _freeze(point, normal, point_a, point_b)
+    freeze(point, normal, point_a, point_b)
     triangle_depth = float(table[:, 6].max(initial=0.0))
     return Contact(point, normal, float(depth), point_a, point_b, triangle_depth, tri_a, tri_b, STATES[state])
 
@@ -129,8 +130,8 @@ def separation_along(
     Returns:
         Metres, not negative; 0 where they are apart already.
     """
-    _check(a, b)
-    rows_a, rows_b = _one(T_a, "T_a"), _one(T_b, "T_b")
+    check_meshes(a, b)
+    rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
     d = np.atleast_2d(np.asarray(directions, dtype=np.float64))
     if d.ndim != 2 or d.shape[1] != 3 or not np.all(np.isfinite(d)):
         raise InputError(f"directions: expected finite vectors of shape (n, 3), found {d.shape}")
@@ -150,7 +151,7 @@ def flipped(c: Contact) -> Contact:
     """The same contact with A and B exchanged."""
     state = {STATES[2]: STATES[3], STATES[3]: STATES[2]}.get(c.state, c.state)
     normal = -c.normal
-    _freeze(normal)
+    freeze(normal)
     return Contact(c.point, normal, c.depth, c.point_b, c.point_a, c.triangle_depth, c.tri_b, c.tri_a, state)
 
 
@@ -175,8 +176,8 @@ def _start_directions(
     groups = [_hull_directions(a, b, R, R_a.T @ (row_b[9:] - t_a)), line[None]]
     if len(table):
         pick = np.linspace(0, len(table) - 1, min(len(table), 16)).astype(np.int64)
-        normal_a = _face_normals(a.triangles[table[:, 7].astype(np.int64)])
-        normal_b = _face_normals(b.triangles[table[:, 8].astype(np.int64)]) @ R.T
+        normal_a = face_normals(a.triangles[table[:, 7].astype(np.int64)])
+        normal_b = face_normals(b.triangles[table[:, 8].astype(np.int64)]) @ R.T
         mean = (normal_a - normal_b).sum(axis=0)
         groups += [mean[None], normal_a[pick], -normal_b[pick], table[pick, 3:6] @ R_a]
         if not (a.solid and b.solid):
@@ -217,7 +218,7 @@ def _crosses(edges_a: np.ndarray, edges_b: np.ndarray) -> np.ndarray:
     return np.concatenate([n, -n])
 
 
-def _face_normals(triangles: np.ndarray) -> np.ndarray:
+def face_normals(triangles: np.ndarray) -> np.ndarray:
     n = np.cross(triangles[:, 3:6] - triangles[:, :3], triangles[:, 6:9] - triangles[:, :3])
     length = np.linalg.norm(n, axis=1, keepdims=True)
     return n / np.where(length > 0, length, 1.0)

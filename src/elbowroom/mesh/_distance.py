@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from ._collide import _check, _one
-from ._contact import _freeze
 from ._depth import mesh_mesh_deepest_contact
-from ._frames import broadcast_rows
+from ._frames import broadcast_rows, one_row, row_matrix
 from ._kernels_distance import batch_distances
-from ._mesh import TriangleMesh
+from ._mesh import TriangleMesh, check_meshes, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +68,8 @@ def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: boo
         T_b: its pose.
         solid: closed meshes are solids: containment is penetration.
     """
-    _one(T_a, "T_a")
-    _one(T_b, "T_b")
+    one_row(T_a, "T_a")
+    one_row(T_b, "T_b")
     many = distance_batch(a, T_a, b, T_b, solid=solid)
     return MeshDistance(
         float(many.distances[0]),
@@ -97,7 +95,7 @@ def distance_batch(
         signed: False reports 0 for colliding poses (points and normals NaN, triangles -1) instead of searching the
             depth, which costs milliseconds where a distance costs microseconds.
     """
-    _check(a, b)
+    check_meshes(a, b)
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     states, out = np.zeros(n, np.uint8), np.full((n, 9), np.nan)
     out[:, 0], out[:, 7:] = 0.0, -1
@@ -117,16 +115,10 @@ def distance_batch(
     if signed:
         for i in np.flatnonzero(~apart):
             row_a, row_b = rows_a[i % len(rows_a)], rows_b[i % len(rows_b)]
-            contact = mesh_mesh_deepest_contact(a, _matrix(row_a), b, _matrix(row_b), solid=solid)
+            contact = mesh_mesh_deepest_contact(a, row_matrix(row_a), b, row_matrix(row_b), solid=solid)
             assert contact is not None  # the state said so
             distances[i], normals[i] = -contact.depth, contact.normal
             points_a[i], points_b[i] = contact.point_a, contact.point_b
             tri_a[i], tri_b[i] = contact.tri_a, contact.tri_b
-    _freeze(distances, points_a, points_b, normals, tri_a, tri_b)
+    freeze(distances, points_a, points_b, normals, tri_a, tri_b)
     return DistanceBatch(distances, points_a, points_b, normals, tri_a, tri_b)
-
-
-def _matrix(row: np.ndarray) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = row[:9].reshape(3, 3), row[9:]
-    return T

@@ -18,10 +18,9 @@ from jaxtyping import Bool, Float
 
 from ..errors import InputError, UnknownLinkError, unknown
 from ._collide import Scene, scene_rows
-from ._contact import _freeze
 from ._depth import Contact, mesh_mesh_deepest_contact
 from ._distance import distance
-from ._mesh import TriangleMesh
+from ._mesh import TriangleMesh, freeze
 
 CHUNK = 64
 """Configurations a thread takes at a time."""
@@ -117,13 +116,11 @@ class ExactCollision:
         Args:
             cfgs: `(..., dof)` in `robot.joint_names` order.
         """
-        return self._run(cfgs, first_only=True)[..., 0] if self._scene else np.ones(_batch(cfgs), dtype=bool)
+        return (self._states(cfgs, first_only=True) == 0).all(axis=-1)
 
     def colliding(self, cfgs: Any) -> Bool[np.ndarray, "*batch pairs"]:
         """Which pairs collide in which configurations; pairs in the order of `pairs`."""
-        if self._scene is None:
-            return np.zeros((*_batch(cfgs), 0), dtype=bool)
-        return self._run(cfgs, first_only=False)
+        return self._states(cfgs, first_only=False) > 0
 
     def contacts(self, cfg: Any) -> tuple[LinkContact, ...]:
         """Colliding links of one configuration with contact point, normal and depth; the deepest first."""
@@ -152,7 +149,7 @@ class ExactCollision:
         values = np.array([r.distance for r in results])
         points_a = np.array([r.point_a for r in results]).reshape(-1, 3)
         points_b = np.array([r.point_b for r in results]).reshape(-1, 3)
-        _freeze(values, points_a, points_b)
+        freeze(values, points_a, points_b)
         return LinkDistances(self.pairs, values, points_a, points_b)
 
     def _one(self, cfg: Any) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -164,13 +161,14 @@ class ExactCollision:
         rows = scene_rows(poses[None], len(self.meshes)) if self.meshes else np.empty((1, 0, 12))
         return rows, dict(zip(self.meshes, poses, strict=True))
 
-    def _run(self, cfgs: Any, *, first_only: bool) -> np.ndarray:
-        """Free flags `(*batch, 1)` or pair flags `(*batch, pairs)`, by chunks over threads."""
-        scene = self._scene
-        assert scene is not None
+    def _states(self, cfgs: Any, *, first_only: bool) -> np.ndarray:
+        """States `(*batch, pairs)` as of `Scene.states`, by chunks over threads."""
         array = np.asarray(cfgs, dtype=np.float64)
         if array.ndim == 0:
             raise InputError("cfgs: expected shape (..., dof), found a number")
+        scene = self._scene
+        if scene is None:
+            return np.zeros((*array.shape[:-1], 0), np.uint8)
         flat = np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
         out = np.zeros((len(flat), len(self.pairs)), np.uint8)
 
@@ -187,12 +185,7 @@ class ExactCollision:
         else:
             for begin in starts:
                 work(begin)
-        flags = (out == 0).all(axis=1, keepdims=True) if first_only else out > 0
-        return flags.reshape(*array.shape[:-1], flags.shape[1])
-
-
-def _batch(cfgs: Any) -> tuple[int, ...]:
-    return np.shape(cfgs)[:-1]
+        return out.reshape(*array.shape[:-1], len(self.pairs))
 
 
 def _link_mesh(robot: Any, name: str) -> TriangleMesh | None:

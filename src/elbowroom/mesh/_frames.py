@@ -82,6 +82,21 @@ def broadcast_rows(
     return rows_a, rows_b, n, stack_a or stack_b
 
 
+def one_row(T: Any, what: str) -> np.ndarray:
+    """Packs a single pose, `(1, 12)`; a stack is refused."""
+    rows, stacked = pose_rows(T, what)
+    if stacked:
+        raise InputError(f"{what}: expected one pose, (7,) or (4, 4), found a stack of {len(rows)}")
+    return rows
+
+
+def row_matrix(row: np.ndarray) -> np.ndarray:
+    """The `(4, 4)` matrix of a packed pose."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = row[:9].reshape(3, 3), row[9:]
+    return T
+
+
 @njit(cache=True, error_model="numpy")
 def _finish(rows: Any, i: int) -> bool:
     """Orthonormalise row `i`; False when it is not nearly a rotation or not finite."""

@@ -26,6 +26,7 @@ from ._kernels_lanes import (
     pose_lanes,
     test_lanes,
     unpack,
+    whole_lanes,
 )
 from ._kernels_query import (
     FASTMATH,
@@ -130,14 +131,21 @@ def pair_state(na, ta, ra, nb, tb, rb, rel, inv, stack, codes, scratch, w, solid
     return APART
 
 
+@njit(cache=True, error_model="numpy")
+def walk_scratch():
+    """What `walk` works with: stack, codes, scratch, rows `w`, and room for a relative pose and its inverse."""
+    stack = np.empty(STACK, np.int64)
+    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
+    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
+    return stack, codes, scratch, w, rel, inv
+
+
 @njit(cache=True, error_model="numpy", nogil=True)
 def batch_states(na, ta, nb, tb, poses_a, poses_b, out, solid):
     """State of one pair of meshes in every pose; pose arrays are (n, 12) or (1, 12)."""
     root = np.int64(1)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
-    stack = np.empty(STACK, np.int64)
-    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
-    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
+    stack, codes, scratch, w, rel, inv = walk_scratch()
     for i in range(out.shape[0]):
         relative_pose(poses_a[step_a * i], poses_b[step_b * i], rel)
         out[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
@@ -150,9 +158,7 @@ def scene_states(nodes, tris, roots, poses, pairs, out, solid, first_only):
     `poses` (n, meshes, 12), `pairs` (k, 2), `out` (n, k). With `first_only`, the pairs after the first that is not
     apart are left as they were; the pair that collided last is tried first, since neighbouring poses tend to agree.
     """
-    stack = np.empty(STACK, np.int64)
-    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
-    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
+    stack, codes, scratch, w, rel, inv = walk_scratch()
     last = 0
     n_pairs = pairs.shape[0]
     for i in range(poses.shape[0]):
@@ -181,7 +187,7 @@ def _to_world(pose, rows, i):
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def write_contacts(ta, hits, names, n, answers, pose_a, w, rows, start):
     """Contacts of the `n` pairs in the lanes of `hits`, to rows[start:] in the world frame as far as there is room."""
-    whole = (n + 7) & ~7
+    whole = whole_lanes(n)
     overlap_lanes(hits, answers, answers[:whole])
     axis_lanes(hits, answers, answers[:whole])
     for h in range(min(n, rows.shape[0] - start)):
@@ -207,18 +213,19 @@ def write_contacts(ta, hits, names, n, answers, pose_a, w, rows, start):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def contact_rows(na, ta, ra, nb, tb, rb, rel, pose_a, found, n_found, scratch, w, lanes, names, rows, start):
+def contact_rows(na, ta, nb, tb, rel, pose_a, found, n_found, scratch, w, lanes, names, rows, start):
     """Contacts of the triangle pairs found[:n_found], to rows[start:] in the world frame.
 
     `lanes` (4, ...) and `names` are scratch. Returns the number of contacts, which may exceed what `rows` can hold.
     """
-    tol = touch_tolerance(na, ra, nb, rb, rel)
+    root = np.int64(1)
+    tol = touch_tolerance(na, root, nb, root, rel)
     pairs, hits, answers, verdict = lanes[0], lanes[1], lanes[2], lanes[3]
     count, n_hits = start, 0
     for begin in range(0, n_found, BATCH):
         n = min(BATCH, n_found - begin)
         load_pairs(ta, tb, found, begin, n, pairs)
-        whole = (n + 7) & ~7  # lanes without a pair are worked on too: cheaper than a remainder one by one
+        whole = whole_lanes(n)
         pose_lanes(pairs, rel, verdict[:whole])
         test_lanes(pairs, tol, verdict[:whole])
         for k in range(n):
@@ -250,9 +257,7 @@ def batch_contacts(na, ta, nb, tb, poses_a, poses_b, begin, starts, found, rows)
     root, collect = np.int64(1), np.int64(1)
     lanes, names = np.zeros((4, LOADED * BATCH)), np.empty(BATCH, np.int64)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
-    stack = np.empty(STACK, np.int64)
-    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
-    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
+    stack, codes, scratch, w, rel, inv = walk_scratch()
     for i in range(begin, starts.shape[0] - 1):
         starts[i + 1] = starts[i]
         relative_pose(poses_a[step_a * i], poses_b[step_b * i], rel)
@@ -262,24 +267,8 @@ def batch_contacts(na, ta, nb, tb, poses_a, poses_b, begin, starts, found, rows)
         n = walk(na, ta, root, nb, tb, root, rel, inv, stack, found, codes, scratch, w, collect)
         if n > found.shape[0]:
             return i, n, 0
-        count = contact_rows(
-            na,
-            ta,
-            root,
-            nb,
-            tb,
-            root,
-            rel,
-            poses_a[step_a * i],
-            found,
-            n,
-            scratch,
-            w,
-            lanes,
-            names,
-            rows,
-            starts[i],
-        )
+        pose_a, start = poses_a[step_a * i], starts[i]
+        count = contact_rows(na, ta, nb, tb, rel, pose_a, found, n, scratch, w, lanes, names, rows, start)
         if starts[i] + count > rows.shape[0]:
             return i, 0, starts[i] + count
         starts[i + 1] = starts[i] + count
@@ -289,9 +278,7 @@ def batch_contacts(na, ta, nb, tb, poses_a, poses_b, begin, starts, found, rows)
 @njit(cache=True, error_model="numpy", nogil=True)
 def close_pairs(na, ta, nb, tb, pose_a, pose_b, found):
     """Triangle pairs whose bounds meet, as `walk` collects them; returns their number."""
-    stack = np.empty(STACK, np.int64)
-    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
-    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
+    stack, codes, scratch, w, rel, inv = walk_scratch()
     relative_pose(pose_a, pose_b, rel)
     inverse_pose(rel, inv)
     root, collect = np.int64(1), np.int64(1)

@@ -3,7 +3,7 @@
 Vertices are merged by exact coordinates with an open-addressing hash table; a mesh bounds a solid when every
 directed edge is balanced by its reverse (the boundary of the chain of triangles is zero). The tree is a binary
 AABB tree split by the binned surface area heuristic (Wald, "On fast construction of SAH-based bounding volume
-hierarchies", 2007). Nothing here is exact arithmetic: boxes are the float64 bounds of float64 corners, which is exact.
+hierarchies", 2007). Boxes hold their triangles to rounding: centre and half extents are rounded float64.
 """
 
 # pyright: basic
@@ -29,12 +29,19 @@ MIX_A, MIX_B, MIX_C = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 
 
 @njit(cache=True, error_model="numpy")
+def _table_size(entries):
+    """Slots of a hash table that is at most half full: a power of two."""
+    size = 16
+    while size < 2 * entries:
+        size *= 2
+    return size
+
+
+@njit(cache=True, error_model="numpy")
 def merge_vertices(bits):
     """Number the distinct rows of `bits` (n, 3) uint64, the bit patterns of coordinates without negative zeros."""
     n = bits.shape[0]
-    size = 16
-    while size < 2 * n:
-        size *= 2
+    size = _table_size(n)
     mask = np.uint64(size - 1)
     table = np.full(size, -1, np.int64)
     label = np.empty(n, np.int64)
@@ -62,9 +69,7 @@ def merge_vertices(bits):
 def edge_balance(faces):
     """Edges with an odd number of triangles, and edges whose two directions do not cancel, for merged faces."""
     m = faces.shape[0]
-    size = 16
-    while size < 6 * m:
-        size *= 2
+    size = _table_size(3 * m)
     mask = np.uint64(size - 1)
     keys = np.full(size, -1, np.int64)
     total = np.zeros(size, np.int32)
@@ -93,24 +98,24 @@ def edge_balance(faces):
 
 
 @njit(cache=True, error_model="numpy")
+def _root_of(parent, v):
+    """Root of `v` in a forest of parents, with path halving."""
+    while parent[v] != v:
+        parent[v] = parent[parent[v]]
+        v = parent[v]
+    return v
+
+
+@njit(cache=True, error_model="numpy")
 def component_vertices(faces, n_vertices):
     """One vertex of every connected component of the merged faces."""
     parent = np.arange(n_vertices)
     used = np.zeros(n_vertices, np.bool_)
     for i in range(faces.shape[0]):
-        root = faces[i, 0]
-        used[root] = True
-        while parent[root] != root:
-            parent[root] = parent[parent[root]]
-            root = parent[root]
-        for k in range(1, 3):
-            other = faces[i, k]
-            used[other] = True
-            while parent[other] != other:
-                parent[other] = parent[parent[other]]
-                other = parent[other]
-            if other != root:
-                parent[other] = root
+        root = _root_of(parent, faces[i, 0])
+        for k in range(3):
+            used[faces[i, k]] = True
+            parent[_root_of(parent, faces[i, k])] = root
     out = np.empty(n_vertices, np.int64)
     count = 0
     for v in range(n_vertices):
@@ -124,6 +129,14 @@ def component_vertices(faces, n_vertices):
 def _half_area(box):
     dx, dy, dz = box[3] - box[0], box[4] - box[1], box[5] - box[2]
     return dx * dy + dy * dz + dz * dx
+
+
+@njit(cache=True, error_model="numpy")
+def _grow(box, other):
+    """Widen a box (low corner, high corner) to hold another."""
+    for k in range(3):
+        box[k] = min(box[k], other[k])
+        box[k + 3] = max(box[k + 3], other[k + 3])
 
 
 @njit(cache=True, error_model="numpy")
@@ -154,25 +167,19 @@ def _best_split(order, lo, hi, boxes, bin_box, bin_count, right_cost):
             f = order[i]
             b = int((boxes[f, axis] + boxes[f, axis + 3] - low) * scale)
             bin_count[b] += 1
-            for k in range(3):
-                bin_box[b, k] = min(bin_box[b, k], boxes[f, k])
-                bin_box[b, k + 3] = max(bin_box[b, k + 3], boxes[f, k + 3])
+            _grow(bin_box[b], boxes[f])
         merged[:3] = np.inf
         merged[3:] = -np.inf
         count = 0
         for b in range(BINS - 1, 0, -1):
-            for k in range(3):
-                merged[k] = min(merged[k], bin_box[b, k])
-                merged[k + 3] = max(merged[k + 3], bin_box[b, k + 3])
+            _grow(merged, bin_box[b])
             count += bin_count[b]
             right_cost[b] = count * _half_area(merged) if count > 0 else np.inf
         merged[:3] = np.inf
         merged[3:] = -np.inf
         count = 0
         for b in range(BINS - 1):
-            for k in range(3):
-                merged[k] = min(merged[k], bin_box[b, k])
-                merged[k + 3] = max(merged[k + 3], bin_box[b, k + 3])
+            _grow(merged, bin_box[b])
             count += bin_count[b]
             if count == 0 or count == hi - lo:
                 continue

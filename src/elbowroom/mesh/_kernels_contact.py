@@ -20,18 +20,16 @@ from ._kernels_tritri import (
     FACE_B,
     FACE_PREFERENCE,
     FASTMATH,
+    IN_PLANE,
     PARALLEL_SINE_SQ,
+    dot_rows,
     has_normal,
+    in_plane_axis,
     prepare,
 )
 
 SAME_DEPTH = 1e-9
 """Corners whose depths differ by less than this fraction of the triangles' size are equally deep."""
-
-
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _dot(w, i, j):
-    return w[i, 0] * w[j, 0] + w[i, 1] * w[j, 1] + w[i, 2] * w[j, 2]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
@@ -42,13 +40,13 @@ def least_overlap(w):
     """
     kind, edge_a, edge_b, sign = FACE_A, 0, 0, 1.0
     best, best_sq = np.inf, 1.0
-    aa, bb = _dot(w, 9, 9), _dot(w, 10, 10)
-    d0, d1, d2 = _dot(w, 9, 6), _dot(w, 9, 7), _dot(w, 9, 8)
+    aa, bb = dot_rows(w, 9, 9), dot_rows(w, 10, 10)
+    d0, d1, d2 = dot_rows(w, 9, 6), dot_rows(w, 9, 7), dot_rows(w, 9, 8)
     if has_normal(w, 0):
         up, down = -min(d0, d1, d2), max(d0, d1, d2)
         sign = 1.0 if up <= down else -1.0
         best, best_sq = max(0.0, min(up, down)), aa
-    p, r0, r1 = _dot(w, 10, 6), _dot(w, 10, 0), _dot(w, 10, 1)
+    p, r0, r1 = dot_rows(w, 10, 6), dot_rows(w, 10, 0), dot_rows(w, 10, 1)
     if has_normal(w, 1):
         up, down = max(0.0, r0, r1) - p, p - min(0.0, r0, r1)
         over = max(0.0, min(up, down))
@@ -57,13 +55,13 @@ def least_overlap(w):
     keep = 1.0 - FACE_PREFERENCE
     for j in range(3):
         base = 6 if j < 2 else 7
-        vv = _dot(w, 3 + j, 3 + j)
+        vv = dot_rows(w, 3 + j, 3 + j)
         wx = w[3 + j, 1] * w[base, 2] - w[3 + j, 2] * w[base, 1]
         wy = w[3 + j, 2] * w[base, 0] - w[3 + j, 0] * w[base, 2]
         wz = w[3 + j, 0] * w[base, 1] - w[3 + j, 1] * w[base, 0]
         s = d1 - d0 if j == 0 else (d2 - d0 if j == 1 else d2 - d1)
         for i in range(3):
-            uu, uv = _dot(w, i, i), _dot(w, i, 3 + j)
+            uu, uv = dot_rows(w, i, i), dot_rows(w, i, 3 + j)
             nn = uu * vv - uv * uv
             if not nn > PARALLEL_SINE_SQ * uu * vv:
                 continue
@@ -82,11 +80,13 @@ def least_overlap(w):
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def axis_vector(w, kind, edge_a, edge_b):
-    """The unit axis named by its kind and edges, and its length before it was made unit."""
+    """The unit axis named by its kind and edges, and its length before it was made unit; 0 when it has none."""
     if kind == FACE_A:
         x, y, z = w[9, 0], w[9, 1], w[9, 2]
     elif kind == FACE_B:
         x, y, z = w[10, 0], w[10, 1], w[10, 2]
+    elif kind == IN_PLANE:
+        x, y, z = in_plane_axis(w, edge_a)
     else:
         j = 3 + edge_b
         x = w[edge_a, 1] * w[j, 2] - w[edge_a, 2] * w[j, 1]
@@ -131,13 +131,13 @@ def intersection_segment(w):
         w[14, c] = 0.0
         w[15, c] = w[0, c]
         w[16, c] = w[1, c]
-    p = _dot(w, 10, 6)
-    _crossings(w, 14, -p, _dot(w, 10, 0) - p, _dot(w, 10, 1) - p, 18)
-    _crossings(w, 6, _dot(w, 9, 6), _dot(w, 9, 7), _dot(w, 9, 8), 20)
+    p = dot_rows(w, 10, 6)
+    _crossings(w, 14, -p, dot_rows(w, 10, 0) - p, dot_rows(w, 10, 1) - p, 18)
+    _crossings(w, 6, dot_rows(w, 9, 6), dot_rows(w, 9, 7), dot_rows(w, 9, 8), 20)
     w[22, 0] = w[9, 1] * w[10, 2] - w[9, 2] * w[10, 1]
     w[22, 1] = w[9, 2] * w[10, 0] - w[9, 0] * w[10, 2]
     w[22, 2] = w[9, 0] * w[10, 1] - w[9, 1] * w[10, 0]
-    a0, a1, b0, b1 = _dot(w, 22, 18), _dot(w, 22, 19), _dot(w, 22, 20), _dot(w, 22, 21)
+    a0, a1, b0, b1 = dot_rows(w, 22, 18), dot_rows(w, 22, 19), dot_rows(w, 22, 20), dot_rows(w, 22, 21)
     low_a, high_a = (18, 19) if a0 <= a1 else (19, 18)
     low_b, high_b = (20, 21) if b0 <= b1 else (21, 20)
     low = low_a if min(a0, a1) >= min(b0, b1) else low_b
@@ -190,7 +190,7 @@ def _over_face(w, x, y, z, corner, edge_u, edge_v, n):
     px, py, pz = x, y, z
     if corner >= 0:
         px, py, pz = x - w[corner, 0], y - w[corner, 1], z - w[corner, 2]
-    nn = _dot(w, n, n)
+    nn = dot_rows(w, n, n)
     v = w[n, 0] * (py * w[edge_v, 2] - pz * w[edge_v, 1])
     v += w[n, 1] * (pz * w[edge_v, 0] - px * w[edge_v, 2]) + w[n, 2] * (px * w[edge_v, 1] - py * w[edge_v, 0])
     u = w[n, 0] * (w[edge_u, 1] * pz - w[edge_u, 2] * py)
@@ -233,8 +233,7 @@ def face_point(w, kind, x, y, z, depth):
             return px / corners, py / corners, pz / corners
     px, py, pz = px / count, py / count, pz / count
     corner, edge, n = (-1, 0, 9) if kind == FACE_A else (6, 3, 10)
-    inside = _over_face(w, px, py, pz, corner, edge, edge + 1, n)
-    if inside:
+    if _over_face(w, px, py, pz, corner, edge, edge + 1, n):
         half = 0.5 * depth * side
         return px + half * x, py + half * y, pz + half * z
     intersection_segment(w)
@@ -249,7 +248,7 @@ def _edge_point(w, edge_a, edge_b):
     ax, ay, az = start_a * w[0, 0], start_a * w[0, 1], start_a * w[0, 2]
     j = 3 + edge_b
     rx, ry, rz = ax - w[base, 0], ay - w[base, 1], az - w[base, 2]
-    uu, vv, uv = _dot(w, edge_a, edge_a), _dot(w, j, j), _dot(w, edge_a, j)
+    uu, vv, uv = dot_rows(w, edge_a, edge_a), dot_rows(w, j, j), dot_rows(w, edge_a, j)
     ur = w[edge_a, 0] * rx + w[edge_a, 1] * ry + w[edge_a, 2] * rz
     vr = w[j, 0] * rx + w[j, 1] * ry + w[j, 2] * rz
     s = min(1.0, max(0.0, (uv * vr - ur * vv) / (uu * vv - uv * uv)))

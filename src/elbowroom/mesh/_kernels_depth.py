@@ -33,17 +33,15 @@ def _make_unit(v):
 
 
 @njit(cache=True, error_model="numpy")
-def _descend(na, ta, nb, tb, rel, inv, d, best, solid, tol, stack, scratch, w, axis, limit, found):
+def _descend(na, ta, nb, tb, rel, inv, d, best, solid, work, found):
     """Descend from direction `d`; improves `found` (direction, limiting pair and axis) and returns the best depth."""
-    root = np.int64(1)
+    _, _, scratch, w, _, limit = work
     trial, target, start = d.copy(), np.empty(3), np.empty(3)
     halved = 0
     for step in range(STEPS):
         ceiling = best * (1.0 + SAME) if step > 0 else best
-        t = separation(
-            na, ta, root, nb, tb, root, rel, inv, trial, ceiling, solid, tol, stack, scratch, w, axis, limit
-        )
-        if t < ceiling or (step == 0 and t < best):
+        t = separation(na, ta, nb, tb, rel, inv, trial, ceiling, solid, work)
+        if t < ceiling:
             best = min(best, t)
             for k in range(3):
                 found[k] = trial[k]
@@ -73,14 +71,9 @@ def _descend(na, ta, nb, tb, rel, inv, d, best, solid, tol, stack, scratch, w, a
     return best
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def least_separation(na, ta, nb, tb, pose_a, pose_b, starts, spread, ceiling, solid, found):
-    """Least separating translation of B over descents from `starts` (k, 3), unit vectors in A's frame.
-
-    `spread` (m, 3) are small offsets tried around the best direction afterwards. Returns the depth, at most `ceiling`;
-    found[:3] is the direction, found[3:5] the triangles that touch last (leaf order, -1 for none) and
-    found[8:14] the points where they do, on A and on B, B in its place before it moved, all in A's frame.
-    """
+@njit(cache=True, error_model="numpy")
+def _set_up(na, nb, pose_a, pose_b):
+    """Pose of B in A's frame, its inverse, and what `separation` works with."""
     root = np.int64(1)
     rel, inv = np.empty(12), np.empty(12)
     relative_pose(pose_a, pose_b, rel)
@@ -89,25 +82,33 @@ def least_separation(na, ta, nb, tb, pose_a, pose_b, starts, spread, ceiling, so
     stack = np.empty(STACK, np.int64)
     scratch, w = np.empty((2, 9)), np.empty((32, 3))
     axis, limit = np.zeros(3, np.int64), np.zeros(5, np.int64)
+    return rel, inv, (tol, stack, scratch, w, axis, limit)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def least_separation(na, ta, nb, tb, pose_a, pose_b, starts, spread, ceiling, solid, found):
+    """Least separating translation of B over descents from `starts` (k, 3), unit vectors in A's frame.
+
+    `spread` (m, 3) are small offsets tried around the best direction afterwards. Returns the depth, at most `ceiling`;
+    found[:3] is the direction, found[3:5] the triangles that touch last (leaf order, -1 for none) and
+    found[8:14] the points where they do, on A and on B, B in its place before it moved, all in A's frame.
+    """
+    rel, inv, work = _set_up(na, nb, pose_a, pose_b)
     trial = np.empty(3)
     found[3] = -1.0
     best = ceiling
     for k in range(starts.shape[0]):
-        best = _descend(
-            na, ta, nb, tb, rel, inv, starts[k], best, solid, tol, stack, scratch, w, axis, limit, found
-        )
+        best = _descend(na, ta, nb, tb, rel, inv, starts[k], best, solid, work, found)
     for k in range(spread.shape[0]):
         for c in range(3):
             trial[c] = found[c] + spread[k, c]
         _make_unit(trial)
-        best = _descend(
-            na, ta, nb, tb, rel, inv, trial, best, solid, tol, stack, scratch, w, axis, limit, found
-        )
+        best = _descend(na, ta, nb, tb, rel, inv, trial, best, solid, work, found)
     if found[3] >= 0.0:
         rel[9] += best * found[0]
         rel[10] += best * found[1]
         rel[11] += best * found[2]
-        p = np.zeros((2, 3))
+        p, scratch = np.zeros((2, 3)), work[2]
         pose_triangle(tb, int(found[4]), rel, scratch, 0)
         triangle_distance(ta, int(found[3]), scratch, 0, 1e300, p)
         for c in range(3):
@@ -119,32 +120,6 @@ def least_separation(na, ta, nb, tb, pose_a, pose_b, starts, spread, ceiling, so
 @njit(cache=True, error_model="numpy", nogil=True)
 def separations(na, ta, nb, tb, pose_a, pose_b, directions, ceiling, solid, out):
     """First separating translation of B along every direction (A's frame), at most `ceiling`."""
-    root = np.int64(1)
-    rel, inv = np.empty(12), np.empty(12)
-    relative_pose(pose_a, pose_b, rel)
-    inverse_pose(rel, inv)
-    tol = touch_tolerance(na, root, nb, root, rel)
-    stack = np.empty(STACK, np.int64)
-    scratch, w = np.empty((2, 9)), np.empty((32, 3))
-    axis, limit = np.zeros(3, np.int64), np.zeros(5, np.int64)
+    rel, inv, work = _set_up(na, nb, pose_a, pose_b)
     for k in range(directions.shape[0]):
-        t = separation(
-            na,
-            ta,
-            root,
-            nb,
-            tb,
-            root,
-            rel,
-            inv,
-            directions[k],
-            ceiling,
-            solid,
-            tol,
-            stack,
-            scratch,
-            w,
-            axis,
-            limit,
-        )
-        out[k] = min(t, ceiling)
+        out[k] = min(separation(na, ta, nb, tb, rel, inv, directions[k], ceiling, solid, work), ceiling)

@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._kernels_batch import STACK, pair_state
-from ._kernels_gjk import hull_gap, nearest_triangle
-from ._kernels_query import HEADER_NODES, SCRATCH_ROWS, inverse_pose, pose_triangle, relative_pose
+from ._kernels_batch import APART, STACK, pair_state, walk_scratch
+from ._kernels_gjk import FAR, hull_gap, nearest_triangle
+from ._kernels_query import HEADER_NODES, inverse_pose, pose_triangle, relative_pose
 from ._kernels_tritri import FASTMATH
-from ._kernels_wide import LANES
 
 HULL_REACHED = 1e-9
 """Relative difference of squared distances at which the distance of the hulls counts as reached."""
@@ -25,8 +24,6 @@ PROJECT_AFTER = 48
 """Node pairs visited before all nodes are projected on the direction of the best pair."""
 AIM_AGAIN = 0.9
 """They are projected anew when the squared distance fell below this fraction of what it was the last time."""
-FAR = 1e300
-"""No bound yet."""
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
@@ -348,9 +345,8 @@ def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
     """
     root = np.int64(1)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
-    stack, bounds = np.empty(STACK, np.int64), np.empty(STACK)
-    codes, scratch = np.empty(LANES, np.int64), np.empty((SCRATCH_ROWS, 9))
-    w, rel, inv = np.empty((32, 3)), np.empty(12), np.empty(12)
+    stack, codes, scratch, w, rel, inv = walk_scratch()
+    bounds = np.empty(STACK)
     p, hint = np.empty((2, 3)), np.full(2, -1, np.int64)
     aim = np.zeros(3)
     spans = np.empty((int(max(na[0, HEADER_NODES], nb[0, HEADER_NODES])), 2))
@@ -358,7 +354,7 @@ def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
         pose_a = poses_a[step_a * i]
         relative_pose(pose_a, poses_b[step_b * i], rel)
         states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
-        if states[i] != 0:
+        if states[i] != APART:
             continue
         inverse_pose(rel, inv)
         best = surface_distance(

@@ -20,7 +20,13 @@ from ._kernels_tritri import (
     FASTMATH,
     NO_NORMAL_SQ,
     PARALLEL_SINE_SQ,
-    ROUNDING,
+    cross,
+    dot,
+    edge_volumes,
+    face_slack,
+    fill_normals,
+    minus,
+    size_of,
 )
 
 BATCH = 64
@@ -33,6 +39,12 @@ LOADED = 18
 """Fields of a batch of pairs."""
 SEPARATE, MEET, ASK = 0.0, 1.0, 2.0
 """What `test_lanes` says of a pair; ASK is for near-parallel planes that no other axis separates."""
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def whole_lanes(n):
+    """`n` rounded up to eights: working on lanes without a pair is cheaper than a remainder one by one."""
+    return (n + 7) & ~7
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
@@ -85,49 +97,41 @@ def _apart(q, r, s):
     return max(min(q, q + r) - max(0.0, s), min(0.0, s) - max(q, q + r))
 
 
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def _edges_gap(q, s, r0, r1, r2):
+    """How far an edge of B is separated by its crosses with the three edges of A; arguments as in `_edges_apart`."""
+    return max(max(_apart(q[0], r0, -s), _apart(q[1], r1, s)), _apart(q[2], r2, s))
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def _posed(p, k):
+    """Edges 0 and 1 of A and corners of B in a lane of a posed batch, relative to A's first corner."""
+    e0, e1 = (p[F3 + k], p[F4 + k], p[F5 + k]), (p[F6 + k], p[F7 + k], p[F8 + k])
+    b0, b1 = (p[F9 + k], p[F10 + k], p[F11 + k]), (p[F12 + k], p[F13 + k], p[F14 + k])
+    return e0, e1, b0, b1, (p[F15 + k], p[F16 + k], p[F17 + k])
+
+
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def test_lanes(p, tol, out):
     """Do the posed pairs of a batch meet? SEPARATE, MEET or ASK to `out`, whose length is the number of lanes."""
     for k in range(np.uint64(out.shape[0])):
-        e0x, e0y, e0z, e1x, e1y, e1z = p[F3 + k], p[F4 + k], p[F5 + k], p[F6 + k], p[F7 + k], p[F8 + k]
-        b0x, b0y, b0z, b1x, b1y, b1z = p[F9 + k], p[F10 + k], p[F11 + k], p[F12 + k], p[F13 + k], p[F14 + k]
-        b2x, b2y, b2z = p[F15 + k], p[F16 + k], p[F17 + k]
-        nx, ny, nz = e0y * e1z - e0z * e1y, e0z * e1x - e0x * e1z, e0x * e1y - e0y * e1x
-        d0 = nx * b0x + ny * b0y + nz * b0z
-        d1 = nx * b1x + ny * b1y + nz * b1z
-        d2 = nx * b2x + ny * b2y + nz * b2z
-        size_a = abs(e0x) + abs(e0y) + abs(e0z) + abs(e1x) + abs(e1y) + abs(e1z)
-        slack = tol * (abs(nx) + abs(ny) + abs(nz)) + ROUNDING * size_a * size_a * size_a
-        gap_a = max(min(min(d0, d1), d2), -max(max(d0, d1), d2)) - slack
-        f0x, f0y, f0z = b1x - b0x, b1y - b0y, b1z - b0z
-        f1x, f1y, f1z = b2x - b0x, b2y - b0y, b2z - b0z
-        mx, my, mz = f0y * f1z - f0z * f1y, f0z * f1x - f0x * f1z, f0x * f1y - f0y * f1x
-        b = mx * b0x + my * b0y + mz * b0z
-        r0 = e0x * mx + e0y * my + e0z * mz
-        r1 = e1x * mx + e1y * my + e1z * mz
-        size_b = abs(f0x) + abs(f0y) + abs(f0z) + abs(f1x) + abs(f1y) + abs(f1z)
-        slack = tol * (abs(mx) + abs(my) + abs(mz)) + ROUNDING * size_b * size_b * size_b
-        gap_b = max(b - max(max(0.0, r0), r1), min(min(0.0, r0), r1) - b) - slack
+        e0, e1, b0, b1, b2 = _posed(p, k)
+        n = cross(e0, e1)
+        d0, d1, d2 = dot(n, b0), dot(n, b1), dot(n, b2)
+        size_a = size_of(e0) + size_of(e1)
+        gap_a = max(min(min(d0, d1), d2), -max(max(d0, d1), d2)) - face_slack(n, size_a, tol)
+        f0, f1 = minus(b1, b0), minus(b2, b0)
+        m = cross(f0, f1)
+        b, r0, r1 = dot(m, b0), dot(e0, m), dot(e1, m)
+        size_b = size_of(f0) + size_of(f1)
+        gap_b = max(b - max(max(0.0, r0), r1), min(min(0.0, r0), r1) - b) - face_slack(m, size_b, tol)
+        e2, f2 = minus(e1, e0), minus(b2, b1)
         r2 = r1 - r0
-        e2x, e2y, e2z = e1x - e0x, e1y - e0y, e1z - e0z
-        wx, wy, wz = f0y * b0z - f0z * b0y, f0z * b0x - f0x * b0z, f0x * b0y - f0y * b0x
-        s = d1 - d0
-        gap = _apart(e0x * wx + e0y * wy + e0z * wz, r0, -s)
-        gap = max(gap, _apart(e1x * wx + e1y * wy + e1z * wz, r1, s))
-        gap = max(gap, _apart(e2x * wx + e2y * wy + e2z * wz, r2, s))
-        wx, wy, wz = f1y * b0z - f1z * b0y, f1z * b0x - f1x * b0z, f1x * b0y - f1y * b0x
-        s = d2 - d0
-        gap = max(gap, _apart(e0x * wx + e0y * wy + e0z * wz, -r0, -s))
-        gap = max(gap, _apart(e1x * wx + e1y * wy + e1z * wz, -r1, s))
-        gap = max(gap, _apart(e2x * wx + e2y * wy + e2z * wz, -r2, s))
-        f2x, f2y, f2z = b2x - b1x, b2y - b1y, b2z - b1z
-        wx, wy, wz = f2y * b1z - f2z * b1y, f2z * b1x - f2x * b1z, f2x * b1y - f2y * b1x
-        s = d2 - d1
-        gap = max(gap, _apart(e0x * wx + e0y * wy + e0z * wz, r0, -s))
-        gap = max(gap, _apart(e1x * wx + e1y * wy + e1z * wz, r1, s))
-        gap = max(gap, _apart(e2x * wx + e2y * wy + e2z * wz, r2, s))
+        gap = _edges_gap(edge_volumes(e0, e1, e2, f0, b0), d1 - d0, r0, r1, r2)
+        gap = max(gap, _edges_gap(edge_volumes(e0, e1, e2, f1, b0), d2 - d0, -r0, -r1, -r2))
+        gap = max(gap, _edges_gap(edge_volumes(e0, e1, e2, f2, b1), d2 - d1, r0, r1, r2))
         gap = max(max(gap_a, gap_b), gap - tol * size_a * size_b)
-        nm, nn, mm = nx * mx + ny * my + nz * mz, nx * nx + ny * ny + nz * nz, mx * mx + my * my + mz * mz
+        nm, nn, mm = dot(n, m), dot(n, n), dot(m, m)
         a4, b4 = size_a * size_a, size_b * size_b
         # Positive when both planes are well defined and not parallel.
         clear = min(nn - NO_NORMAL_SQ * a4 * a4, mm - NO_NORMAL_SQ * b4 * b4)
@@ -297,8 +301,4 @@ def unpack(p, h, w):
         w[3, c] = w[7, c] - w[6, c]
         w[4, c] = w[8, c] - w[6, c]
         w[5, c] = w[8, c] - w[7, c]
-    for side in range(2):
-        q = 3 * side
-        w[9 + side, 0] = w[q, 1] * w[q + 1, 2] - w[q, 2] * w[q + 1, 1]
-        w[9 + side, 1] = w[q, 2] * w[q + 1, 0] - w[q, 0] * w[q + 1, 2]
-        w[9 + side, 2] = w[q, 0] * w[q + 1, 1] - w[q, 1] * w[q + 1, 0]
+    fill_normals(w)

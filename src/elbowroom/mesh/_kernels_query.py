@@ -5,7 +5,7 @@ without the nine crosses, which cost more than they prune here), and the slab of
 block of eight at a time (`_kernels_wide`), and the nearest entry is visited first, so that a collision is found
 early. Tests run without branches: mispredictions cost more than the arithmetic they would save.
 
-Arguments are arrays only: `na`, `ta` are the nodes (rows of 8) and triangles (rows of 9) of A, `ra` the row of its
+Arguments are arrays only: `na`, `ta` are the nodes (rows of 16) and triangles (rows of 9) of A, `ra` the row of its
 root, whose header is the row before it; `rel` is the pose of B in A's frame, rotation by rows then translation.
 """
 
@@ -71,57 +71,6 @@ def inverse_pose(rel, inv):
         inv[9 + i] = -(rel[i] * rel[9] + rel[3 + i] * rel[10] + rel[6 + i] * rel[11])
 
 
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH, inline="always")
-def open_node(opened, child, fixed, j, f, tol):
-    """Test the two children at rows `child`, `child + 1` of `opened` against node `j` of `fixed`.
-
-    `f` maps coordinates of `fixed` into the frame of `opened`. Returns for each child whether it may touch the node,
-    and the squared distances between the centres.
-    """
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]
-    x, y, z = fixed[j, 0], fixed[j, 1], fixed[j, 2]
-    bx = r00 * x + r01 * y + r02 * z + f[9]
-    by = r10 * x + r11 * y + r12 * z + f[10]
-    bz = r20 * x + r21 * y + r22 * z + f[11]
-    hx, hy, hz = fixed[j, 3] + tol, fixed[j, 4] + tol, fixed[j, 5] + tol
-    ex = abs(r00) * hx + abs(r01) * hy + abs(r02) * hz
-    ey = abs(r10) * hx + abs(r11) * hy + abs(r12) * hz
-    ez = abs(r20) * hx + abs(r21) * hy + abs(r22) * hz
-    u, v, q = fixed[j, 8], fixed[j, 9], fixed[j, 10]
-    mx, my, mz = r00 * u + r01 * v + r02 * q, r10 * u + r11 * v + r12 * q, r20 * u + r21 * v + r22 * q
-    m0 = mx * f[9] + my * f[10] + mz * f[11] + fixed[j, 11]
-    thick = fixed[j, 12] + tol
-    hit0 = False
-    near0 = 0.0
-    hit = False
-    near = 0.0
-    for k in range(2):
-        c = child + k
-        dx, dy, dz = bx - opened[c, 0], by - opened[c, 1], bz - opened[c, 2]
-        gx, gy, gz = opened[c, 3], opened[c, 4], opened[c, 5]
-        gap = max(abs(dx) - ex - gx, abs(dy) - ey - gy, abs(dz) - ez - gz)
-        gap = max(
-            gap, abs(r00 * dx + r10 * dy + r20 * dz) - hx - abs(r00) * gx - abs(r10) * gy - abs(r20) * gz
-        )
-        gap = max(
-            gap, abs(r01 * dx + r11 * dy + r21 * dz) - hy - abs(r01) * gx - abs(r11) * gy - abs(r21) * gz
-        )
-        gap = max(
-            gap, abs(r02 * dx + r12 * dy + r22 * dz) - hz - abs(r02) * gx - abs(r12) * gy - abs(r22) * gz
-        )
-        off = mx * opened[c, 0] + my * opened[c, 1] + mz * opened[c, 2] - m0
-        gap = max(gap, abs(off) - thick - abs(mx) * gx - abs(my) * gy - abs(mz) * gz)
-        x, y, z = opened[c, 8], opened[c, 9], opened[c, 10]
-        off = x * bx + y * by + z * bz - opened[c, 11]
-        reach = abs(x * r00 + y * r10 + z * r20) * hx + abs(x * r01 + y * r11 + z * r21) * hy
-        gap = max(gap, abs(off) - opened[c, 12] - tol - reach - abs(x * r02 + y * r12 + z * r22) * hz)
-        hit = gap <= 0.0
-        near = dx * dx + dy * dy + dz * dz
-        if k == 0:
-            hit0, near0 = hit, near
-    return hit0, hit, near0, near
-
-
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def walk(na, ta, ra, nb, tb, rb, rel, inv, stack, found, codes, scratch, w, collect):
     """Traverse both trees together, block by block.
@@ -135,7 +84,11 @@ def walk(na, ta, ra, nb, tb, rb, rel, inv, stack, found, codes, scratch, w, coll
     f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], rel[9], rel[10], rel[11])
     g = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], inv[9], inv[10], inv[11])
     flat_a, flat_b, flat = na.reshape(-1), nb.reshape(-1), scratch.reshape(-1)
-    miss, wide_f, wide_g = flat[SCRATCH : SCRATCH + 8], flat[SCRATCH + 8 :], flat[SCRATCH + 80 :]
+    miss, wide_f, wide_g = (
+        flat[SCRATCH : SCRATCH + LANES],
+        flat[SCRATCH + LANES :],
+        flat[SCRATCH + 10 * LANES :],
+    )
     for c in range(9):
         for k in range(LANES):
             wide_f[LANES * c + k] = rel[c]

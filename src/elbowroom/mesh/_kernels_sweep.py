@@ -15,17 +15,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._kernels_batch import containment
-from ._kernels_query import inverse_pose, open_node, pose_triangle
+from ._kernels_batch import APART, containment
+from ._kernels_contact import axis_vector
+from ._kernels_query import inverse_pose, pose_triangle
 from ._kernels_tritri import (
     EDGE_EDGE,
-    EMPTY,
     FACE_A,
     FACE_B,
     FASTMATH,
     IN_PLANE,
     PARALLEL_SINE_SQ,
     bounds_on_axis,
+    dot_rows,
     has_normal,
     in_plane_axis,
     nearly_parallel,
@@ -39,13 +40,12 @@ CLOSE = 1e-12
 """Fraction of a translation by which rounding may put the end of an interval before its beginning."""
 WINDOWS = 32
 """Parts of the allowed translation searched one after the other for the next meeting of the surfaces."""
+ROOT = np.int64(1)
+"""Row of the root of a mesh that is packed by itself."""
+EMPTY = 1e300
+"""Stands for no bound on a sliding interval."""
 STATIC = 1e-12
 """A projection that moves slower than this fraction of the axis' length stands still."""
-
-
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _dot(w, i, j):
-    return w[i, 0] * w[j, 0] + w[i, 1] * w[j, 1] + w[i, 2] * w[j, 2]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
@@ -92,12 +92,12 @@ def slide_interval(a, ia, b, ib, dx, dy, dz, tol, after, w, axis):
     if t0 > t1 + (16.0 * tol + CLOSE * abs(t1)) or t1 <= after:
         return 1.0, 0.0
     edge_a, edge_b = 0, 0
-    d0, d1, d2 = _dot(w, 9, 6), _dot(w, 9, 7), _dot(w, 9, 8)
-    r0, r1 = _dot(w, 10, 0), _dot(w, 10, 1)
+    d0, d1, d2 = dot_rows(w, 9, 6), dot_rows(w, 9, 7), dot_rows(w, 9, 8)
+    r0, r1 = dot_rows(w, 10, 0), dot_rows(w, 10, 1)
     for j in range(3):
         base = 6 if j < 2 else 7
         f = 3 + j
-        vv = _dot(w, f, f)
+        vv = dot_rows(w, f, f)
         wx = w[f, 1] * w[base, 2] - w[f, 2] * w[base, 1]
         wy = w[f, 2] * w[base, 0] - w[f, 0] * w[base, 2]
         wz = w[f, 0] * w[base, 1] - w[f, 1] * w[base, 0]
@@ -106,7 +106,7 @@ def slide_interval(a, ia, b, ib, dx, dy, dz, tol, after, w, axis):
         sz = w[f, 0] * dy - w[f, 1] * dx
         s = d1 - d0 if j == 0 else (d2 - d0 if j == 1 else d2 - d1)
         for i in range(3):
-            uu, uv = _dot(w, i, i), _dot(w, i, f)
+            uu, uv = dot_rows(w, i, i), dot_rows(w, i, f)
             nn = uu * vv - uv * uv
             if not nn > PARALLEL_SINE_SQ * uu * vv:
                 continue
@@ -142,35 +142,22 @@ def slide_interval(a, ia, b, ib, dx, dy, dz, tol, after, w, axis):
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def limiting_axis(a, ia, b, ib, axis, w):
-    """Unit vector of the axis that ended a sliding interval; its sign is open."""
+    """Unit vector of the axis that ended a sliding interval, or zero; its sign is open."""
     prepare(a, ia, b, ib, w)
-    kind, i, j = axis[0], axis[1], 3 + axis[2]
-    if kind == FACE_A:
-        x, y, z = w[9, 0], w[9, 1], w[9, 2]
-    elif kind == FACE_B:
-        x, y, z = w[10, 0], w[10, 1], w[10, 2]
-    elif kind == IN_PLANE:
-        x, y, z = in_plane_axis(w, i)
-    else:
-        x = w[i, 1] * w[j, 2] - w[i, 2] * w[j, 1]
-        y = w[i, 2] * w[j, 0] - w[i, 0] * w[j, 2]
-        z = w[i, 0] * w[j, 1] - w[i, 1] * w[j, 0]
-    size = max(abs(x), abs(y), abs(z))
-    if size == 0.0:
+    x, y, z, length = axis_vector(w, axis[0], axis[1], axis[2])
+    if length == 0.0:
         return 0.0, 0.0, 0.0
-    x, y, z = x / size, y / size, z / size
-    length = np.sqrt(x * x + y * y + z * z)
-    return x / length, y / length, z / length
+    return x, y, z
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _slide_leaf(
-    ta, first_a, count_a, tb, first_b, count_b, rel, d, low, high, first, tol, scratch, w, axis, limit
-):
+def _slide_leaf(na, ta, ia, nb, tb, ib, rel, d, low, high, first, work):
     """Treat the triangle pairs of a leaf pair: the new (low, high) as `slide_pass` describes them."""
-    for j in range(first_b, first_b + count_b):
+    tol, _, scratch, w, axis, limit = work
+    first_a, first_b = int(na[ia, 6]), int(nb[ib, 6])
+    for j in range(first_b, first_b + int(nb[ib, 7])):
         pose_triangle(tb, j, rel, scratch, 0)
-        for i in range(first_a, first_a + count_a):
+        for i in range(first_a, first_a + int(na[ia, 7])):
             if first == 0:
                 t = low + 0.5 * GAP
                 for k in range(9):
@@ -181,19 +168,67 @@ def _slide_leaf(
             if t0 > t1:
                 continue
             if first > 0:
-                if t0 > low and t0 < high:
-                    high = t0
-                    limit[0], limit[1] = i, j
-                    limit[2], limit[3], limit[4] = axis[0], axis[1], axis[2]
-            elif t1 > low and t0 <= low + GAP:
+                if not (t0 > low and t0 < high):
+                    continue
+                high = t0
+            else:
+                if not (t1 > low and t0 <= low + GAP):
+                    continue
                 low = t1
-                limit[0], limit[1] = i, j
-                limit[2], limit[3], limit[4] = axis[0], axis[1], axis[2]
+            limit[0], limit[1] = i, j
+            limit[2], limit[3], limit[4] = axis[0], axis[1], axis[2]
     return low, high
 
 
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, inline="always")
+def _open_node(opened, child, fixed, j, f, tol):
+    """Test the two children at rows `child`, `child + 1` of `opened` against node `j` of `fixed`.
+
+    `f` maps coordinates of `fixed` into the frame of `opened`. Returns for each child whether it may touch the node.
+    """
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]
+    x, y, z = fixed[j, 0], fixed[j, 1], fixed[j, 2]
+    bx = r00 * x + r01 * y + r02 * z + f[9]
+    by = r10 * x + r11 * y + r12 * z + f[10]
+    bz = r20 * x + r21 * y + r22 * z + f[11]
+    hx, hy, hz = fixed[j, 3] + tol, fixed[j, 4] + tol, fixed[j, 5] + tol
+    ex = abs(r00) * hx + abs(r01) * hy + abs(r02) * hz
+    ey = abs(r10) * hx + abs(r11) * hy + abs(r12) * hz
+    ez = abs(r20) * hx + abs(r21) * hy + abs(r22) * hz
+    u, v, q = fixed[j, 8], fixed[j, 9], fixed[j, 10]
+    mx, my, mz = r00 * u + r01 * v + r02 * q, r10 * u + r11 * v + r12 * q, r20 * u + r21 * v + r22 * q
+    m0 = mx * f[9] + my * f[10] + mz * f[11] + fixed[j, 11]
+    thick = fixed[j, 12] + tol
+    hit0 = False
+    hit = False
+    for k in range(2):
+        c = child + k
+        dx, dy, dz = bx - opened[c, 0], by - opened[c, 1], bz - opened[c, 2]
+        gx, gy, gz = opened[c, 3], opened[c, 4], opened[c, 5]
+        gap = max(abs(dx) - ex - gx, abs(dy) - ey - gy, abs(dz) - ez - gz)
+        gap = max(
+            gap, abs(r00 * dx + r10 * dy + r20 * dz) - hx - abs(r00) * gx - abs(r10) * gy - abs(r20) * gz
+        )
+        gap = max(
+            gap, abs(r01 * dx + r11 * dy + r21 * dz) - hy - abs(r01) * gx - abs(r11) * gy - abs(r21) * gz
+        )
+        gap = max(
+            gap, abs(r02 * dx + r12 * dy + r22 * dz) - hz - abs(r02) * gx - abs(r12) * gy - abs(r22) * gz
+        )
+        off = mx * opened[c, 0] + my * opened[c, 1] + mz * opened[c, 2] - m0
+        gap = max(gap, abs(off) - thick - abs(mx) * gx - abs(my) * gy - abs(mz) * gz)
+        x, y, z = opened[c, 8], opened[c, 9], opened[c, 10]
+        off = x * bx + y * by + z * bz - opened[c, 11]
+        reach = abs(x * r00 + y * r10 + z * r20) * hx + abs(x * r01 + y * r11 + z * r21) * hy
+        gap = max(gap, abs(off) - opened[c, 12] - tol - reach - abs(x * r02 + y * r12 + z * r22) * hz)
+        hit = gap <= 0.0
+        if k == 0:
+            hit0 = hit
+    return hit0, hit
+
+
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack, scratch, w, axis, limit):
+def slide_pass(na, ta, nb, tb, rel, inv, d, low, high, first, work):
     """One pass over both trees.
 
     With `first` 0: extends `low` to the end of every interval that begins before low + GAP and ends after it; stops
@@ -202,11 +237,12 @@ def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack
 
     Nodes are tested where B is in the middle of the window of translations asked for, with half its length as margin.
     """
+    tol, stack, _, _, _, _ = work
     dx, dy, dz = d[0], d[1], d[2]
     bx = inv[0] * dx + inv[1] * dy + inv[2] * dz
     by = inv[3] * dx + inv[4] * dy + inv[5] * dz
     bz = inv[6] * dx + inv[7] * dy + inv[8] * dz
-    stack[0] = (ra << 32) | rb
+    stack[0] = (ROOT << 32) | ROOT
     top = 1
     while top > 0:
         top -= 1
@@ -216,26 +252,7 @@ def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack
         count_a = int(na[ia, 7])
         count_b = int(nb[ib, 7])
         if count_a > 0 and count_b > 0:
-            first_a = int(na[ia, 6])
-            first_b = int(nb[ib, 6])
-            low, high = _slide_leaf(
-                ta,
-                first_a,
-                count_a,
-                tb,
-                first_b,
-                count_b,
-                rel,
-                d,
-                low,
-                high,
-                first,
-                tol,
-                scratch,
-                w,
-                axis,
-                limit,
-            )
+            low, high = _slide_leaf(na, ta, ia, nb, tb, ib, rel, d, low, high, first, work)
             if low >= high:
                 return low
             continue
@@ -248,7 +265,7 @@ def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack
             child = int(na[ia, 6])
             x, y, z = rel[9] + t * dx, rel[10] + t * dy, rel[11] + t * dz
             f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], x, y, z)
-            keep0, keep1, _, _ = open_node(na, child, nb, ib, f, tol + margin)
+            keep0, keep1 = _open_node(na, child, nb, ib, f, tol + margin)
             code0 = (child << 32) | ib
             code1 = ((child + 1) << 32) | ib
             ahead = (na[child, 0] - na[child + 1, 0]) * dx + (na[child, 1] - na[child + 1, 1]) * dy
@@ -257,7 +274,7 @@ def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack
             child = int(nb[ib, 6])
             x, y, z = inv[9] - t * bx, inv[10] - t * by, inv[11] - t * bz
             f = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], x, y, z)
-            keep0, keep1, _, _ = open_node(nb, child, na, ia, f, tol + margin)
+            keep0, keep1 = _open_node(nb, child, na, ia, f, tol + margin)
             code0 = (ia << 32) | child
             code1 = (ia << 32) | (child + 1)
             ahead = (nb[child + 1, 0] - nb[child, 0]) * bx + (nb[child + 1, 1] - nb[child, 1]) * by
@@ -276,34 +293,21 @@ def slide_pass(na, ta, ra, nb, tb, rb, rel, inv, d, low, high, first, tol, stack
 
 
 @njit(cache=True, error_model="numpy")
-def separation(na, ta, ra, nb, tb, rb, rel, inv, d, ceiling, solid, tol, stack, scratch, w, axis, limit):
-    """First separating translation of B along the unit vector d; some value >= `ceiling` when it is not below."""
+def separation(na, ta, nb, tb, rel, inv, d, ceiling, solid, work):
+    """First separating translation of B along the unit vector d; some value >= `ceiling` when it is not below.
+
+    `work` is (touch tolerance, stack, scratch (2, 9), scratch rows (32, 3), axis (3,), limit (5,)); `limit` receives
+    the pair of triangles that let go last and its axis, limit[0] is -1 when there is none.
+    """
+    _, stack, _, _, _, limit = work
     reach = 0.0
     limit[0] = -1
     moved, back = np.empty(12), np.empty(12)
+    extend, earliest = np.int64(0), np.int64(1)
     while True:
         while True:
             before = reach
-            reach = slide_pass(
-                na,
-                ta,
-                ra,
-                nb,
-                tb,
-                rb,
-                rel,
-                inv,
-                d,
-                reach,
-                ceiling,
-                np.int64(0),
-                tol,
-                stack,
-                scratch,
-                w,
-                axis,
-                limit,
-            )
+            reach = slide_pass(na, ta, nb, tb, rel, inv, d, reach, ceiling, extend, work)
             if reach >= ceiling:
                 return reach
             if reach == before:
@@ -315,31 +319,12 @@ def separation(na, ta, ra, nb, tb, rb, rel, inv, d, ceiling, solid, tol, stack, 
         for c in range(3):
             moved[9 + c] = rel[9 + c] + (reach + 0.5 * GAP) * d[c]
         inverse_pose(moved, back)
-        if containment(na, ta, ra, nb, tb, rb, moved, back, stack) == 0:
+        if containment(na, ta, ROOT, nb, tb, ROOT, moved, back, stack) == APART:
             return reach
         begin, window = reach, ceiling / WINDOWS
         while True:
             end = min(ceiling, begin + window)
-            nxt = slide_pass(
-                na,
-                ta,
-                ra,
-                nb,
-                tb,
-                rb,
-                rel,
-                inv,
-                d,
-                begin,
-                end,
-                np.int64(1),
-                tol,
-                stack,
-                scratch,
-                w,
-                axis,
-                limit,
-            )
+            nxt = slide_pass(na, ta, nb, tb, rel, inv, d, begin, end, earliest, work)
             if nxt < end:
                 break
             if end >= ceiling:

@@ -1,4 +1,4 @@
-"""Triangle against triangle by separating axes: do they meet, with what contact, over which sliding interval.
+"""Triangle against triangle by separating axes: do they meet, and the projections that contacts and sweeps need.
 
 Eleven axes decide for triangles in general position (two normals, nine edge crosses); near-parallel planes also
 need the in-plane normals of the six edges. All edge-cross projections come from u . (v x b), so no axis is formed
@@ -25,11 +25,55 @@ NO_NORMAL_SQ = 1e-26
 """A squared normal below this fraction of its edges' squared lengths is noise: the triangle is a segment or a point."""
 FACE_PREFERENCE = 1e-9
 """An edge axis must be better than a face axis by this fraction to be reported."""
-EMPTY = 1e300
-"""Stands for no bound on a sliding interval."""
-
 FACE_A, FACE_B, EDGE_EDGE, IN_PLANE = 0, 1, 2, 3
 """Kinds of axis a contact can come from."""
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def dot(u, v):
+    """Inner product of two vectors, tuples of three."""
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def cross(u, v):
+    """Cross product of two vectors."""
+    return u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def minus(u, v):
+    """Difference of two vectors."""
+    return u[0] - v[0], u[1] - v[1], u[2] - v[2]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def size_of(u):
+    """Sum of the absolute values of a vector."""
+    return abs(u[0]) + abs(u[1]) + abs(u[2])
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def face_slack(n, size, tol):
+    """How far projections on a triangle's normal must be apart; `size` is that of its edges 0 and 1 together."""
+    return tol * size_of(n) + ROUNDING * size * size * size
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def edge_volumes(e0, e1, e2, f, b):
+    """e . (f x b) for the three edges of A: projections of the corner `b` of B on their crosses with B's edge `f`."""
+    w = cross(f, b)
+    return dot(e0, w), dot(e1, w), dot(e2, w)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def fill_normals(w):
+    """Rows 9 and 10 of the scratch rows `w` from the edges in rows 0, 1 and 3, 4."""
+    for side in range(2):
+        p = 3 * side
+        w[9 + side, 0] = w[p, 1] * w[p + 1, 2] - w[p, 2] * w[p + 1, 1]
+        w[9 + side, 1] = w[p, 2] * w[p + 1, 0] - w[p, 0] * w[p + 1, 2]
+        w[9 + side, 2] = w[p, 0] * w[p + 1, 1] - w[p, 1] * w[p + 1, 0]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
@@ -50,15 +94,12 @@ def prepare(a, ia, b, ib, w):
         w[6, k] = b[ib, k] - a0
         w[7, k] = b[ib, k + 3] - a0
         w[8, k] = b[ib, k + 6] - a0
-    for side in range(2):
-        p = 3 * side
-        w[9 + side, 0] = w[p, 1] * w[p + 1, 2] - w[p, 2] * w[p + 1, 1]
-        w[9 + side, 1] = w[p, 2] * w[p + 1, 0] - w[p, 0] * w[p + 1, 2]
-        w[9 + side, 2] = w[p, 0] * w[p + 1, 1] - w[p, 1] * w[p + 1, 0]
+    fill_normals(w)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _dot(w, i, j):
+def dot_rows(w, i, j):
+    """Inner product of two scratch rows."""
     return w[i, 0] * w[j, 0] + w[i, 1] * w[j, 1] + w[i, 2] * w[j, 2]
 
 
@@ -68,13 +109,13 @@ def has_normal(w, side):
     size = 0.0
     for k in range(3):
         size += abs(w[3 * side, k]) + abs(w[3 * side + 1, k])
-    return _dot(w, 9 + side, 9 + side) > NO_NORMAL_SQ * size**4
+    return dot_rows(w, 9 + side, 9 + side) > NO_NORMAL_SQ * size**4
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def nearly_parallel(w):
     """True when the planes of the prepared pair are parallel to tolerance, or a triangle has no plane."""
-    aa, bb, ab = _dot(w, 9, 9), _dot(w, 10, 10), _dot(w, 9, 10)
+    aa, bb, ab = dot_rows(w, 9, 9), dot_rows(w, 10, 10), dot_rows(w, 9, 10)
     if not has_normal(w, 0) or not has_normal(w, 1):
         return True
     return ab * ab >= (1.0 - 2.0 * COPLANAR_COSINE) * aa * bb
@@ -83,7 +124,7 @@ def nearly_parallel(w):
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def in_plane_axis(w, k):
     """In-plane normal of edge `k` (0-2 of A, 3-5 of B) with respect to the larger of the two normals."""
-    n = 9 if _dot(w, 9, 9) >= _dot(w, 10, 10) else 10
+    n = 9 if dot_rows(w, 9, 9) >= dot_rows(w, 10, 10) else 10
     return (
         w[n, 1] * w[k, 2] - w[n, 2] * w[k, 1],
         w[n, 2] * w[k, 0] - w[n, 0] * w[k, 2],
@@ -115,11 +156,12 @@ def _split_in_plane(w, tol):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _edges_apart(q0, q1, q2, s, r0, r1, r2, tol):
+def _edges_apart(q, s, r0, r1, r2, tol):
     """Is an edge of B separated by its crosses with the three edges of A?
 
     With f the edge of B, q are e_i . (f x b), s is f . normal A, r are e_i . normal B with the edge's sign.
     """
+    q0, q1, q2 = q
     low, high = min(0.0, -s), max(0.0, -s)
     if min(q0, q0 + r0) - high > tol or low - max(q0, q0 + r0) > tol:
         return True
@@ -135,52 +177,35 @@ def triangles_meet(a, ia, b, ib, tol, w):
 
     `w` is scratch, used by near-parallel planes only.
     """
-    a0x, a0y, a0z = a[ia, 0], a[ia, 1], a[ia, 2]
-    e0x, e0y, e0z = a[ia, 3] - a0x, a[ia, 4] - a0y, a[ia, 5] - a0z
-    e1x, e1y, e1z = a[ia, 6] - a0x, a[ia, 7] - a0y, a[ia, 8] - a0z
-    b0x, b0y, b0z = b[ib, 0] - a0x, b[ib, 1] - a0y, b[ib, 2] - a0z
-    b1x, b1y, b1z = b[ib, 3] - a0x, b[ib, 4] - a0y, b[ib, 5] - a0z
-    b2x, b2y, b2z = b[ib, 6] - a0x, b[ib, 7] - a0y, b[ib, 8] - a0z
-    nx, ny, nz = e0y * e1z - e0z * e1y, e0z * e1x - e0x * e1z, e0x * e1y - e0y * e1x
-    d0 = nx * b0x + ny * b0y + nz * b0z
-    d1 = nx * b1x + ny * b1y + nz * b1z
-    d2 = nx * b2x + ny * b2y + nz * b2z
-    size_a = abs(e0x) + abs(e0y) + abs(e0z) + abs(e1x) + abs(e1y) + abs(e1z)
-    slack = tol * (abs(nx) + abs(ny) + abs(nz)) + ROUNDING * size_a * size_a * size_a
+    a0 = (a[ia, 0], a[ia, 1], a[ia, 2])
+    e0 = minus((a[ia, 3], a[ia, 4], a[ia, 5]), a0)
+    e1 = minus((a[ia, 6], a[ia, 7], a[ia, 8]), a0)
+    b0 = minus((b[ib, 0], b[ib, 1], b[ib, 2]), a0)
+    b1 = minus((b[ib, 3], b[ib, 4], b[ib, 5]), a0)
+    b2 = minus((b[ib, 6], b[ib, 7], b[ib, 8]), a0)
+    n = cross(e0, e1)
+    d0, d1, d2 = dot(n, b0), dot(n, b1), dot(n, b2)
+    size_a = size_of(e0) + size_of(e1)
+    slack = face_slack(n, size_a, tol)
     if min(d0, d1, d2) > slack or max(d0, d1, d2) < -slack:
         return False
-    f0x, f0y, f0z = b1x - b0x, b1y - b0y, b1z - b0z
-    f1x, f1y, f1z = b2x - b0x, b2y - b0y, b2z - b0z
-    mx, my, mz = f0y * f1z - f0z * f1y, f0z * f1x - f0x * f1z, f0x * f1y - f0y * f1x
-    p = mx * b0x + my * b0y + mz * b0z
-    r0 = e0x * mx + e0y * my + e0z * mz
-    r1 = e1x * mx + e1y * my + e1z * mz
-    size_b = abs(f0x) + abs(f0y) + abs(f0z) + abs(f1x) + abs(f1y) + abs(f1z)
-    slack = tol * (abs(mx) + abs(my) + abs(mz)) + ROUNDING * size_b * size_b * size_b
+    f0, f1 = minus(b1, b0), minus(b2, b0)
+    m = cross(f0, f1)
+    p, r0, r1 = dot(m, b0), dot(e0, m), dot(e1, m)
+    size_b = size_of(f0) + size_of(f1)
+    slack = face_slack(m, size_b, tol)
     if p - max(0.0, r0, r1) > slack or min(0.0, r0, r1) - p > slack:
         return False
-    e2x, e2y, e2z = e1x - e0x, e1y - e0y, e1z - e0z
-    f2x, f2y, f2z = b2x - b1x, b2y - b1y, b2z - b1z
+    e2, f2 = minus(e1, e0), minus(b2, b1)
     r2 = r1 - r0
     slack = tol * size_a * size_b
-    wx, wy, wz = f0y * b0z - f0z * b0y, f0z * b0x - f0x * b0z, f0x * b0y - f0y * b0x
-    q0, q1 = e0x * wx + e0y * wy + e0z * wz, e1x * wx + e1y * wy + e1z * wz
-    q2 = e2x * wx + e2y * wy + e2z * wz
-    if _edges_apart(q0, q1, q2, d1 - d0, r0, r1, r2, slack):
+    if _edges_apart(edge_volumes(e0, e1, e2, f0, b0), d1 - d0, r0, r1, r2, slack):
         return False
-    wx, wy, wz = f1y * b0z - f1z * b0y, f1z * b0x - f1x * b0z, f1x * b0y - f1y * b0x
-    q0, q1 = e0x * wx + e0y * wy + e0z * wz, e1x * wx + e1y * wy + e1z * wz
-    q2 = e2x * wx + e2y * wy + e2z * wz
-    if _edges_apart(q0, q1, q2, d2 - d0, -r0, -r1, -r2, slack):
+    if _edges_apart(edge_volumes(e0, e1, e2, f1, b0), d2 - d0, -r0, -r1, -r2, slack):
         return False
-    wx, wy, wz = f2y * b1z - f2z * b1y, f2z * b1x - f2x * b1z, f2x * b1y - f2y * b1x
-    q0, q1 = e0x * wx + e0y * wy + e0z * wz, e1x * wx + e1y * wy + e1z * wz
-    q2 = e2x * wx + e2y * wy + e2z * wz
-    if _edges_apart(q0, q1, q2, d2 - d1, r0, r1, r2, slack):
+    if _edges_apart(edge_volumes(e0, e1, e2, f2, b1), d2 - d1, r0, r1, r2, slack):
         return False
-    nm = nx * mx + ny * my + nz * mz
-    nn = nx * nx + ny * ny + nz * nz
-    mm = mx * mx + my * my + mz * mz
+    nm, nn, mm = dot(n, m), dot(n, n), dot(m, m)
     flat = nn <= NO_NORMAL_SQ * size_a**4 or mm <= NO_NORMAL_SQ * size_b**4
     if not flat and nm * nm < (1.0 - 2.0 * COPLANAR_COSINE) * nn * mm:
         return True

@@ -19,12 +19,12 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ..errors import InputError
-from ._collide import _one
-from ._contact import _freeze, contact_table
-from ._depth import Contact, _face_normals, mesh_mesh_deepest_contact, separation_along
+from ._contact import contact_table
+from ._depth import Contact, face_normals, mesh_mesh_deepest_contact, separation_along
+from ._frames import one_row
 from ._kernels_batch import contact_segments
 from ._kernels_build import merge_vertices
-from ._mesh import TriangleMesh
+from ._mesh import TriangleMesh, freeze
 
 FLAT = 1e-9
 """An area vector below this fraction of the patch's squared size has no direction."""
@@ -83,7 +83,7 @@ def contact_manifold(
     """
     if isinstance(max_points, bool) or int(max_points) != max_points or max_points < 1:
         raise InputError(f"max_points: expected a whole number of at least 1, found {max_points!r}")
-    rows_a, rows_b = _one(T_a, "T_a"), _one(T_b, "T_b")
+    rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
     deepest = mesh_mesh_deepest_contact(a, T_a, b, T_b, solid=solid)
     if deepest is None:
         return None
@@ -119,7 +119,7 @@ def _manifold(patches: list[tuple[np.ndarray, np.ndarray, float, float]], deepes
     depths = np.repeat([d for _, _, d, _ in patches], counts)
     triangle_depths = np.repeat([t for _, _, _, t in patches], counts)
     patch = np.repeat(np.arange(len(patches)), counts)
-    _freeze(points, normals, depths, triangle_depths, patch)
+    freeze(points, normals, depths, triangle_depths, patch)
     return Manifold(points, normals, depths, triangle_depths, patch, deepest)
 
 
@@ -152,8 +152,8 @@ def _patch_normal(
     """Unit normal of a patch: area vector of its curve, else the mean of the face normals, else the deepest normal."""
     begin, end = segments[rows, :3], segments[rows, 3:]
     middle = 0.5 * (begin + end).mean(axis=0)
-    normal_a = _face_normals(a.triangles[i[rows]]) @ row_a[:9].reshape(3, 3).T
-    normal_b = _face_normals(b.triangles[j[rows]]) @ row_b[:9].reshape(3, 3).T
+    normal_a = face_normals(a.triangles[i[rows]]) @ row_a[:9].reshape(3, 3).T
+    normal_b = face_normals(b.triangles[j[rows]]) @ row_b[:9].reshape(3, 3).T
     mean = (normal_a - normal_b).sum(axis=0)
     area = 0.5 * np.cross(begin - middle, end - middle).sum(axis=0)
     size = float(np.square(begin - middle).sum(axis=1).max())

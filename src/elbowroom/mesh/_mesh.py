@@ -34,8 +34,6 @@ MAX_COORDINATE = 1e9
 """Metres; beyond this products of three coordinates lose all meaning."""
 DEGENERATE = 1e-14
 """Twice the area over the squared longest edge below which a triangle is dropped: thinner is rounding noise."""
-
-
 MAX_HULL = 1000
 """Corners and normals of a hull kept for choosing directions."""
 
@@ -88,7 +86,10 @@ class TriangleMesh:
             )
         self._assemble(v, f, degenerate)
 
-    def _assemble(self, v: np.ndarray, f: np.ndarray, degenerate: np.ndarray) -> None:
+    def _assemble(
+        self, v: np.ndarray, f: np.ndarray, degenerate: np.ndarray, *, may_close: bool = True
+    ) -> None:
+        """Fills the fields; without `may_close` balanced edges bound nothing (those of a degenerate triangle)."""
         label, count = merge_vertices((v + 0.0).view(np.uint64))
         merged = label[f]
         odd, unbalanced = edge_balance(merged)
@@ -101,7 +102,8 @@ class TriangleMesh:
         triangles = np.zeros((len(used) + len(pieces), 9))
         triangles[: len(used)] = corners[leaf_order]
         triangles[len(used) :, :3] = v[pieces]
-        solid = odd == 0 and unbalanced == 0
+        closed = may_close and odd == 0
+        solid = closed and unbalanced == 0
         nodes[0, HEADER_SOLID] = float(solid)
         nodes[0, HEADER_REPS] = len(pieces)
         nodes[0, HEADER_FIRST_REP] = len(used)
@@ -114,8 +116,8 @@ class TriangleMesh:
             "vertices": v,
             "faces": f,
             "degenerate": degenerate,
-            "closed": bool(odd == 0),
-            "wound": bool(unbalanced == (0 if odd == 0 else odd)),
+            "closed": bool(closed),
+            "wound": bool(unbalanced == odd),
             "solid": bool(solid),
             "components": len(pieces),
             "depth": int(depth),
@@ -157,14 +159,7 @@ class TriangleMesh:
         mesh = cls.__new__(cls)
         v = np.ascontiguousarray(points, dtype=np.float64)
         f = np.array([[0, len(v) - 1, len(v) - 1]])
-        mesh._assemble(v, f, np.zeros(1, dtype=bool))
-        object.__setattr__(mesh, "closed", False)
-        object.__setattr__(mesh, "solid", False)
-        packed = mesh.packed.copy()
-        packed[0, HEADER_SOLID] = 0.0
-        packed.setflags(write=False)
-        object.__setattr__(mesh, "packed", packed)
-        object.__setattr__(mesh, "nodes", packed[: len(mesh.nodes)])
+        mesh._assemble(v, f, np.zeros(1, dtype=bool), may_close=False)
         return mesh
 
     @property
@@ -272,3 +267,16 @@ def _edge_directions(points: np.ndarray, hull: ConvexHull) -> np.ndarray:
     edges = edges / np.linalg.norm(edges, axis=1, keepdims=True)
     sign = np.sign(edges[np.arange(len(edges)), np.argmax(np.abs(edges) > 1e-6, axis=1)])
     return np.unique(np.round(edges * sign[:, None], 6), axis=0)
+
+
+def check_meshes(*meshes: Any) -> None:
+    """Refuses anything that is not a `TriangleMesh`."""
+    for mesh in meshes:
+        if not isinstance(mesh, TriangleMesh):
+            raise InputError(f"mesh: expected a TriangleMesh, found a {type(mesh).__name__}")
+
+
+def freeze(*arrays: np.ndarray) -> None:
+    """Makes arrays read-only."""
+    for array in arrays:
+        array.setflags(write=False)

@@ -17,11 +17,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import InputError
-from ._collide import _one
-from ._contact import _freeze
 from ._depth import Contact, flipped, mesh_mesh_deepest_contact
-from ._distance import _matrix, distance_batch
-from ._mesh import TriangleMesh
+from ._distance import distance_batch
+from ._frames import one_row, row_matrix
+from ._mesh import TriangleMesh, freeze
 
 
 def _positive(what: str, value: Any) -> None:
@@ -112,7 +111,9 @@ def detect_contact(
         names = ", ".join(sorted({t.__name__ for t, _ in DISPATCH}))
         found = f"{type(shape_a).__name__} and {type(shape_b).__name__}"
         raise InputError(f"shapes: expected two of {names}, found {found}")
-    return handler(shape_a, _matrix(_one(T_a, "T_a")[0]), shape_b, _matrix(_one(T_b, "T_b")[0]), solid)
+    return handler(
+        shape_a, row_matrix(one_row(T_a, "T_a")[0]), shape_b, row_matrix(one_row(T_b, "T_b")[0]), solid
+    )
 
 
 def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Contact | None:
@@ -200,7 +201,7 @@ def _contact(
     depth = max(0.0, float(depth))
     point_b = point_a - depth * normal if np.isfinite(depth) else point_a.copy()
     point, normal = 0.5 * (point_a + point_b), np.array(normal)
-    _freeze(point, normal, point_a, point_b)
+    freeze(point, normal, point_a, point_b)
     return Contact(point, normal, depth, point_a, point_b, triangle_depth, tri_a, tri_b, state)
 
 
