@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.distance import MultiSphereCollision, SelfCollisionChecker, default_pairs
 from elbowroom.errors import InputError, UnknownLinkError
-from elbowroom.spheres import FitOptions, SphereModel, fit_spheres
+from elbowroom.spheres import SphereModel
 
 TOLERANCE = 1e-5  # metres; float32 over a metre and a dozen joints errs by about 1e-6
+
+
+@pytest.fixture(scope="module")
+def teaarm_checker(model):
+    return SelfCollisionChecker(*model("teaarm"))
 
 
 def numpy_distances(robot, spheres, pairs, cfgs):
@@ -103,26 +108,13 @@ def test_angles_of_many_turns_give_the_same_answer(model):
 
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(1, 50), seed=st.integers(0, 1000))
-def test_a_batch_gives_what_single_calls_give(n, seed):
-    from elbowroom import load_robot
-
-    robot = load_robot("teaarm")
-    checker = _teaarm_checker(robot)
-    cfgs = robot.random_cfgs(n, seed)
+def test_a_batch_gives_what_single_calls_give(teaarm_checker, n, seed):
+    checker = teaarm_checker
+    cfgs = checker.robot.random_cfgs(n, seed)
     assert checker.free(cfgs).tolist() == [checker.free(cfg) for cfg in cfgs]
     np.testing.assert_array_equal(
         checker.min_distance(cfgs), np.float32([checker.min_distance(c) for c in cfgs])
     )
-
-
-_CHECKERS = {}
-
-
-def _teaarm_checker(robot):
-    if "teaarm" not in _CHECKERS:
-        spheres = fit_spheres(robot, FitOptions(method="centerline"))
-        _CHECKERS["teaarm"] = SelfCollisionChecker(robot, spheres)
-    return _CHECKERS["teaarm"]
 
 
 def test_threads_do_not_change_the_answer(model):

@@ -22,20 +22,9 @@ def chain_of(robot, spheres, a, b):
 
 
 def prove(chain, pad=0.0, boxes=20_000, lower=None, upper=None):
-    return _kernels.prove(
-        chain.lower if lower is None else lower,
-        chain.upper if upper is None else upper,
-        pad,
-        boxes,
-        chain.n_a,
-        chain.side,
-        chain.kind,
-        chain.local,
-        chain.poly,
-        chain.var,
-        chain.slope,
-        *chain.balls,
-    )
+    lower = chain.lower if lower is None else lower
+    upper = chain.upper if upper is None else upper
+    return _kernels.prove(lower, upper, pad, boxes, chain.side, chain.slope, *chain.motion, *chain.balls)
 
 
 @pytest.mark.parametrize("name", ["panda", "teaarm", "talos", "rh56"])
@@ -107,10 +96,7 @@ def test_a_pair_that_can_meet_is_never_proved(seed):
     var = np.arange(3)
     n_a = int(rng.integers(0, 4))
     shape = (n_a, kind, local, poly, var, balls[0], span, balls[1], span)
-    verdict = _kernels.prove(
-        lower, upper, 0.0, 20_000, n_a, int(rng.integers(0, 4)), kind, local, poly, var, np.ones(3), balls[0], span,
-        balls[1], span,
-    )  # fmt: skip
+    verdict = _kernels.prove(lower, upper, 0.0, 20_000, int(rng.integers(0, 4)), np.ones(3), *shape)
     points = lower + rng.random((3000, 3)) * (upper - lower)
     closest = min(_kernels.clearance(cfg, *shape) for cfg in points)
     if closest <= 0:

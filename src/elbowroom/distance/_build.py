@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
+import jax_dataclasses as jdc
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -100,9 +101,8 @@ def auto_ignore_zero_pose_collisions(
     if coll.num_pairs == 0:
         return coll
     near = np.asarray(coll.compute_self_collision_distance(robot, jnp.asarray(pose))) < threshold
-    links = np.asarray(coll.sphere_link_indices)
-    rows = np.column_stack([links[np.asarray(coll.pair_i)[near]], links[np.asarray(coll.pair_j)[near]]])
-    return coll.without_links({(coll.link_names[a], coll.link_names[b]) for a, b in np.unique(rows, axis=0)})
+    close = jdc.replace(coll, pair_i=coll.pair_i[near], pair_j=coll.pair_j[near])
+    return coll.without_links(close.link_pairs())
 
 
 def colldist_from_sdf(distance: Any, margin: Any) -> Float[Array, "*shape"]:

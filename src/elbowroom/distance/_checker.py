@@ -24,7 +24,7 @@ from ..errors import InputError, shape_text
 from ..robot import Robot, as_robot
 from ..typing import LinkPair
 from ._inputs import Spheres, default_pairs, link_values, pair_list, sphere_arrays
-from ._model import PackedModel, pack_model, reorder_pairs
+from ._model import LANES, PackedModel, pack_model, reorder_pairs
 
 THREAD_ROWS = 8192
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -126,22 +126,21 @@ class SelfCollisionChecker:
         """Smallest clearance over all checked pairs in metres, infinite without pairs: float, or (n,) float32."""
         rows, single = self._rows(cfgs)
         out = np.empty((len(rows), 1), dtype=np.float32)
-        self._run(self._fast or self._sort_pairs(), "distances", rows, self._no_pads, False, out)
+        self._run(self._fast or self._sort_pairs(), "distances", rows, self._no_pads, out, False)
         return float(out[0, 0]) if single else out[:, 0]
 
     def pair_distances(self, cfgs: Any) -> Float[np.ndarray, "*n pairs"]:
         """Clearance of every checked link pair in metres, in the order of `pairs`: (pairs,) or (n, pairs) float32."""
         rows, single = self._rows(cfgs)
         out = np.empty((len(rows), len(self.pairs)), dtype=np.float32)
-        self._run(self._model, "distances", rows, self._no_pads, True, out)
+        self._run(self._model, "distances", rows, self._no_pads, out, True)
         return out[0] if single else out
 
     def pair_hits(self, cfgs: Any) -> Bool[np.ndarray, "*n pairs"]:
         """Whether each checked link pair touches, as conservative as `free`: (pairs,) or (n, pairs) bool."""
         rows, single = self._rows(cfgs)
         out = np.empty((len(rows), len(self.pairs)), dtype=np.bool_)
-        counts = np.zeros(len(self.pairs), dtype=np.int64)
-        self._run(self._model, "pair_hits", rows, self._safe_pads, counts, out)
+        self._run(self._model, "pair_hits", rows, self._safe_pads, out, np.zeros(0, dtype=np.int64))
         return out[0] if single else out
 
     def worst(self, cfg: Any) -> Closest | None:
@@ -185,7 +184,7 @@ class SelfCollisionChecker:
         """Puts pairs that often collide first, so that a block of configurations is settled early."""
         lower, upper = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
         cfgs = np.random.default_rng(0).uniform(lower, upper, (ORDER_SAMPLES, self.robot.dof))
-        counts = self.pair_hits(cfgs).sum(axis=0) if self.pairs else np.zeros(0)
+        counts = self.pair_hits(cfgs).sum(axis=0)
         self._fast = reorder_pairs(self._model, np.argsort(-counts, kind="stable"))
         return self._fast
 
@@ -207,9 +206,33 @@ class SelfCollisionChecker:
         )
 
     def _run(
-        self, model: PackedModel, kernel: str, rows: np.ndarray, pads: np.ndarray, *outputs: Any
+        self,
+        model: PackedModel,
+        kernel: str,
+        rows: np.ndarray,
+        pads: np.ndarray,
+        out: np.ndarray,
+        *others: Any,
     ) -> None:
-        bad = run_kernel(model, kernel, rows, pads, outputs, self._threads, self._workspace)
+        """Fills a row of `out` per configuration by a kernel, shared by threads when there are many."""
+        from . import _kernels
+
+        function = getattr(_kernels, kernel)
+
+        def piece(start: int, stop: int) -> int:
+            own = rows[start:stop]
+            arrays = model.ints, model.floats, model.doubles
+            bad = function(own, *arrays, pads, self._workspace(), out[start:stop], *others)
+            return bad + start if bad >= 0 else -1
+
+        if len(rows) < THREAD_ROWS or self._threads < 2:
+            found = [piece(0, len(rows))]
+        else:
+            cuts = np.linspace(0, len(rows), 4 * self._threads + 1).astype(int)
+            cuts[1:-1] -= cuts[1:-1] % LANES
+            with ThreadPoolExecutor(self._threads) as pool:
+                found = list(pool.map(piece, cuts[:-1].tolist(), cuts[1:].tolist()))
+        bad = next((row for row in found if row >= 0), -1)
         if bad >= 0:
             raise bad_row(self.robot.name, rows, bad)
 
@@ -268,44 +291,9 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_kernel(
-    model: PackedModel,
-    kernel: str,
-    rows: np.ndarray,
-    pads: np.ndarray,
-    outputs: tuple[Any, ...],
-    threads: int,
-    workspace: Any,
-) -> int:
-    """Runs a kernel over rows, shared by threads when there are many; returns a bad row or -1.
-
-    Outputs with as many rows as there are configurations are cut with them.
-    """
-    from . import _kernels
-
-    function = getattr(_kernels, kernel)
-    arrays = (model.ints, model.floats, model.doubles, pads)
-    if len(rows) < THREAD_ROWS or threads < 2:
-        return function(rows, *arrays, workspace(), *outputs)
-    cuts = np.linspace(0, len(rows), 4 * threads + 1).astype(int)
-    cuts[1:-1] -= cuts[1:-1] % 16
-
-    def piece(span: tuple[int, int]) -> int:
-        start, stop = span
-        own = tuple(
-            v[start:stop] if isinstance(v, np.ndarray) and len(v) == len(rows) else v for v in outputs
-        )
-        bad = function(rows[start:stop], *arrays, workspace(), *own)
-        return bad + start if bad >= 0 else -1
-
-    with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(piece, zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
-    return next((bad for bad in found if bad >= 0), -1)
-
-
 def bad_row(name: str, rows: np.ndarray, start: int) -> InputError:
     """Error for a block of rows that a kernel refused."""
-    block = rows[start : start + 16]
+    block = rows[start : start + LANES]
     if not np.isfinite(block).all():
         row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
         return InputError(f"{name}: configuration {row} has NaN or infinite entries")

@@ -6,6 +6,7 @@ Which links are neighbours is decided here too, because both the default pairs a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from jaxtyping import Float, Int
 
 from ..errors import InputError, UnknownLinkError, shape_text, unknown
 from ..robot import KinematicTree, Robot
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 
 
 class Spheres(Protocol):
@@ -107,7 +108,7 @@ def pair_list(link_names: tuple[str, ...], pairs: Any) -> tuple[LinkPair, ...]:
                 raise UnknownLinkError(unknown("link", name, link_names))
         if a == b:
             raise InputError(f"link {a!r} is paired with itself")
-        found.add((a, b) if a < b else (b, a))
+        found.add(sorted_pair(a, b))
     return tuple(sorted(found))
 
 
@@ -141,7 +142,7 @@ def _adjacent(tree: KinematicTree, solid: set[str]) -> frozenset[LinkPair]:
         while stack:
             link, came_from, moved, passed_solid = stack.pop()
             if link != start and (moved == 0 or not passed_solid):
-                found.add((min(start, link), max(start, link)))
+                found.add(sorted_pair(start, link))
             through = passed_solid or (link != start and link in solid)
             for neighbour, count in steps[link]:
                 if neighbour != came_from and moved + count <= 1:
@@ -155,7 +156,7 @@ def default_pairs(
     """All pairs of links with geometry except adjacent and ignored ones, sorted by name."""
     names = sorted(set(with_geometry))
     skip = adjacent_pairs(robot, names) | set(ignore)
-    return tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :] if (a, b) not in skip)
+    return tuple(pair for pair in combinations(names, 2) if pair not in skip)
 
 
 def link_values(

@@ -13,10 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ._model import LANES, POINT, POSE
 from ._simd import (
-    LANES,
-    POINT,
-    POSE,
     closer,
     compose,
     count_bits,
@@ -110,7 +108,7 @@ def _need(link, ready, links, poses, points, world):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pair_mask(a, b, pad, wanted, links, clusters, first_cluster, points, world):
-    """Lanes of `wanted` in which a sphere of link a meets one of link b, their link balls being known to meet."""
+    """Lanes in which a sphere of link a meets one of link b: all such lanes of `wanted`, perhaps others."""
     found = 0
     for ca in range(links[a, 1], links[a, 1] + links[a, 2]):
         reach_a = points[4 * ca + 3] + pad
@@ -183,8 +181,8 @@ def free_one(cfgs, ints, floats, doubles, pads, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pair_hits(cfgs, ints, floats, doubles, pads, work, counts, out):
-    """counts[p] += rows in which pair p comes closer than its pad; out (n, pairs) says which, unless empty."""
+def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
+    """out[row, p] = 1 when pair p comes closer than its pad, and counts[p] += such rows; either may be empty."""
     bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
     poses, world, _, trig = _views(ints, work)
     nl = len(links)
@@ -207,7 +205,8 @@ def pair_hits(cfgs, ints, floats, doubles, pads, work, counts, out):
                 _need(a, ready, links, poses, points, world)
                 _need(b, ready, links, poses, points, world)
                 mask = _pair_mask(a, b, pad, mask, links, clusters, nl, points, world) & everyone
-                counts[p] += count_bits(mask)
+                if len(counts):
+                    counts[p] += count_bits(mask)
             if len(out):
                 for lane in range(count):
                     out[start + lane, p] = (mask >> lane) & 1
@@ -237,7 +236,7 @@ def _pair_best(a, b, pad, links, clusters, first_cluster, points, world, best):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def distances(cfgs, ints, floats, doubles, pads, work, per_pair, out):
+def distances(cfgs, ints, floats, doubles, pads, work, out, per_pair):
     """out (n, pairs): smallest distance of each pair less its pad; or out (n, 1): the smallest of all."""
     bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
     poses, world, best, trig = _views(ints, work)

@@ -16,8 +16,13 @@ from jaxtyping import Float, Int
 
 from .._poses import matrix_from_wxyz_xyz
 from ..robot import KinematicTree
-from ._simd import LANES, POINT, POSE
 
+LANES = 16
+"""Configurations per vector: one AVX-512 register of float32."""
+POINT = 3 * LANES
+"""Numbers of a point."""
+POSE = 12 * LANES
+"""Numbers of a pose: rotation row by row, then translation."""
 UNIT = 2.0**-24
 """Relative rounding error of float32."""
 ROTATION_ERROR = 26 * UNIT
@@ -42,8 +47,12 @@ class PackedModel:
     doubles: Float[np.ndarray, "laws"]
     margin: float
     """Bound on the float32 error of a distance, m."""
-    n_pairs: int
     dof: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Link pairs that are checked."""
+        return int(self.ints[4])
 
     def workspace(self) -> Float[np.ndarray, "numbers"]:
         """Scratch memory for one thread."""
@@ -62,6 +71,13 @@ class Bodies:
     """Pose of the body in its parent at q = 0."""
     of_frame: list[int]
     T_body_frame: list[np.ndarray]
+
+    def balls(
+        self, frame: int, centers: Float[np.ndarray, "n 3"], radii: Float[np.ndarray, "n"]
+    ) -> Float[np.ndarray, "n 4"]:
+        """Spheres given in a frame as balls (x, y, z, radius) in the frame of its body."""
+        T = self.T_body_frame[frame]
+        return np.column_stack([centers @ T[:3, :3].T + T[:3, 3], radii])
 
 
 def find_bodies(tree: KinematicTree) -> Bodies:
@@ -116,11 +132,9 @@ def pack_model(
     rows: list[list[int]] = []
     spans: list[list[int]] = []
     for link in used:
-        T = bodies.T_body_frame[int(tree.link_frame[link])]
-        mine = np.flatnonzero(link_idx == link)
-        balls = np.column_stack([centers[mine] @ T[:3, :3].T + T[:3, 3], radii[mine]])
+        balls = bodies.balls(int(tree.link_frame[link]), centers[link_idx == link], radii[link_idx == link])
         groups = split_balls(balls)
-        rows.append([renumber[link_body[link]], len(middles), len(groups), len(leaves), len(mine)])
+        rows.append([renumber[link_body[link]], len(middles), len(groups), len(leaves), len(balls)])
         tops.append(enclosing_ball(balls))
         for group in groups:
             spans.append([len(leaves), len(group)])
@@ -142,13 +156,12 @@ def pack_model(
     local = np.array([bodies.T_parent_body[body] for body in keep])
     numbers = np.concatenate([local[:, :3, :3].reshape(-1, 9), local[:, :3, 3]], axis=1)
     limits = _limits(tree)
-    margin = _float_margin(bodies, keep, limits, points, [row[0] for row in rows], rows, spans)
+    margin = _float_margin(bodies, keep, limits, points, rows)
     return PackedModel(
         ints=_pack_ints([body_rows, moving, rows, spans, pair_rows], len(points)),
         floats=np.concatenate([numbers.ravel(), _rounded_up(points).ravel()]).astype(np.float32),
         doubles=np.column_stack([tree.polycoef, limits]).ravel(),
         margin=margin,
-        n_pairs=len(pair_rows),
         dof=len(tree.actuated),
     )
 
@@ -226,9 +239,7 @@ def _float_margin(
     keep: list[int],
     limits: Float[np.ndarray, "moving"],
     points: Float[np.ndarray, "points 4"],
-    link_bodies: list[int],
     links: list[list[int]],
-    groups: list[list[int]],
 ) -> float:
     """Bound on the error of a computed distance between two points less their radii.
 
@@ -247,9 +258,9 @@ def _float_margin(
         rounding = np.sqrt(3.0) * UNIT * (4.0 * arm + 5.0 * slide + 3.0 * reach[body])
         shift[body] = shift[up] + turn[up] * arm + turn[body] * slide + rounding
     worst = 0.0
-    for row, body_index in zip(links, link_bodies, strict=True):
+    for body_index, _, _, first, count in links:
         body = keep[body_index]
-        arm = float(np.linalg.norm(points[row[3] : row[3] + row[4], :3], axis=1).max(initial=0.0))
+        arm = float(np.linalg.norm(points[first : first + count, :3], axis=1).max(initial=0.0))
         rounding = np.sqrt(3.0) * UNIT * (4.0 * arm + 2.0 * (reach[body] + arm))
         worst = max(worst, shift[body] + turn[body] * arm + rounding)
     largest = float(points[:, 3].max(initial=0.0))

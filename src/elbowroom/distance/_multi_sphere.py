@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..errors import InputError, shape_text
-from ..robot import Robot
+from ..robot import Robot, as_robot
 from ..typing import Kinematics, LinkPair
 from ._inputs import Spheres, default_pairs, link_values, pair_list, sphere_arrays
 
@@ -70,8 +70,6 @@ class MultiSphereCollision:
         names = robot_link_names(robot)
         centers, radii, links = sphere_arrays(names, spheres, who=str(getattr(robot, "name", "the robot")))
         if pairs is None:
-            from ..robot import as_robot
-
             asked = default_pairs(as_robot(robot), {names[k] for k in np.unique(links)})
         else:
             asked = pair_list(names, pairs)
@@ -101,8 +99,7 @@ class MultiSphereCollision:
         rows = np.unique(
             np.column_stack([links[np.asarray(self.pair_i)], links[np.asarray(self.pair_j)]]), axis=0
         )
-        named = [tuple(sorted((self.link_names[a], self.link_names[b]))) for a, b in rows]
-        return tuple(sorted({(a, b) for a, b in named}))
+        return pair_list(self.link_names, [(self.link_names[a], self.link_names[b]) for a, b in rows])
 
     def without_links(self, ignore: Any) -> MultiSphereCollision:
         """The same spheres without the given link pairs (numpy, not for use under jit)."""

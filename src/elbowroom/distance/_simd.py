@@ -16,16 +16,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic as _intrinsic
 
-LANES = 16
-"""Configurations per vector: one AVX-512 register of float32."""
-POINT = 3 * LANES
-"""Numbers of a point."""
-POSE = 12 * LANES
-"""Numbers of a pose: rotation row by row, then translation."""
+from ._model import LANES, POINT
 
 intrinsic: Any = _intrinsic  # the decorated functions are called from kernels only
-_FLOAT = ir.FloatType()
-_VECTOR = ir.VectorType(_FLOAT, LANES)
+_VECTOR = ir.VectorType(ir.FloatType(), LANES)
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 _INTS = ir.VectorType(ir.IntType(32), LANES)
 _FUSE = ("contract",)  # lets a * b + c become one fused instruction
@@ -63,7 +57,7 @@ def closer(typing: Any, world: Any, a: Any, b: Any, reach: Any, best: Any) -> An
         limit = builder.fadd(
             _load(builder, _data(context, builder, signature, args, 4)), _splat(builder, args[3])
         )
-        positive = builder.fcmp_ordered(">", limit, ir.Constant(_VECTOR, [0.0] * LANES))
+        positive = builder.fcmp_ordered(">", limit, _constant(0.0))
         below = builder.fcmp_ordered("<", squared, builder.fmul(limit, limit))
         return _mask(builder, builder.and_(positive, below))
 
@@ -145,8 +139,8 @@ def sincos(typing: Any, angles: Any, offset: Any, trig: Any) -> Any:
         head = builder.fsub(_constant(1.0), builder.fmul(z, _constant(0.5)))
         c = builder.fadd(builder.fmul(builder.fmul(c, z), z, flags=_FUSE), head, flags=_FUSE)
         quadrant = builder.fptosi(n, _INTS)
-        one, two, lift = (ir.Constant(_INTS, [k] * LANES) for k in (1, 2, 30))
-        odd = builder.icmp_signed("!=", builder.and_(quadrant, one), ir.Constant(_INTS, [0] * LANES))
+        one, two, lift = (_constant(k, _INTS) for k in (1, 2, 30))
+        odd = builder.icmp_signed("!=", builder.and_(quadrant, one), _constant(0, _INTS))
         for k, (a, b, q) in enumerate(((c, s, quadrant), (s, c, builder.add(quadrant, one)))):
             sign = builder.shl(builder.and_(q, two), lift)
             value = builder.bitcast(builder.select(odd, a, b), _INTS)
@@ -262,7 +256,7 @@ def _constant(value: float, kind: Any = _VECTOR) -> Any:
 def _splat(builder: Any, scalar: Any, kind: Any = _VECTOR) -> Any:
     empty = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(empty, scalar, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, empty, ir.Constant(_INTS, [0] * LANES))
+    return builder.shuffle_vector(first, empty, _constant(0, _INTS))
 
 
 def _call(builder: Any, name: str, kind: Any, value: Any) -> Any:

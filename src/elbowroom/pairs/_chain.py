@@ -70,9 +70,8 @@ class Chains:
         self._balls: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for link in np.unique(link_idx):
             mine = link_idx == link
-            T = self._bodies.T_body_frame[int(tree.link_frame[link])]
-            spheres = np.column_stack([centers[mine] @ T[:3, :3].T + T[:3, 3], radii[mine]])
-            self._balls[int(link)] = _grouped(spheres)
+            frame = int(tree.link_frame[link])
+            self._balls[int(link)] = _grouped(self._bodies.balls(frame, centers[mine], radii[mine]))
 
     def make(self, a: int, b: int) -> Chain:
         """The chain between links at positions a and b."""

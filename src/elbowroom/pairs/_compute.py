@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from jaxtyping import Float
 from .._parallel import Progress, parallel_map
 from ..distance._checker import SelfCollisionChecker
 from ..distance._inputs import Spheres, adjacent_pairs, link_values, pair_list, sphere_arrays
-from ..distance._model import PackedModel, pack_model
+from ..distance._model import find_bodies, pack_model
 from ..errors import InputError, UnknownNameError, unknown
 from ..robot import Robot, as_robot
 from ..typing import LinkPair
@@ -91,11 +92,9 @@ class _Work:
         solid = tuple(name for k, name in enumerate(robot.link_names) if k in present)
         each = link_values(robot.link_names, options.buffer, "buffer")
         share = 1.0 if isinstance(options.buffer, Mapping) else 0.5
-        names = sorted(solid)
         pads = {
             (a, b): share * float(each[robot.link_index(a)] + each[robot.link_index(b)])
-            for i, a in enumerate(names)
-            for b in names[i + 1 :]
+            for a, b in combinations(sorted(solid), 2)
         }
         return _Work(robot, options, arrays, spheres, solid, pads, {})
 
@@ -181,13 +180,10 @@ class _Work:
         self._settle(never, workers, progress)
 
     def _task(self, pairs: Sequence[LinkPair], pads: Float[np.ndarray, "pairs"]) -> SampleTask:
-        model = self._model(pairs)
+        index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in pairs]
+        model = pack_model(self.robot.tree, *self.arrays, index)
         lower, upper = np.array(self.robot.lower), np.array(self.robot.upper)
         return SampleTask(model, pads + model.margin, lower, upper, self.options.seed, 0, 0)
-
-    def _model(self, pairs: Sequence[LinkPair]) -> PackedModel:
-        index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in pairs]
-        return pack_model(self.robot.tree, *self.arrays, index)
 
     def _always(self, pairs: list[LinkPair], meets: np.ndarray, jobs: int | None) -> dict[LinkPair, int]:
         """Samples in which candidates for "always" overlap, without padding."""
@@ -322,8 +318,6 @@ def _why_adjacent(robot: Robot, pair: LinkPair) -> str:
     for joint in robot.tree.joints:
         if {joint.parent, joint.child} == links:
             return f"joint {joint.name} joins them"
-    from ..distance._model import find_bodies
-
     bodies = find_bodies(robot.tree)
     a, b = (bodies.of_frame[int(robot.tree.link_frame[robot.link_index(name)])] for name in pair)
     if a == b:

@@ -11,7 +11,7 @@ from typing import Any
 from ..distance._inputs import pair_list
 from ..errors import FormatError
 from ..robot import Robot
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 from ._given import ignored_by, matrix_from_ignored
 from ._matrix import PairMatrix, PairReason
 
@@ -59,7 +59,7 @@ def mjcf_excludes_from_pairs(pairs: PairMatrix, robot: Robot) -> tuple[tuple[Lin
     MuJoCo never collides a body with its parent, so those pairs are left out, and such a pair that is to be
     checked is reported.
     """
-    parents = {_pair(joint.parent, joint.child) for joint in robot.tree.joints}
+    parents = {sorted_pair(joint.parent, joint.child) for joint in robot.tree.joints}
     excludes = tuple(pair for pair in pairs.ignored if pair not in parents)
     lost = list(_lost(pairs, "MJCF"))
     for pair in pairs.checked:
@@ -75,12 +75,8 @@ def pairs_from_mjcf_excludes(excludes: Sequence[tuple[str, str]], robot: Robot) 
         UnknownLinkError: a body the robot does not have. InputError: a body with itself.
     """
     found = set(pair_list(robot.link_names, excludes))
-    found |= {_pair(joint.parent, joint.child) for joint in robot.tree.joints}
+    found |= {sorted_pair(joint.parent, joint.child) for joint in robot.tree.joints}
     return matrix_from_ignored(robot, ignored_by(robot, sorted(found), "MJCF"), "MJCF")
-
-
-def _pair(a: str, b: str) -> LinkPair:
-    return (a, b) if a < b else (b, a)
 
 
 def _lost(pairs: PairMatrix, name: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from ..distance._inputs import adjacent_pairs
 from ..robot import Robot
@@ -23,7 +24,6 @@ def matrix_from_ignored(
     ignored: Mapping[LinkPair, PairEvidence],
     source: str,
     notes: Sequence[str] = (),
-    solid: Sequence[str] | None = None,
 ) -> PairMatrix:
     """A matrix in which the given pairs are ignored and all others are checked.
 
@@ -32,22 +32,15 @@ def matrix_from_ignored(
         ignored: evidence by pair; pairs of links without geometry are left out with a note.
         source: name of the format, for the sentences.
         notes: what was lost on the way.
-        solid: links with geometry; those with collision shapes if None.
     """
-    links = tuple(
-        name for name in robot.link_names if name in set(robot.mesh_links if solid is None else solid)
-    )
-    names = sorted(links)
+    links = tuple(name for name in robot.link_names if name in robot.mesh_links)
     said = list(notes)
     bare = {pair for pair in ignored if pair[0] not in links or pair[1] not in links}
     if bare:
         said.append(f"{len(bare)} pairs of links without geometry are not listed; they never collide")
-    entries: dict[LinkPair, PairEvidence] = {}
-    for i, a in enumerate(names):
-        for b in names[i + 1 :]:
-            text = f"checked because the {source} does not disable it"
-            open_pair = PairEvidence(PairReason.CHECKED, text, source=source)
-            entries[(a, b)] = ignored.get((a, b), open_pair)
+    text = f"checked because the {source} does not disable it"
+    open_pair = PairEvidence(PairReason.CHECKED, text, source=source)
+    entries = {pair: ignored.get(pair, open_pair) for pair in combinations(sorted(links), 2)}
     rest = tuple(name for name in robot.link_names if name not in links)
     return PairMatrix(robot.name, links, entries, rest, tuple(said))
 

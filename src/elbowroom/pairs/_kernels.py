@@ -218,7 +218,7 @@ def search(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove(
-    lower, upper, pad, max_boxes, n_a, side, kind, local, poly, var, slope, balls_a, spans_a, balls_b, spans_b
+    lower, upper, pad, max_boxes, side, slope, n_a, kind, local, poly, var, balls_a, spans_a, balls_b, spans_b
 ):
     """Branch and bound: whether the padded spheres stay apart in the whole box of joint values.
 

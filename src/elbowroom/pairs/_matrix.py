@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..distance._inputs import pair_list
 from ..errors import InputError, UnknownLinkError, unknown
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
     from ._diff import PairDiff
@@ -68,9 +69,10 @@ class PairEvidence:
     boxes: int = 0
     """Boxes of joint values that the proof took or gave up after."""
     witness: tuple[float, ...] | None = None
-    """A configuration that meets, when a search or a proof attempt found one that sampling had not."""
+    """DEFAULT: the pose at which the spheres overlap; CHECKED: a configuration that meets, when a search or a
+    proof attempt found one that sampling had not."""
     source: str = "computed"
-    """computed, SRDF, user, cuRobo or MJCF."""
+    """computed, user, or what said so: SRDF, MJCF, cuRobo configuration."""
     srdf_reason: str | None = None
     """What the robot's SRDF says of the pair, whether or not it was followed."""
     seconds: float = field(default=0.0, compare=False)
@@ -93,7 +95,7 @@ class PairMatrix:
 
     def __post_init__(self) -> None:
         names = sorted(self.link_names)
-        wanted = {(a, b) for i, a in enumerate(names) for b in names[i + 1 :]}
+        wanted = set(combinations(names, 2))
         given = set(self.entries)
         if wanted != given:
             odd = sorted(wanted ^ given)[0]
@@ -142,7 +144,7 @@ class PairMatrix:
             if name in self.bare_links:
                 text = f"ignored because {name} has no collision geometry"
                 return PairEvidence(PairReason.NEVER_PROVED, text, bound=0.0)
-        return self.entries[(a, b) if a < b else (b, a)]
+        return self.entries[sorted_pair(a, b)]
 
     def with_user(
         self, *, ignore: Iterable[Any] = (), check: Iterable[Any] = (), why: str = ""
@@ -155,20 +157,11 @@ class PairMatrix:
         """
         entries = dict(self.entries)
         tail = f": {why}" if why else ""
-        for pair in pair_list(self.link_names, ignore):
-            entries[pair] = replace(
-                entries[pair],
-                reason=PairReason.USER,
-                source="user",
-                text=f"ignored because the user said so{tail} (before: {entries[pair].text})",
-            )
-        for pair in pair_list(self.link_names, check):
-            entries[pair] = replace(
-                entries[pair],
-                reason=PairReason.CHECKED,
-                source="user",
-                text=f"checked because the user said so{tail} (before: {entries[pair].text})",
-            )
+        words = ((ignore, PairReason.USER, "ignored"), (check, PairReason.CHECKED, "checked"))
+        for given, reason, verb in words:
+            for pair in pair_list(self.link_names, given):
+                text = f"{verb} because the user said so{tail} (before: {entries[pair].text})"
+                entries[pair] = replace(entries[pair], reason=reason, source="user", text=text)
         return replace(self, entries=entries)
 
     def counts(self) -> dict[PairReason, int]:

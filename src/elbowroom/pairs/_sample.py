@@ -7,7 +7,7 @@ Counts after each round can be kept in a file, from which an interrupted run goe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -57,12 +57,12 @@ def sample_chunk(task: SampleTask) -> Int[np.ndarray, "pairs"]:
     from ..distance import _kernels
 
     rows = np.ascontiguousarray(sobol(task.seed, task.chunk, task.count, task.lower, task.upper))
-    counts = np.zeros(task.model.n_pairs, dtype=np.int64)
     model = task.model
-    nothing = np.zeros((0, 0), dtype=np.bool_)
+    counts = np.zeros(model.n_pairs, dtype=np.int64)
     pads = task.pads.astype(np.float32)
+    nothing = np.zeros((0, 0), dtype=np.bool_)
     bad = _kernels.pair_hits(
-        rows, model.ints, model.floats, model.doubles, pads, model.workspace(), counts, nothing
+        rows, model.ints, model.floats, model.doubles, pads, model.workspace(), nothing, counts
     )
     if bad >= 0:
         raise bad_row("sample", rows, bad)
@@ -107,12 +107,7 @@ def count_meetings(
         done, total = _resume(checkpoint, key, total)
     while done < n_chunks:
         stop = min(done + ROUND, n_chunks)
-        tasks = [
-            SampleTask(
-                model, task.pads, task.lower, task.upper, task.seed, k, min(CHUNK, samples - k * CHUNK)
-            )
-            for k in range(done, stop)
-        ]
+        tasks = [replace(task, chunk=k, count=min(CHUNK, samples - k * CHUNK)) for k in range(done, stop)]
         for counts in parallel_map(sample_chunk, tasks, workers=workers):
             total += counts
         done = stop

@@ -63,13 +63,9 @@ def settle(task: SettleTask) -> Settled:
             chain.upper,
             task.pad,
             boxes,
-            chain.n_a,
             chain.side,
-            chain.kind,
-            chain.local,
-            chain.poly,
-            chain.var,
             chain.slope,
+            *chain.motion,
             *chain.balls,
         )
         spent = time.perf_counter() - start

@@ -18,7 +18,7 @@ from .._xml import append, attribute, remove
 from ..errors import DescriptionError, unknown
 from ..robot import Robot
 from ..robot._srdf import link_pair, srdf_tree
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 from ._given import SRDF_REASONS, matrix_from_ignored
 from ._matrix import PairEvidence, PairMatrix, PairReason
 
@@ -54,7 +54,7 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
         for other in robot.link_names:
             if other != link:
                 text = f"ignored because the SRDF disables collisions of {link} by default"
-                ignored[_sorted(link, other)] = PairEvidence(PairReason.USER, text, source="SRDF")
+                ignored[sorted_pair(link, other)] = PairEvidence(PairReason.USER, text, source="SRDF")
     for element in root.findall("enable_collisions"):
         pair = link_pair(where, element)
         if set(pair) <= known:
@@ -160,10 +160,6 @@ def _evidence(element: Any) -> PairEvidence:
 
 def _add(root: Any, tag: str, pair: LinkPair) -> Any:
     return append(root, tag, {"link1": pair[0], "link2": pair[1]}, after=("disable_collisions",))
-
-
-def _sorted(a: str, b: str) -> LinkPair:
-    return (a, b) if a < b else (b, a)
 
 
 def _missing(pair: LinkPair, known: set[str]) -> str:
