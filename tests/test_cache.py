@@ -49,6 +49,34 @@ def test_corrupt_files_are_replaced(folder, garbage):
     np.testing.assert_array_equal(_cache.cached("kind", ["x"], never)["a"], [0, 1, 2])
 
 
+@pytest.mark.parametrize("byte", [b"(", b"\x08", b"\xff"])
+def test_damage_at_any_byte_costs_no_answer(tmp_path, byte):
+    """`(` unbalances numpy's headers, 8 asks zipfile to inflate, 255 sets its flags (encrypted, versions to come)."""
+    path = tmp_path / "a.npz"
+    _cache.write_arrays(path, make())
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + byte + whole[at + 1 :])
+        for name, found in (_cache.read_arrays(path) or {}).items():
+            np.testing.assert_array_equal(found, make()[name])
+
+
+def test_an_array_under_our_name_is_replaced(tmp_path):
+    with open(tmp_path / "a.npz", "wb") as file:
+        np.save(file, np.eye(2))
+    assert _cache.read_arrays(tmp_path / "a.npz") is None
+
+
+def test_nothing_is_left_behind_when_writing_stops(tmp_path, monkeypatch):
+    def stop(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", stop)
+    with pytest.raises(KeyboardInterrupt):
+        _cache.write_arrays(tmp_path / "a.npz", make())
+    assert not list(tmp_path.iterdir())
+
+
 def test_pickles_are_never_loaded(folder):
     path = folder / "kind" / f"{_cache.content_hash(['x'])}.npz"
     path.parent.mkdir(parents=True)

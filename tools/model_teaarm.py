@@ -134,7 +134,7 @@ def arm_l3() -> Manifold:
     elbow_z = -153.75
     motor = rod((0, 0, -66), (0, 0, -0.6), 25.5, bevel=2)
     collar = bore((0, 0, -52), (0, 0, -46), 40, 32) - bore((0, 0, -53), (0, 0, -45), 22.5, 32)
-    stub = rod((0, 0, -4), (0, 0, 7), 13, bevel=1)
+    shaft = rod((0, 0, -4), (0, 0, 7), 13, bevel=1)
     beam = hull(block((-24, -20, -80), (24, 20, -64)), block((-28, -19, elbow_z), (28, 19, -128)))
     pockets = [block((-15, s * 8, -122), (15, s * 40, -76), 0) for s in (-1, 1)]
     spool = rod((-31.8, 0, elbow_z), (31.8, 0, elbow_z), 24, bevel=2)
@@ -142,7 +142,7 @@ def arm_l3() -> Manifold:
         (-16, 0, elbow_z), (16, 0, elbow_z), 16, 32
     )
     waist = waist ^ block((-40, -60, elbow_z - 60), (40, 60, elbow_z + 14), 0)
-    return union(motor - collar, stub, union(beam, spool) - union(*pockets, waist))
+    return union(motor - collar, shaft, union(beam, spool) - union(*pockets, waist))
 
 
 def arm_l4() -> Manifold:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ._files import replacing
 
 logger = logging.getLogger(__name__)
 
@@ -93,8 +93,8 @@ def read_arrays(path: Path) -> Arrays | None:
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
-        logger.warning("cache file %s cannot be read (%s); it will be made anew", path, error)
+    except Exception as error:  # zipfile, zlib, lzma and numpy's parser share no class for damaged files
+        logger.warning("cache file %s cannot be read (%r); it will be made anew", path, error)
         return None
 
 
@@ -103,14 +103,9 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
     assert all(array.dtype != object for array in arrays.values()), (
         "only arrays of numbers and text are cached"
     )
-    temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-            temporary = file.name
+        with replacing(path) as file:
             np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
-        os.replace(temporary, path)
     except OSError as error:
         logger.warning("cannot write cache file %s: %s", path, error)
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)

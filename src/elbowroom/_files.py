@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from .errors import InputError
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Writes a file under a temporary name beside it, then renames: readers never see half a file.
+@contextmanager
+def replacing(path: Path) -> Generator[IO[bytes]]:
+    """A new file beside `path` that takes its name at the end: readers never see half a file.
 
-    Raises:
-        InputError: the place cannot be written; nothing is left behind.
+    Whatever stops the writing, the old file stays and nothing is left behind.
     """
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file:
             temporary = file.name
-            file.write(data)
+            yield file
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file, all or nothing.
+
+    Raises:
+        InputError: the place cannot be written.
+    """
+    try:
+        with replacing(path) as file:
+            file.write(data)
+    except OSError as error:
         raise InputError(f"cannot write {path}: {error}") from error
 
 

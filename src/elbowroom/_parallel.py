@@ -41,13 +41,17 @@ def parallel_map(
             f"workers must be a whole number from 1 up, or None for all cores; found {workers!r:.40}"
         )
     work = list(items)
+    found = map(function, work) if workers == 1 or len(work) < 2 else _spread(function, work, workers)
     results: list[Result] = []
-    if workers == 1 or len(work) < 2:
-        for item in work:
-            results.append(function(item))
-            if progress is not None:
-                progress(len(results), len(work))
-        return results
+    for result in found:
+        results.append(result)
+        if progress is not None:
+            progress(len(results), len(work))
+    return results
+
+
+def _spread(function: Callable[[Item], Result], work: list[Item], workers: int | None) -> Iterable[Result]:
+    """Results in order, made by joblib's workers."""
     import joblib
 
     backend, jobs = joblib.parallel.get_active_backend()
@@ -58,8 +62,4 @@ def parallel_map(
     # Ray's backend hands out all results at once.
     streams = workers is not None or getattr(backend, "supports_return_generator", True)
     parallel: Any = joblib.Parallel(n_jobs=jobs, return_as="generator" if streams else "list")
-    for result in parallel(joblib.delayed(function)(item) for item in work):
-        results.append(result)
-        if progress is not None:
-            progress(len(results), len(work))
-    return results
+    return parallel(joblib.delayed(function)(item) for item in work)

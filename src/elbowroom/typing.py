@@ -1,4 +1,4 @@
-"""Array aliases and the protocol that functions of a robot rely on.
+"""Array aliases, pairs of links and the protocol that functions of a robot rely on.
 
 Shapes use these axis names everywhere: batch, dof, links, spheres, pairs, verts, tris, steps, seeds.
 """
@@ -21,7 +21,12 @@ Triangles: TypeAlias = Int[np.ndarray, "tris 3"]
 Matrix4: TypeAlias = Float[np.ndarray, "4 4"]
 """A rigid motion; `T_a_b` maps coordinates of b to coordinates of a."""
 LinkPair: TypeAlias = tuple[str, str]
-"""Two link names, sorted."""
+"""Two link names, sorted; `sorted_pair` makes one."""
+
+
+def sorted_pair(a: str, b: str) -> LinkPair:
+    """The pair of two links, whichever is named first."""
+    return (a, b) if a < b else (b, a)
 
 
 @runtime_checkable

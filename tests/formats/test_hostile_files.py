@@ -55,6 +55,25 @@ def test_they_are_refused_with_the_place(tmp_path, name, text, expected):
 @pytest.mark.parametrize(
     "text",
     [
+        "a: 2001-99-99\n",  # ValueError
+        "? [{a: 1}]\n: 2\n",  # TypeError
+        "a: !!bool x\n",  # KeyError
+        "a: !!int ''\n",  # IndexError
+        "a: !!set x\n",  # AttributeError
+        "%YAML 1.1\n---\na: " + ":".join(["59"] * 400) + ".5\n",  # OverflowError
+        "a: # c\n  |\n\nb: 1\n",  # NotImplementedError
+        "%YAML 1.9\n---\na: 1\n",  # AssertionError
+    ],
+)
+def test_what_the_yaml_parser_lets_through_is_refused(tmp_path, text):
+    """Beside each file what ruamel.yaml 0.19 raises, none of which is an error of its own."""
+    with pytest.raises(FormatError, match="a.yml: not readable as YAML"):
+        formats.read(put(tmp_path, "a.yml", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         bomb() + "kinematics:\n  collision_spheres: *x9\n",
         bomb() + "kinematics: *x9\n",
         bomb() + "kinematics:\n  collision_spheres: {base: []}\n  collision_link_names: *x9\n",

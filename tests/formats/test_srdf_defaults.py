@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elbowroom import formats
+from elbowroom.errors import FormatError
 from elbowroom.pairs import read_pairs_srdf
 
 from .test_foreign_files import put
@@ -77,6 +78,14 @@ def test_missing_attributes_name_the_line(tmp_path, arm, old):
     path = put(tmp_path, "a.srdf", SRDF.replace(old, "", 1))
     with pytest.raises(ValueError, match="a.srdf: line [34]: .*is missing"):
         formats.read(path, robot=arm)
+
+
+def test_broken_pairs_stop_the_writing(tmp_path, arm):
+    path = put(tmp_path, "a.srdf", SRDF.replace('link1="waist_link" ', ""))
+    before = path.read_bytes()
+    with pytest.raises(FormatError, match="a.srdf: line 5: .*'link1' is missing"):
+        formats.write(path, robot=arm, pairs={("base_link", "waist_link"): "User"})
+    assert path.read_bytes() == before
 
 
 COMMENTED = """<robot name="teaarm">

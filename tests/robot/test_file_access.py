@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from elbowroom.errors import (
     DescriptionError,
     ElbowroomError,
     InputError,
+    MeshError,
     UnsafeFileError,
 )
 
@@ -134,6 +136,19 @@ def test_collada_in_disguise_is_refused(tmp_path):
             robot.link_mesh("a")
 
 
+def test_meshes_open_no_other_files(tmp_path):
+    parts = trimesh.Scene(trimesh.creation.box()).export(file_type="gltf")
+    for name, data in parts.items():
+        write(tmp_path, data, name)
+    text = parts["model.gltf"] + b" " * (-len(parts["model.gltf"]) % 4)
+    header = struct.pack("<4s4I", b"glTF", 2, 20 + len(text), len(text), 0x4E4F534A)
+    write(tmp_path, header + text, "m.glb")
+    assert len(trimesh.load(tmp_path / "m.glb").to_mesh().faces) == 12  # trimesh follows it
+    robot = load(tmp_path, robot_xml(link("a", collision('<mesh filename="m.glb"/>'))), "r.urdf")
+    with pytest.raises(MeshError, match="cannot be read as a mesh"):
+        robot.link_mesh("a")
+
+
 def test_a_mesh_that_vanishes_after_loading(tmp_path):
     write_box_mesh(tmp_path / "m.stl")
     robot = load(tmp_path, robot_xml(link("a", collision('<mesh filename="m.stl"/>'))), "r.urdf")
@@ -143,6 +158,12 @@ def test_a_mesh_that_vanishes_after_loading(tmp_path):
 
 
 class TestStructure:
+    def test_a_body_excluded_from_itself_is_no_pair(self, tmp_path):
+        bodies = '<body name="a"><geom size="1"/><body name="b"><geom size="1"/></body></body>'
+        excludes = '<exclude body1="a" body2="a"/><exclude body1="b" body2="a"/>'
+        text = f"<mujoco><worldbody>{bodies}</worldbody><contact>{excludes}</contact></mujoco>"
+        assert set(load(tmp_path, text, "r.xml").disabled_pairs) == {("a", "b")}
+
     def test_two_joints_to_one_child(self, tmp_path):
         text = robot_xml(link("a"), link("b"), joint("j", "a", "b"), joint("k", "a", "b"))
         with pytest.raises(DescriptionError, match="two parents: joints 'j' and 'k'"):
@@ -205,7 +226,7 @@ class TestStructure:
         with pytest.warns(ApproximationWarning, match=r"j at 99 is outside its limits \[-1, 1\]"):
             er.load_robot(path, srdf=srdf)
 
-    @pytest.mark.parametrize("options", [{"srdf": 3}, {"package_dirs": [3]}])
+    @pytest.mark.parametrize("options", [{"srdf": 3}, {"package_dirs": [3]}, {"package_dirs": 3}])
     def test_wrong_arguments(self, options):
         with pytest.raises(InputError):
             er.load_robot("teaarm", **options)

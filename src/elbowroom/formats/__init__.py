@@ -84,8 +84,8 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
     Raises:
         FormatError: the file does not follow its format; the message names the place.
     """
-    name = format or sniff(Path(path)) or None
-    return FORMATS[format_of(path, name)][0](path, robot=robot)
+    name = format_of(path, format or sniff(Path(path)))
+    return FORMATS[name][0](path, robot=robot)
 
 
 def write(

@@ -11,7 +11,7 @@ from .._files import write_bytes as write_bytes
 from ..errors import FormatError, InputError
 from ..spheres._model import MAX_BITS
 from ..spheres._model import short as short
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -44,7 +44,7 @@ def pair(a: str, b: str, where: str) -> LinkPair:
     """
     if a == b:
         raise FormatError(f"{where}: link {a!r} is paired with itself")
-    return (a, b) if a < b else (b, a)
+    return sorted_pair(a, b)
 
 
 def ignored_pairs(pairs: Any) -> dict[LinkPair, str]:
@@ -122,3 +122,26 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise FormatError(f"{path}: the file is empty")
     return text
+
+
+def lost_reasons(pairs: Mapping[LinkPair, str]) -> list[str]:
+    """Note on reasons that a format cannot hold."""
+    reasons = sum(bool(reason) for reason in pairs.values())
+    return [f"the reasons of {reasons} ignored pairs are not kept by this format"] if reasons else []
+
+
+def lost_spheres(model: SphereModel | None, unpadded: str = "") -> list[str]:
+    """Notes on what a format cannot hold of a model: names of attached objects, and padding.
+
+    Args:
+        model: the model.
+        unpadded: the kind of file, if it holds no padding.
+    """
+    if model is None:
+        return []
+    lost: list[str] = []
+    if model.objects:
+        lost.append(f"attached objects become spheres of their links: {', '.join(model.objects)}")
+    if unpadded and (model.self_padding or model.world_padding):
+        lost.append(f"padding is not kept by {unpadded}")
+    return lost

@@ -20,21 +20,18 @@ from .._poses import matrix_from_wxyz_xyz
 from ..errors import FormatError, UnknownLinkError, unknown
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, name_of, number, short
-from ._yaml import (
-    Spheres,
-    dump_yaml,
-    entries_of,
-    flow,
-    load_yaml,
-    lost_names,
-    lost_objects,
-    read_ignore,
-    read_padding,
-    read_spheres,
-    write_ignore,
-    write_spheres,
+from . import _link_maps as maps
+from ._contents import (
+    Contents,
+    for_robot,
+    ignored_pairs,
+    lost_reasons,
+    lost_spheres,
+    name_of,
+    number,
+    short,
 )
+from ._yaml import dump_yaml, flow, load_yaml
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -59,15 +56,13 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     data, notes = load_yaml(path)
     kinematics = _kinematics(data, path)
     spheres, sphere_notes = _spheres(kinematics, path)
-    extra, reserved = (
-        _extra(kinematics, "extra_links", path),
-        _extra(kinematics, "extra_collision_spheres", path),
-    )
+    extra = _extra(kinematics, "extra_links", path)
+    reserved = _extra(kinematics, "extra_collision_spheres", path)
     own = {link: entries for link, entries in spheres.items() if link not in extra}
-    world = read_padding(
+    world = maps.read_padding(
         kinematics.get("collision_sphere_buffer"), list(own), f"{path}: collision_sphere_buffer"
     )
-    between = read_padding(
+    between = maps.read_padding(
         kinematics.get("self_collision_buffer"), list(own), f"{path}: self_collision_buffer"
     )
     names = list(dict.fromkeys([*_names(kinematics, path), *own]))
@@ -78,7 +73,7 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
         notes.append(f"buffers of links that are not in the model are left out: {', '.join(left)}")
     model = SphereModel.from_links(
         names,
-        {link: _arrays(entries) for link, entries in own.items()},
+        {link: maps.arrays_of(entries) for link, entries in own.items()},
         world_padding={link: value for link, value in world.items() if link in names},
         self_padding={link: value for link, value in total.items() if link in names},
         robot_name=robot.name if robot else "",
@@ -88,8 +83,7 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     for link, entries in spheres.items():
         if link in extra and entries:
             model = _attach(model, link, extra[link], entries, f"{path}: extra_links: {link!r}")
-    ignored = read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
-    kept, outside = _known(ignored, model.link_names)
+    kept, outside = _known(_ignored(kinematics, path), model.link_names)
     if outside:
         notes.append(f"ignored pairs with links that have no place in the model: {outside}")
     return Contents(FORMAT, model, kept, notes=(*notes, *sphere_notes))
@@ -107,13 +101,12 @@ def write_curobo(
     data = load_yaml(path)[0] if path.exists() else {"robot_cfg": {"kinematics": _skeleton(robot)}}
     kinematics = _kinematics(data, path)
     ignored = ignored_pairs(pairs)
-    lost = lost_names(ignored)
+    lost = lost_reasons(ignored)
     links = spheres.link_names if spheres is not None else robot.link_names if robot is not None else None
     foreign = _foreign(kinematics, links, path)
     if pairs is not None:
-        old = read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
-        kept = {names: "" for names in old if foreign & set(names)}
-        kinematics["self_collision_ignore"] = write_ignore({**ignored, **kept})
+        kept = {names: "" for names in _ignored(kinematics, path) if foreign & set(names)}
+        kinematics["self_collision_ignore"] = maps.write_ignore({**ignored, **kept})
     if spheres is not None:
         lost += _write_model(kinematics, spheres, foreign, path)
     dump_yaml(path, data)
@@ -135,13 +128,13 @@ def _write_model(kinematics: Any, spheres: SphereModel, foreign: set[str], path:
             centers, radii = _in_extra_link(spheres, name, extra[name], f"{path}: extra_links: {name!r}")
             before = old_spheres.get(name)
             if before is None or not _same(before, centers, radii):
-                written[name] = entries_of(centers, radii)
+                written[name] = maps.entries_of(centers, radii)
             spheres = spheres.detach(name)
-    lost += lost_objects(spheres)
+    lost += lost_spheres(spheres)
     own = list(spheres.counts)
     held = list(dict.fromkeys([*old_names, *written]))
     kinematics["collision_link_names"] = flow([*own, *held])
-    kinematics["collision_spheres"] = {**write_spheres(spheres), **old_spheres, **written}
+    kinematics["collision_spheres"] = {**maps.write_spheres(spheres), **old_spheres, **written}
     world, total = spheres.world_padding, spheres.self_padding
     between: dict[str, float] = {}
     rounded: list[str] = []
@@ -158,7 +151,7 @@ def _write_model(kinematics: Any, spheres: SphereModel, foreign: set[str], path:
         ("collision_sphere_buffer", {link: world.get(link, 0.0) for link in own} if world else {}, 0.0),
         ("self_collision_buffer", between, {}),
     ):
-        before = read_padding(kinematics.get(key), held, f"{path}: {key}")
+        before = maps.read_padding(kinematics.get(key), held, f"{path}: {key}")
         kept = {link: value for link, value in before.items() if link in foreign or link in held}
         everything = {**values, **kept} if values or not kept else {**dict.fromkeys(own, 0.0), **kept}
         kinematics[key] = everything or default
@@ -186,6 +179,10 @@ def _names(kinematics: Any, path: Path) -> list[str]:
     return [name_of(link, f"{path}: collision_link_names") for link in value]
 
 
+def _ignored(kinematics: Any, path: Path) -> dict[LinkPair, str]:
+    return maps.read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
+
+
 def _foreign(kinematics: Any, links: Sequence[str] | None, path: Path) -> set[str]:
     """Links of the file that are not the robot's: those it adds itself and, if the links are known, all others."""
     found = {
@@ -196,11 +193,9 @@ def _foreign(kinematics: Any, links: Sequence[str] | None, path: Path) -> set[st
         found.update(_names(kinematics, path))
         for key in ("collision_spheres", "collision_sphere_buffer", "self_collision_buffer"):
             value = kinematics.get(key)
-            found.update(name_of(link, f"{path}: {key}") for link in value) if isinstance(
-                value, Mapping
-            ) else None
-        ignored = read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
-        found.update(name for names in ignored for name in names)
+            if isinstance(value, Mapping):
+                found.update(name_of(link, f"{path}: {key}") for link in value)
+        found.update(name for names in _ignored(kinematics, path) for name in names)
     return found - set(links or ())
 
 
@@ -228,8 +223,8 @@ def _in_extra_link(model: SphereModel, name: str, extra: Any, where: str) -> tup
 
 def _same(entries: Any, centers: np.ndarray, radii: np.ndarray) -> bool:
     """Whether the enabled spheres of a file are these, but for rounding of the transform."""
-    found = read_spheres({"link": entries}, "extra link")[0]["link"]
-    old_centers, old_radii = _arrays(found)
+    found = maps.read_spheres({"link": entries}, "extra link")[0]["link"]
+    old_centers, old_radii = maps.arrays_of(found)
     return np.array_equal(old_radii, radii) and np.allclose(
         np.reshape(old_centers, (-1, 3)), centers, rtol=0.0, atol=1e-12
     )
@@ -267,14 +262,14 @@ def _kinematics(data: Any, path: Path) -> Any:
     return kinematics
 
 
-def _spheres(kinematics: Any, path: Path) -> tuple[Spheres, list[str]]:
+def _spheres(kinematics: Any, path: Path) -> tuple[dict[str, maps.Entries], list[str]]:
     value = kinematics.get("collision_spheres")
     if value is None:
         return {}, ["the file holds no collision_spheres"]
     if not isinstance(value, str):
-        return read_spheres(value, f"{path}: collision_spheres")
+        return maps.read_spheres(value, f"{path}: collision_spheres")
     value, file, notes = _sphere_file(value, path)
-    found, more = read_spheres(value, f"{file}: collision_spheres")
+    found, more = maps.read_spheres(value, f"{file}: collision_spheres")
     return found, [*notes, *more]
 
 
@@ -293,19 +288,13 @@ def _sphere_file(name: str, path: Path) -> tuple[Any, Path, list[str]]:
     return data.get("collision_spheres", data), file, notes
 
 
-def _arrays(entries: list[tuple[list[float], float]]) -> tuple[list[list[float]], list[float]]:
-    return [center for center, _ in entries], [radius for _, radius in entries]
-
-
-def _attach(
-    model: SphereModel, link: str, extra: Any, entries: list[tuple[list[float], float]], where: str
-) -> SphereModel:
+def _attach(model: SphereModel, link: str, extra: Any, entries: maps.Entries, where: str) -> SphereModel:
     """Attaches the spheres of an extra link to the link that carries it."""
     T = _transform(extra, where)
     parent = name_of(extra["parent_link_name"], f"{where}: parent_link_name")
     if parent not in model.link_names:
         raise UnknownLinkError(f"{where}: parent_link_name: {unknown('link', parent, model.link_names)}")
-    centers, radii = _arrays(entries)
+    centers, radii = maps.arrays_of(entries)
     return model.attach(parent, np.array(centers) @ T[:3, :3].T + T[:3, 3], radii, link)
 
 
@@ -330,13 +319,12 @@ def _skeleton(robot: Robot | None) -> dict[str, Any]:
     """What a new file says of the robot itself, in version 2's names."""
     if robot is None:
         return {"format_version": 2.0}
-    leaves = [name for name in robot.link_names if not robot.child_joints(name)]
     return {
         "format_version": 2.0,
         "urdf_path": robot.path.name if robot.path else f"{robot.name}.urdf",
         "asset_root_path": "",
         "base_link": robot.tree.root,
-        "tool_frames": flow(leaves),
+        "tool_frames": maps.tool_frames(robot),
         "cspace": {
             "joint_names": flow(list(robot.joint_names)),
             "default_joint_position": flow(robot.default_cfg.tolist()),

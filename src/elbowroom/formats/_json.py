@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import FormatError, InputError
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs, pair, read_text, short, write_bytes
-from ._yaml import lost_names, lost_objects
+from ._contents import (
+    Contents,
+    for_robot,
+    ignored_pairs,
+    lost_reasons,
+    lost_spheres,
+    pair,
+    read_text,
+    short,
+    write_bytes,
+)
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -77,13 +86,12 @@ def write_json(
         raise InputError(f"{path}: sphere JSON needs spheres")
     style = style or ("collision" if pairs is not None else "full")
     ignored = ignored_pairs(pairs)
-    lost = [] if style == "full" else lost_objects(spheres)
-    if style != "full" and (spheres.self_padding or spheres.world_padding):
-        lost.append(f"padding is not kept by JSON of style {style!r}")
-    if ignored and style != "collision":
-        lost.append(f"ignored pairs are not kept by JSON of style {style!r}")
+    kind = f"JSON of style {style!r}"
+    lost = [] if style == "full" else lost_spheres(spheres, kind)
+    if style == "collision":
+        lost += lost_reasons(ignored)
     elif ignored:
-        lost += lost_names(ignored)
+        lost.append(f"ignored pairs are not kept by {kind}")
     write_bytes(Path(path), json.dumps(_data(spheres, list(ignored), style), indent=2).encode() + b"\n")
     return tuple(lost)
 

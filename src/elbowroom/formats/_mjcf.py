@@ -19,10 +19,9 @@ from ..errors import InputError
 from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, pair, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, lost_reasons, lost_spheres, pair, write_bytes
 from ._mjcf_tree import WORLD, text_of, tree_of
 from ._urdf import read_description
-from ._yaml import lost_names, lost_objects
 
 FORMAT = "mjcf"
 SPHERE_PREFIX = "sphere:"
@@ -35,6 +34,7 @@ def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
 
     path = Path(path)
     contents = read_description(path, robot, FORMAT)
+    # Not the robot's own disabled pairs, which leave out those with a world that is no link of it.
     spec: Any = mujoco.MjSpec.from_file(str(path))  # pyright: ignore[reportAttributeAccessIssue]
     excluded = {pair(entry.bodyname1, entry.bodyname2, f"{path}: exclude"): "" for entry in spec.excludes}
     return Contents(FORMAT, contents.spheres, excluded, contents.robot, contents.notes)
@@ -56,9 +56,7 @@ def write_mjcf(
     if spheres is None or robot is None:
         raise InputError(f"{path}: MJCF needs a robot and its spheres")
     model, ignored = for_robot(spheres, robot), ignored_pairs(pairs)
-    lost = [*lost_names(ignored), *lost_objects(spheres)]
-    if model.self_padding or model.world_padding:
-        lost.append("padding is not kept by MJCF")
+    lost = [*lost_reasons(ignored), *lost_spheres(spheres, "MJCF")]
     tree = read_xml(robot.path, "description") if robot.path is not None else None
     massive: set[str] | None = None
     if robot.path is None or tree is None or tree.getroot().tag != "mujoco":

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._poses import as_wxyz_xyz, matrix_from_wxyz_xyz
+from .._poses import as_wxyz_xyz
 from .._xml import parse_xml
 from ..errors import InputError
 from ..robot import Joint, Robot
+from ..robot._mjcf import motion
 from ..typing import Matrix4
 
 WORLD = "world"
@@ -111,19 +112,12 @@ def _body_frame(
     for joint in reversed(chain):
         after = joint.T_joint_child @ after
         if joint.name in constants:
-            after = _motion(joint, constants[joint.name]) @ after
+            after = motion(joint.type, joint.axis, constants[joint.name]) @ after
         elif joint.type != "fixed":
             R_body_joint = after[:3, :3].T
             moving.append((joint, R_body_joint @ joint.axis, -R_body_joint @ after[:3, 3]))
         after = joint.T_parent_joint @ after
     return after, moving[::-1]
-
-
-def _motion(joint: Joint, value: float) -> Matrix4:
-    if joint.type == "prismatic":
-        return matrix_from_wxyz_xyz(np.concatenate([[1.0, 0.0, 0.0, 0.0], value * joint.axis]))
-    turn = [[math.cos(value / 2)], math.sin(value / 2) * joint.axis, np.zeros(3)]
-    return matrix_from_wxyz_xyz(np.concatenate(turn))
 
 
 def _body(parent: Any, name: str, pose: np.ndarray) -> Any:

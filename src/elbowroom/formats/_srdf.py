@@ -18,23 +18,15 @@ from ..pairs import PairMatrix
 from ..pairs._srdf import TO_SRDF, edit_pairs, read_pairs_srdf
 from ..robot._srdf import link_pair, srdf_tree
 from ..spheres import SphereModel
-from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, write_bytes
-from ._yaml import lost_objects
+from ..typing import LinkPair, sorted_pair
+from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
 
 if TYPE_CHECKING:
     from ..robot import Robot
 
 FORMAT = "srdf"
-REASONS = {
-    "ADJACENT": "Adjacent",
-    "ALWAYS": "Always",
-    "DEFAULT": "Default",
-    "NEVER_PROVED": "Never",
-    "NEVER_SAMPLED": "Never",
-    "USER": "User",
-}
-"""Our reasons -> MoveIt's words; others are written as they are."""
+REASONS = {reason.name: word for reason, word in TO_SRDF.items()}
+"""Names of our reasons -> MoveIt's words; others are written as they are."""
 DEFAULT_OFF = "disable_default_collisions"
 
 
@@ -68,11 +60,10 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
                 radii.append(radius[0])
             else:
                 notes.append(f"link {link!r}: radius 0 means no sphere; left out")
-    model = (
-        SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name}) if spheres else None
-    )
-    if model is not None:
-        model = for_robot(model, robot)
+    model = None
+    if spheres:
+        found = SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name})
+        model = for_robot(found, robot)
     ignored, said = _read_pairs(root, path, robot)
     return Contents(FORMAT, model, ignored, notes=(*notes, *said))
 
@@ -111,15 +102,13 @@ def write_srdf(
         name = robot.name if robot else (spheres.robot_name if spheres else "") or "robot"
         tree = parse_xml(etree.tostring(etree.Element("robot", name=name)), str(path))
     root = tree.getroot()
-    lost = lost_objects(spheres)
+    lost = lost_spheres(spheres, "SRDF")
     if spheres is not None:
         _write_spheres(root, spheres)
-        if spheres.self_padding or spheres.world_padding:
-            lost.append("padding is not kept by SRDF")
     if isinstance(pairs, PairMatrix):
         edit_pairs(root, pairs, str(path))
     elif pairs is not None:
-        lost += _write_pairs(root, ignored_pairs(pairs), robot)
+        lost += _write_pairs(root, ignored_pairs(pairs), robot, str(path))
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
 
@@ -147,20 +136,19 @@ def _write_spheres(root: Any, spheres: SphereModel) -> None:
         element[-1].tail = "\n  "
 
 
-def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None) -> list[str]:
+def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None, where: str) -> list[str]:
     """Updates elements in place, removes those that no longer hold, appends new ones; returns what is lost."""
     off = {element.get("link") for element in root.findall(DEFAULT_OFF)}
     enabled: set[LinkPair] = set()
     for element in root.findall("enable_collisions"):
-        a, b = element.get("link1", ""), element.get("link2", "")
-        if (min(a, b), max(a, b)) in ignored:
+        names = link_pair(where, element, FormatError)
+        if names in ignored:
             remove(root, element)
         else:
-            enabled.add((min(a, b), max(a, b)))
+            enabled.add(names)
     present: set[LinkPair] = set()
     for element in root.findall("disable_collisions"):
-        a, b = element.get("link1", ""), element.get("link2", "")
-        names = (min(a, b), max(a, b))
+        names = link_pair(where, element, FormatError)
         if names not in ignored or names in present:
             remove(root, element)
             continue
@@ -172,13 +160,13 @@ def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None
         reason = REASONS.get(ignored[a, b], ignored[a, b]) or "User"
         if not (robot is not None and off & {a, b} and reason == "User"):  # the default says so already
             append(root, "disable_collisions", {"link1": a, "link2": b, "reason": reason})
-    if off and robot is None:
-        return [f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"]
-    for link in sorted(off & set(robot.link_names)) if robot is not None else ():
-        for other in robot.link_names if robot is not None else ():
-            names = (min(link, other), max(link, other))
-            if other != link and names not in ignored and names not in enabled:
-                named = {"link1": names[0], "link2": names[1]}
-                append(root, "enable_collisions", named, after=("disable_collisions",))
-                enabled.add(names)
+    if robot is None:
+        text = f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"
+        return [text] if off else []
+    for link in sorted(off & set(robot.link_names)):
+        for other in robot.link_names:
+            a, b = sorted_pair(link, other)
+            if a != b and (a, b) not in ignored and (a, b) not in enabled:
+                append(root, "enable_collisions", {"link1": a, "link2": b}, after=("disable_collisions",))
+                enabled.add((a, b))
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
@@ -14,11 +14,7 @@ from .._xml import read_xml
 from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, load_robot
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs, write_bytes
-from ._yaml import lost_objects
-
-if TYPE_CHECKING:
-    from ..typing import LinkPair
+from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
 
 FORMAT = "urdf"
 
@@ -76,7 +72,7 @@ def write_urdf(
     root = tree.getroot()
     if root.tag != "robot":
         raise InputError(f"{path}: the robot was loaded from <{root.tag}>, not from a URDF")
-    model, lost = for_robot(spheres, robot), lost_objects(spheres)
+    model, lost = for_robot(spheres, robot), lost_spheres(spheres, "URDF")
     for link in root.findall("link"):
         name = link.get("name")
         centers, radii = model.link(name)
@@ -87,7 +83,8 @@ def write_urdf(
         _replace(
             link, link.findall("collision"), [_collision(c, r) for c, r in zip(centers, radii, strict=True)]
         )
-    lost += _losses(model, ignored_pairs(pairs))
+    if ignored_pairs(pairs):
+        lost.append("ignored pairs are not kept by URDF; write an SRDF beside it")
     if path.parent.resolve() != robot.path.parent.resolve():
         lost += _anchor_meshes(root, robot.path.parent)
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
@@ -101,11 +98,6 @@ def _anchor_meshes(root: Any, folder: Path) -> list[str]:
         mesh.set("filename", (folder / mesh.get("filename")).resolve().as_uri())
     text = f"{len(relative)} relative mesh paths became absolute, for the file is in another folder"
     return [text] if relative else []
-
-
-def _losses(model: SphereModel, ignored: dict[LinkPair, str]) -> list[str]:
-    lost = ["padding is not kept by URDF"] if model.self_padding or model.world_padding else []
-    return [*lost, *(["ignored pairs are not kept by URDF; write an SRDF beside it"] if ignored else [])]
 
 
 def _collision(center: np.ndarray, radius: float) -> Any:

@@ -12,19 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, unknown
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs, short
-from ._yaml import (
-    dump_yaml,
-    flow,
-    load_yaml,
-    lost_names,
-    lost_objects,
-    read_ignore,
-    read_padding,
-    read_spheres,
-    write_ignore,
-    write_spheres,
-)
+from . import _link_maps as maps
+from ._contents import Contents, for_robot, ignored_pairs, lost_reasons, lost_spheres, short
+from ._yaml import dump_yaml, flow, load_yaml
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -55,19 +45,19 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
     geometry = _section(data, "geometry", path)
     if group not in geometry:
         raise FormatError(f"{path}: collision: {unknown('geometry', group, map(str, geometry))}")
-    spheres, sphere_notes = read_spheres(
+    spheres, sphere_notes = maps.read_spheres(
         _section(geometry, group, path).get("spheres"), f"{path}: geometry: {group}"
     )
     links = list(spheres)
     model = SphereModel.from_links(
         links,
-        {link: ([c for c, _ in entries], [r for _, r in entries]) for link, entries in spheres.items()},
+        {link: maps.arrays_of(entries) for link, entries in spheres.items()},
         world_padding=_known(world, links, f"{path}: collision: buffer_distance", notes),
         self_padding=_known(own, links, f"{path}: self_collision: buffer_distance", notes),
         robot_name=robot.name if robot else "",
         evidence={"source": path.name, "geometry": group},
     )
-    ignored = read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
+    ignored = maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
     return Contents(FORMAT, for_robot(model, robot), ignored, notes=(*notes, *sphere_notes))
 
 
@@ -91,11 +81,11 @@ def write_xrdf(
         world["geometry"], own["geometry"] = group, group
         world["buffer_distance"] = dict(spheres.world_padding)
         own["buffer_distance"] = dict(spheres.self_padding)
-        _open(_open(data, "geometry", path), group, path)["spheres"] = write_spheres(spheres)
+        _open(_open(data, "geometry", path), group, path)["spheres"] = maps.write_spheres(spheres)
     if pairs is not None:
-        own["ignore"] = write_ignore(ignored)
+        own["ignore"] = maps.write_ignore(ignored)
     dump_yaml(path, data)
-    return (*lost_names(ignored), *lost_objects(spheres))
+    return (*lost_reasons(ignored), *lost_spheres(spheres))
 
 
 def _load(path: Path) -> tuple[Any, list[str]]:
@@ -141,7 +131,7 @@ def _group(world: Any, own: Any, path: Path) -> str | None:
 
 
 def _known(section: Any, links: list[str], where: str, notes: list[str]) -> dict[str, float]:
-    padding = read_padding(section.get("buffer_distance"), links, where)
+    padding = maps.read_padding(section.get("buffer_distance"), links, where)
     for link in padding:
         if link not in links:
             notes.append(f"{where}: link {link!r} has no spheres; its buffer is left out")
@@ -151,10 +141,9 @@ def _known(section: Any, links: list[str], where: str, notes: list[str]) -> dict
 def _skeleton(robot: Robot | None) -> dict[str, Any]:
     data: dict[str, Any] = {"format": "xrdf", "format_version": VERSION}
     if robot is not None:
-        leaves = [name for name in robot.link_names if not robot.child_joints(name)]
         data["default_joint_positions"] = dict(
             zip(robot.joint_names, robot.default_cfg.tolist(), strict=True)
         )
         data["cspace"] = {"joint_names": flow(list(robot.joint_names))}
-        data["tool_frames"] = flow(leaves)
+        data["tool_frames"] = maps.tool_frames(robot)
     return data

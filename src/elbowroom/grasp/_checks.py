@@ -21,7 +21,7 @@ from jaxtyping import Float
 
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..errors import InputError
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 from ._execute import GraspMotion
 from ._grasp import Grasp, as_number
 from ._hand import Hand
@@ -109,7 +109,7 @@ class GraspChecker:
 
         joined = {frozenset((joint.parent, joint.child)) for joint in self.hand.robot.tree.joints}
         apart = [pair for pair in combinations(self._links, 2) if frozenset(pair) not in joined]
-        return ExactCollision(self.hand.robot, sorted((min(pair), max(pair)) for pair in apart))
+        return ExactCollision(self.hand.robot, sorted(sorted_pair(*pair) for pair in apart))
 
     @cached_property
     def _apart_at_rest(self) -> np.ndarray:

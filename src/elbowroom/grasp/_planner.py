@@ -214,7 +214,11 @@ class GraspPlanner:
         if isinstance(opposition, Wrap):
             found = self.wrap(name).solve(width)
             s, ctrl, tilt = found.s, found.ctrl, found.tilt
-            more: dict[str, Any] = {"measured": found.measured, "midpoint": found.axis, "touching": found.touching}
+            more: dict[str, Any] = {
+                "measured": found.measured,
+                "midpoint": found.axis,
+                "touching": found.touching,
+            }
         else:
             branch = self.branch(name)
             state, s = branch.solve(width)

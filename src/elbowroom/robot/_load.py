@@ -18,6 +18,7 @@ from .._xml import read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
 from ._catalogue import find_robot
 from ._parts import Parts
+from ._resolve import as_folders
 from ._robot import Robot
 from ._srdf import Srdf, read_srdf
 from ._tree import KinematicTree, build_tree
@@ -61,7 +62,7 @@ def load_robot(
     srdf_path, path = (Path(srdf) if srdf is not None else None), None
     if isinstance(source, (str, os.PathLike)):
         path, known_srdf, known_dirs = _locate(source)
-        parts = _read_file(path, (*_as_tuple(package_dirs), *known_dirs), use_visual)
+        parts = _read_file(path, (*as_folders(package_dirs), *known_dirs), use_visual)
         srdf_path = srdf_path or known_srdf
         origin = str(source)
     else:
@@ -80,10 +81,6 @@ def load_robot(
             f"{robot.name}: not everything is represented exactly\n  {listing}", ApproximationWarning, 2
         )
     return robot
-
-
-def _as_tuple(package_dirs: Iterable[str | os.PathLike[str]]) -> tuple[str | os.PathLike[str], ...]:
-    return (package_dirs,) if isinstance(package_dirs, (str, os.PathLike)) else tuple(package_dirs)
 
 
 def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Path, ...]]:
@@ -105,7 +102,7 @@ def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Pa
     return entry.description, entry.srdf, entry.package_dirs
 
 
-def _read_file(path: Path, package_dirs: tuple[str | os.PathLike[str], ...], use_visual: bool) -> Parts:
+def _read_file(path: Path, package_dirs: tuple[Path, ...], use_visual: bool) -> Parts:
     tree = read_xml(path)
     tag = tree.getroot().tag
     if tag == "robot":

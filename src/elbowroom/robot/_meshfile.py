@@ -6,6 +6,7 @@ every corner); nothing else is repaired. A mesh that cannot be read or holds no 
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..errors import MeshError, UnsafeFileError
 from ._types import MeshData, frozen
 
 FORMATS = (".stl", ".obj", ".dae", ".ply", ".glb", ".off")
-"""Formats in one file each: nothing in them can make a reader open other files."""
+"""Formats in one file each; what they name besides (textures, materials, buffers elsewhere) is not opened."""
 MAX_BYTES = 512 * 2**20
 """Largest mesh file read; far above any robot link in use, far below a computer's memory."""
 
@@ -24,34 +25,38 @@ def read_mesh(path: Path, scale: tuple[float, ...], where: str) -> MeshData:
     """Reads a mesh file; all its pieces are joined.
 
     Args:
-        path: STL, OBJ, DAE, PLY, GLB ... whatever trimesh reads.
+        path: the file, of one of `FORMATS`.
         scale: factors along x, y, z; a mirrored mesh (odd number of negatives) is wound outward again.
         where: element that asks, for messages.
 
     Raises:
-        MeshError: unreadable, too large, empty, or with vertices that are not finite.
+        MeshError: of another format, unreadable, too large, empty, or with vertices that are not finite.
+        UnsafeFileError: a Collada file with a document type or entities, or one that hides them.
     """
     import trimesh
 
-    if path.suffix.lower() not in FORMATS:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
         raise MeshError(
             f"{where}: {path.name}: meshes of this kind are not read; allowed are {', '.join(FORMATS)}"
         )
     try:
         size = path.stat().st_size
-        unsafe = path.suffix.lower() == ".dae" and size <= MAX_BYTES and _unsafe_xml(path.read_bytes())
+        if size > MAX_BYTES:
+            raise MeshError(
+                f"{where}: {path} has {size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
+            )
+        data = path.read_bytes()
     except OSError as error:
         raise MeshError(f"{where}: {path} cannot be read: {error}") from error
-    if size > MAX_BYTES:
-        raise MeshError(
-            f"{where}: {path} has {size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read"
-        )
-    if unsafe:
+    if suffix == ".dae" and _unsafe_xml(data):
         raise UnsafeFileError(
             f"{where}: {path}: document types, entities, archives and UTF-16 are not allowed in a mesh"
         )
     try:
-        loaded: Any = trimesh.load(path, process=False, skip_materials=True)
+        # From memory: given a path or an open file, trimesh would follow what it names to other files.
+        memory = io.BytesIO(data)
+        loaded: Any = trimesh.load(memory, file_type=suffix[1:], process=False, skip_materials=True)
         mesh = loaded.to_mesh() if isinstance(loaded, trimesh.Scene) else loaded
         vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
         vertices = vertices * _unit_in_metres(mesh.metadata.get("units") or loaded.metadata.get("units"))

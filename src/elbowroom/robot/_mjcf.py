@@ -18,7 +18,7 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import DescriptionError
-from ..typing import LinkPair, Matrix4
+from ..typing import LinkPair, Matrix4, sorted_pair
 from . import _tessellate
 from ._meshfile import clean_triangles
 from ._mjcf_files import check_files
@@ -180,10 +180,10 @@ class _Reader:
         else:
             type_ = "prismatic"
         # The body's pose belongs to the reference value; ours to zero.
-        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ _motion(type_, axis, -reference)
+        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ motion(type_, axis, -reference)
         T_joint_child = _pose(-anchor, np.array([1.0, 0.0, 0.0, 0.0]))
         if index in self.constants:
-            T_moved = _motion(type_, axis, self.constants[index])
+            T_moved = motion(type_, axis, self.constants[index])
             return fixed_joint(
                 self.joint_names[index], parent, child, T_carrier @ T_zero @ T_moved @ T_joint_child
             )
@@ -318,8 +318,8 @@ class _Reader:
         found: dict[LinkPair, str] = {}
         for signature in self.model.exclude_signature.tolist():
             a, b = (self.body_names[body] for body in (signature >> 16, signature & 0xFFFF))
-            if a in links and b in links:
-                found[(a, b) if a < b else (b, a)] = "MJCF exclude"
+            if a != b and a in links and b in links:
+                found[sorted_pair(a, b)] = "MJCF exclude"
         return found
 
     def _keyframes(self) -> dict[str, dict[str, float]]:
@@ -343,7 +343,8 @@ def fixed_joint(name: str, parent: str, child: str, T_parent_child: Matrix4) -> 
     return Joint(name, "fixed", parent, child, frozen(T_parent_child), frozen(np.array([0.0, 0.0, 1.0])))
 
 
-def _motion(type_: JointType, axis: np.ndarray, value: float) -> Matrix4:
+def motion(type_: JointType, axis: np.ndarray, value: float) -> Matrix4:
+    """What a joint that moves does to its child at a value."""
     if type_ == "prismatic":
         return _pose(value * axis, np.array([1.0, 0.0, 0.0, 0.0]))
     return _pose(np.zeros(3), np.concatenate([[math.cos(value / 2)], math.sin(value / 2) * axis]))

@@ -128,12 +128,12 @@ def as_robot(robot: Any) -> Robot:
     except AttributeError:
         raise InputError(f"expected an elbowroom or pyroki Robot, found a {type(robot).__name__}") from None
     carrier = np.asarray(links.parent_joint_indices)
-    child_of = {int(joint): links.names[index] for index, joint in enumerate(carrier) if joint >= 0}
+    link_of = {int(joint): index for index, joint in enumerate(carrier) if joint >= 0}
+    child_of = {joint: links.names[index] for joint, index in link_of.items()}
     root = links.names[int(np.flatnonzero(carrier < 0)[0])]
     parents = np.asarray(joints.parent_indices)
     # Newer versions place links in their joint's frame (MJCF bodies); older ones have link and joint frame coincide.
     placed = getattr(links, "T_parent_joint_link", None)
-    link_of = {int(joint): index for index, joint in enumerate(carrier) if joint >= 0}
 
     def link_in_joint(joint: int) -> np.ndarray:
         if placed is None:

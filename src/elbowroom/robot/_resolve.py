@@ -32,17 +32,7 @@ class MeshResolver:
         Raises:
             InputError: one of `package_dirs` is not a folder.
         """
-        if isinstance(package_dirs, (str, os.PathLike)):
-            package_dirs = (package_dirs,)
-        try:
-            given = [Path(entry).expanduser().absolute() for entry in package_dirs]
-        except TypeError as error:
-            raise InputError(
-                f"package_dirs: expected paths of folders, found {package_dirs!r:.80}"
-            ) from error
-        for entry in given:
-            if not entry.is_dir():
-                raise InputError(f"package_dirs: {entry} is not a folder")
+        given = as_folders(package_dirs)
         ros = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
         self._ros_dirs = [Path(entry).absolute() for entry in ros if entry]
         self._trusted = [*given, *self._ros_dirs]
@@ -127,6 +117,23 @@ class MeshResolver:
     def _absolute(self, path: str) -> Path:
         base = self._folder or Path.cwd()
         return Path(os.path.normpath(base / path))
+
+
+def as_folders(package_dirs: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Absolute paths of `package_dirs`; a single path counts as one folder.
+
+    Raises:
+        InputError: something that is not a path, or not a folder.
+    """
+    entries = (package_dirs,) if isinstance(package_dirs, (str, os.PathLike)) else package_dirs
+    try:
+        folders = [Path(entry).expanduser().absolute() for entry in entries]
+    except TypeError as error:
+        raise InputError(f"package_dirs: expected paths of folders, found {package_dirs!r:.80}") from error
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"package_dirs: {folder} is not a folder")
+    return folders
 
 
 def _existing(candidates: list[Path], address: str, where: str) -> Path:

@@ -49,7 +49,7 @@ class Robot:
     notes: tuple[Note, ...] = ()
     """What was approximated, held, skipped or meshed; see `Note`."""
     disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
-    """Link pairs that the SRDF disables, with its reasons."""
+    """Link pairs that the SRDF disables, with its reasons, and those that an MJCF excludes."""
     source: str = ""
     """What it was loaded from, as given."""
     path: Path | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._xml import at_line, attribute, numbers, read_xml
 from ..errors import DescriptionError, ElbowroomError, unknown
-from ..typing import LinkPair
+from ..typing import LinkPair, sorted_pair
 
 
 @dataclass(frozen=True)
@@ -97,4 +97,4 @@ def link_pair(where: str, element: Any, error: type[ElbowroomError] = Descriptio
     a, b = (attribute(where, element, name, error) for name in ("link1", "link2"))
     if a == b:
         raise error(f"{at_line(where, element)}: link {a!r} is paired with itself")
-    return (a, b) if a < b else (b, a)
+    return sorted_pair(a, b)
