@@ -249,4 +249,4 @@ NEIGHBOURS = np.argsort(-(FIBONACCI @ FIBONACCI.T), axis=1)[:, 1:7]
 LATTICE = _lattice()
 """The 26 directions to the neighbours in a cubic lattice."""
 OFFSETS = _offsets()
-"""Offsets tried around the best direction; fixed, so that the same question has the same answer."""
+"""Offsets tried around the best direction: fixed, nothing is random."""
