@@ -15,7 +15,8 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._xml import append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
 from ..pairs import PairMatrix
-from ..pairs._srdf import TO_SRDF, edit_pairs, read_pairs_srdf
+from ..pairs._given import matrix_from_ignored
+from ..pairs._srdf import TO_SRDF, edit_pairs, pairs_in_srdf
 from ..robot._srdf import link_pair, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, sorted_pair
@@ -79,12 +80,16 @@ def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPa
         return ignored, [
             f"{found} not applied: what they mean depends on the robot; give it"
         ] if found else []
-    matrix = read_pairs_srdf(path, robot)
     known = {names: reason for names, reason in ignored.items() if set(names) <= set(robot.link_names)}
+    evidence, notes = pairs_in_srdf(root, where, robot)
+    if root.find(DEFAULT_OFF) is None:
+        return known, notes
+    matrix = matrix_from_ignored(
+        robot, evidence, "SRDF", notes
+    )  # of defaults, only links with geometry count
     for names, reason in matrix.ignored.items():
         known.setdefault(names, TO_SRDF[reason])
-    notes = [note for note in matrix.notes if root.find(DEFAULT_OFF) is not None or "geometry" not in note]
-    return known, notes
+    return known, list(matrix.notes)
 
 
 def write_srdf(

@@ -72,7 +72,7 @@ class PairEvidence:
     """DEFAULT: the pose at which the spheres overlap; CHECKED: a configuration that meets, when a search or a
     proof attempt found one that sampling had not."""
     source: str = "computed"
-    """computed, user, or what said so: SRDF, MJCF, cuRobo configuration."""
+    """computed, user, or what said so: SRDF, SRDF default, MJCF, cuRobo configuration."""
     srdf_reason: str | None = None
     """What the robot's SRDF says of the pair, whether or not it was followed."""
     seconds: float = field(default=0.0, compare=False)

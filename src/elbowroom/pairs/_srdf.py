@@ -31,6 +31,8 @@ TO_SRDF = {
     PairReason.USER: "User",
 }
 """Our reasons as SRDF writes them."""
+BY_DEFAULT = "SRDF default"
+"""Source of pairs that `<disable_default_collisions>` disables without naming them."""
 
 
 def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
@@ -41,8 +43,12 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
     Raises:
         DescriptionError: broken XML, missing attributes, a link paired with itself, or no link in common.
     """
-    where = str(path)
-    root = srdf_tree(Path(path)).getroot()
+    ignored, notes = pairs_in_srdf(srdf_tree(Path(path)).getroot(), str(path), robot)
+    return matrix_from_ignored(robot, ignored, "SRDF", notes)
+
+
+def pairs_in_srdf(root: Any, where: str, robot: Robot) -> tuple[dict[LinkPair, PairEvidence], list[str]]:
+    """The pairs of a robot that the elements of an SRDF disable, and notes on links that it does not have."""
     notes: list[str] = []
     ignored: dict[LinkPair, PairEvidence] = {}
     known = set(robot.link_names)
@@ -54,7 +60,7 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
         for other in robot.link_names:
             if other != link:
                 text = f"ignored because the SRDF disables collisions of {link} by default"
-                ignored[sorted_pair(link, other)] = PairEvidence(PairReason.USER, text, source="SRDF")
+                ignored[sorted_pair(link, other)] = PairEvidence(PairReason.USER, text, source=BY_DEFAULT)
     for element in root.findall("enable_collisions"):
         pair = link_pair(where, element)
         if set(pair) <= known:
@@ -71,7 +77,7 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
             notes.append(f"disable_collisions: {unknown('link', _missing(pair, known), robot.link_names)}")
     if notes and not used and not ignored:
         raise DescriptionError(f"{where}: the SRDF is for another robot than {robot.name}; {notes[0]}")
-    return matrix_from_ignored(robot, ignored, "SRDF", notes)
+    return ignored, notes
 
 
 def write_pairs_srdf(
@@ -127,7 +133,7 @@ def edit_pairs(root: Any, pairs: PairMatrix, where: str) -> None:
         else:
             enabled.add(pair)
     for pair, found in wanted.items():
-        if pair not in written and not (off & set(pair) and "by default" in found.text):
+        if pair not in written and not (off & set(pair) and found.source == BY_DEFAULT):
             _update(_add(root, "disable_collisions", pair), found)
     for pair in sorted(checked - enabled):
         if off & set(pair):
