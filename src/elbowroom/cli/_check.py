@@ -137,9 +137,8 @@ def _exact_report(
 ) -> tuple[dict[str, Any], np.ndarray]:
     """The same report from the meshes: depth and contact point of every colliding pair."""
     from ..mesh import ExactCollision
-    from ..pairs import pairs_by_mesh
 
-    exact = ExactCollision(robot, pairs_by_mesh(robot, pairs))
+    exact = ExactCollision(robot, pairs)
     free = np.atleast_1d(exact.free(cfgs))
     bad = np.flatnonzero(~free)
     shown = range(len(cfgs)) if len(cfgs) <= LISTED else bad[:LISTED].tolist()

@@ -96,23 +96,22 @@ def self_collision(report: Report, robot: Robot, model: SphereModel) -> None:
     """Pairs with reasons, a fast check by spheres, and the exact one by meshes."""
     from ..distance import SelfCollisionChecker
     from ..mesh import ExactCollision
-    from ..pairs import compute_pairs, pairs_by_mesh
+    from ..pairs import compute_pairs
 
     pairs = compute_pairs(robot, model)
     pairs.heat_map().savefig(report.folder / "pairs.png", dpi=90, bbox_inches="tight")
     checker, exact = SelfCollisionChecker(robot, model, pairs), ExactCollision(robot, pairs)
     cfgs = robot.random_cfgs(2_000)
-    quick, true = checker.free(cfgs), exact.free(cfgs)
+    quick, true = checker.free(cfgs), ExactCollision(robot, pairs.by_spheres).free(cfgs)
     missed, alarms = int((quick & ~true).sum()), int((~quick & true).sum())
-    more = len(pairs_by_mesh(robot, pairs)) - len(pairs.checked)
     contacts = exact.contacts(robot.named_cfgs["self_collision"])
     counts = ", ".join(f"{count} {reason}" for reason, count in pairs.counts().items())
     report.add(
         "Self-collision",
-        f"{len(pairs.entries)} pairs of links: {counts} ({more} more are for meshes alone, their spheres overlap). "
-        f"Of {len(cfgs)} random configurations the meshes of checked pairs collide in {int((~true).sum())}; the "
-        f"spheres miss {missed} of these and raise {alarms} false alarms. At the pose named self_collision "
-        f"{len(contacts)} pairs touch, {contacts[0].link_a} and {contacts[0].link_b} deepest, by "
+        f"{len(pairs.entries)} pairs of links: {counts} ({len(pairs.by_meshes)} of the checked are for meshes alone, "
+        f"their spheres overlap at rest). Of {len(cfgs)} random configurations the meshes of the others collide in "
+        f"{int((~true).sum())}; the spheres miss {missed} of these and raise {alarms} false alarms. At the pose named "
+        f"self_collision {len(contacts)} pairs touch, {contacts[0].link_a} and {contacts[0].link_b} deepest, by "
         f"{contacts[0].depth * 1e3:.1f} mm.",
         ("pairs.png",),
         pairs=counts,

@@ -48,17 +48,17 @@ class Options(SphereOptions):
     buffer: float = 0.02
     """Padding in metres when asking whether a pair never meets."""
     pose: tuple[str, ...] = ("default",)
-    """Named poses at which overlapping pairs are ignored; none with --pose."""
-    use_srdf: bool = False
-    """Take the pairs that the SRDF disables as ignored, with its reasons."""
+    """Named poses at which links may touch: pairs whose meshes do are ignored; none with --pose."""
+    use_srdf: bool = True
+    """Ignore the pairs that the SRDF disables or the MJCF excludes, with their reasons."""
     proof_boxes: int = 20_000
     """Boxes of joint values that one proof may take; more prove more."""
     all: bool = False
     """List the pairs that are checked too."""
     diff: bool = False
-    """Compare with the SRDF's own pairs."""
+    """Compare with the SRDF's own pairs, which are then not taken over."""
     out: Path | None = None
-    """SRDF file to write; an existing one is edited, its comments and other elements kept."""
+    """File to write: .json holds everything; an existing .srdf is edited, its comments and other elements kept."""
     plot: Path | None = None
     """PNG with the matrix in colours."""
     checkpoint: Path | None = None
@@ -78,7 +78,7 @@ def run(options: Options) -> int:
         seed=options.seed,
         buffer=options.buffer,
         default_cfgs=options.pose,
-        use_srdf=options.use_srdf,
+        use_srdf=options.use_srdf and not options.diff,
         proof_boxes=options.proof_boxes,
     )
     start = time.perf_counter()
@@ -101,8 +101,10 @@ def _write(pairs: PairMatrix, options: Options) -> list[str]:
     if options.out is not None:
         from ..pairs import write_pairs_srdf
 
-        template = options.out if options.out.exists() else options.srdf
-        notes += write_pairs_srdf(options.out, pairs, template)
+        if options.out.suffix.lower() == ".srdf" and not options.out.exists() and options.srdf is not None:
+            notes += write_pairs_srdf(options.out, pairs, options.srdf)
+        else:
+            notes += pairs.write(options.out)
     if options.plot is not None:
         make_folder(options.plot.parent)
         pairs.heat_map().savefig(options.plot, dpi=200)
@@ -139,11 +141,23 @@ def _report(
                 "confidence": found.confidence,
                 "clearance": found.clearance,
                 "boxes": found.boxes,
+                "decided_by": found.decided_by,
+                "mesh_samples": found.mesh_samples,
+                "mesh_hits": found.mesh_hits,
+                "mesh_depth": found.mesh_depth,
+                "source": found.source,
                 "srdf": found.srdf_reason,
             }
             for (a, b), found in pairs.entries.items()
         ],
-        "notes": notes,
+        "default_pose": pairs.default_pose
+        and {
+            "cfg": pairs.default_pose.cfg,
+            "source": pairs.default_pose.source,
+            "guessed_joints": pairs.default_pose.guessed_joints,
+        },
+        "notes": pairs.notes,
+        "not_written": notes,
         **({} if changes is None else {"differs_from_srdf": changes}),
     }
 
@@ -165,6 +179,9 @@ def _print(
         if options.all or found.reason.name != "CHECKED":
             table.add_row(escape(a), escape(b), str(found.reason), escape(found.text))
     out.print(table)
+    out.print(escape(f"default pose: {pairs.default_pose}"))
+    for note in pairs.notes:
+        out.print(escape(f"note: {note}"))
     if not options.all:
         out.print(f"{len(pairs.checked)} pairs are checked; --all lists them")
     if changes is not None:

@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float, Int
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError, shape_text
-from ..robot import Robot, as_robot, pair_list
+from ..robot import Robot, as_robot
 from ..typing import LinkPair
-from ._inputs import Spheres, default_pairs, link_values, sphere_arrays
+from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 from ._layout import LANES
 from ._model import PackedModel, pack_model, reorder_pairs
 
@@ -74,7 +74,8 @@ class SelfCollisionChecker:
         Args:
             robot: an Elbowroom or pyroki Robot.
             spheres: the sphere model; its self padding counts.
-            pairs: a PairMatrix or (link, link) tuples; None checks all pairs that are not adjacent.
+            pairs: a PairMatrix, of which the pairs are checked that spheres can decide (`by_spheres`; the others
+                are in `left_to_meshes`), or (link, link) tuples; None checks all pairs that are not adjacent.
             buffer: metres added to the radii of every link, or by link.
             threads: for large batches; None uses all cores this process may run on.
 
@@ -88,7 +89,10 @@ class SelfCollisionChecker:
         if radii.min() <= 0.0:
             raise InputError("a negative buffer makes a radius zero or less")
         solid = {names[k] for k in np.unique(links)}
-        asked = default_pairs(self.robot, solid) if pairs is None else pair_list(names, pairs)
+        given = default_pairs(self.robot, solid) if pairs is None else pairs
+        asked, left = pairs_for_spheres(names, given, "SelfCollisionChecker")
+        self.left_to_meshes: tuple[LinkPair, ...] = left
+        """Checked pairs of a PairMatrix that only meshes can decide: free here says nothing of them."""
         kept = tuple(pair for pair in asked if pair[0] in solid and pair[1] in solid)
         self.pairs: tuple[LinkPair, ...] = kept
         """Link pairs that are checked, in the order of `pair_distances`; pairs without spheres are left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Protocol
@@ -10,8 +11,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..errors import InputError, UnknownLinkError, shape_text, unknown
-from ..robot import Robot, adjacent_pairs
+from ..robot import Robot, adjacent_pairs, pair_list
 from ..typing import LinkPair
+
+logger = logging.getLogger(__name__)
 
 
 class Spheres(Protocol):
@@ -78,6 +81,24 @@ def sphere_arrays(
         radii[links == position.get(link, -1)] += extra
     order = np.argsort(links, kind="stable")
     return centers[order], radii[order], links[order]
+
+
+def pairs_for_spheres(
+    link_names: Iterable[str], pairs: Any, who: str
+) -> tuple[tuple[LinkPair, ...], tuple[LinkPair, ...]]:
+    """Pairs that a sphere engine checks, and those that it leaves to meshes.
+
+    Args:
+        link_names: the robot's links.
+        pairs: a PairMatrix, whose `by_spheres` are checked and whose `by_meshes` are left, or (link, link) tuples,
+            which are all checked.
+        who: the engine, for the log.
+    """
+    names = tuple(link_names)
+    left = pair_list(names, getattr(pairs, "by_meshes", ()))
+    if left:
+        logger.info("%s leaves %d pairs to meshes, which alone can decide them: %s", who, len(left), left)
+    return pair_list(names, getattr(pairs, "by_spheres", pairs)), left
 
 
 def default_pairs(

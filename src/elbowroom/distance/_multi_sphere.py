@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, Int
 from ..errors import InputError, shape_text
 from ..robot import Robot, as_robot, pair_list
 from ..typing import Kinematics, LinkPair
-from ._inputs import Spheres, default_pairs, link_values, sphere_arrays
+from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 
 SCAN_BATCH = 32
 """From this many configurations on, pairs are scanned one by one: a row is long enough to fill the vector units."""
@@ -54,6 +54,8 @@ class MultiSphereCollision:
     pair_i: Int[Array, "K"]
     pair_j: Int[Array, "K"]
     """The two spheres of each pair."""
+    left_to_meshes: jdc.Static[tuple[LinkPair, ...]] = ()
+    """Checked pairs of a PairMatrix that only meshes can decide: distances here say nothing of them."""
 
     @staticmethod
     def from_models(robot: Any, spheres: Spheres, pairs: Any = None) -> MultiSphereCollision:
@@ -62,7 +64,8 @@ class MultiSphereCollision:
         Args:
             robot: an Elbowroom or pyroki Robot; only its link names are used unless `pairs` is None.
             spheres: the sphere model.
-            pairs: a PairMatrix or (link, link) tuples; None takes all pairs that are not adjacent.
+            pairs: a PairMatrix, of which the pairs are taken that spheres can decide (`by_spheres`; the others are
+                in `left_to_meshes`), or (link, link) tuples; None takes all pairs that are not adjacent.
 
         Raises:
             InputError: spheres or pairs that make no sense. UnknownLinkError: a link the robot does not have.
@@ -70,9 +73,8 @@ class MultiSphereCollision:
         names = robot_link_names(robot)
         centers, radii, links = sphere_arrays(names, spheres, who=str(getattr(robot, "name", "the robot")))
         if pairs is None:
-            asked = default_pairs(as_robot(robot), {names[k] for k in np.unique(links)})
-        else:
-            asked = pair_list(names, pairs)
+            pairs = default_pairs(as_robot(robot), {names[k] for k in np.unique(links)})
+        asked, left = pairs_for_spheres(names, pairs, "MultiSphereCollision")
         members = {name: np.flatnonzero(links == k) for k, name in enumerate(names)}
         blocks = [np.meshgrid(members[a], members[b], indexing="ij") for a, b in asked]
         first = np.concatenate([np.zeros(0, dtype=np.int64), *(block[0].ravel() for block in blocks)])
@@ -86,6 +88,7 @@ class MultiSphereCollision:
             sphere_link_indices=jnp.asarray(links, dtype=jnp.int32),
             pair_i=jnp.asarray(first, dtype=jnp.int32),
             pair_j=jnp.asarray(second, dtype=jnp.int32),
+            left_to_meshes=left,
         )
 
     @property

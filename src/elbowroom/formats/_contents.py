@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from ..spheres._model import short as short
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
+    from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
 
@@ -32,6 +33,8 @@ class Contents:
     """Pairs that the file says not to check, with the reason where it gives one."""
     robot: Robot | None = None
     """The robot, where the file is a description."""
+    pairs: PairMatrix | None = None
+    """The whole pair matrix, where the file holds one."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 
@@ -124,10 +127,24 @@ def read_text(path: Path) -> str:
     return text
 
 
-def lost_reasons(pairs: Mapping[LinkPair, str]) -> list[str]:
-    """Note on reasons that a format cannot hold."""
-    reasons = sum(bool(reason) for reason in pairs.values())
-    return [f"the reasons of {reasons} ignored pairs are not kept by this format"] if reasons else []
+def lost_of_pairs(pairs: Any, ignored: Mapping[LinkPair, str]) -> list[str]:
+    """Notes on what a format that only lists ignored pairs cannot hold: reasons, and who decides the others."""
+    reasons = sum(bool(reason) for reason in ignored.values())
+    lost = [f"the reasons of {reasons} ignored pairs are not kept by this format"] if reasons else []
+    by_meshes: Sequence[LinkPair] = getattr(pairs, "by_meshes", ())
+    if by_meshes:
+        a, b = by_meshes[0]
+        lost.append(
+            f"{len(by_meshes)} checked pairs are for meshes alone to decide ({a} and {b}, ...): a reader that knows "
+            "spheres only takes them for collisions at rest"
+        )
+    return lost
+
+
+def default_values(robot: Robot, pairs: Any) -> list[float]:
+    """The default pose to write: that of the pair matrix, if there is one, for it is free."""
+    cfg = getattr(pairs, "default_cfg", None)
+    return (robot.default_cfg if cfg is None else cfg).tolist()
 
 
 def lost_spheres(model: SphereModel | None, unpadded: str = "") -> list[str]:

@@ -23,9 +23,10 @@ from ..typing import LinkPair
 from . import _link_maps as maps
 from ._contents import (
     Contents,
+    default_values,
     for_robot,
     ignored_pairs,
-    lost_reasons,
+    lost_of_pairs,
     lost_spheres,
     name_of,
     number,
@@ -98,10 +99,10 @@ def write_curobo(
         What the format cannot hold.
     """
     path = Path(path)
-    data = load_yaml(path)[0] if path.exists() else {"robot_cfg": {"kinematics": _skeleton(robot)}}
+    data = load_yaml(path)[0] if path.exists() else {"robot_cfg": {"kinematics": _skeleton(robot, pairs)}}
     kinematics = _kinematics(data, path)
     ignored = ignored_pairs(pairs)
-    lost = lost_reasons(ignored)
+    lost = lost_of_pairs(pairs, ignored)
     links = spheres.link_names if spheres is not None else robot.link_names if robot is not None else None
     foreign = _foreign(kinematics, links, path)
     if pairs is not None:
@@ -315,7 +316,7 @@ def _known(pairs: Mapping[LinkPair, str], links: tuple[str, ...]) -> tuple[dict[
     return kept, ", ".join(outside)
 
 
-def _skeleton(robot: Robot | None) -> dict[str, Any]:
+def _skeleton(robot: Robot | None, pairs: Any) -> dict[str, Any]:
     """What a new file says of the robot itself, in version 2's names."""
     if robot is None:
         return {"format_version": 2.0}
@@ -327,6 +328,6 @@ def _skeleton(robot: Robot | None) -> dict[str, Any]:
         "tool_frames": maps.tool_frames(robot),
         "cspace": {
             "joint_names": flow(list(robot.joint_names)),
-            "default_joint_position": flow(robot.default_cfg.tolist()),
+            "default_joint_position": flow(default_values(robot, pairs)),
         },
     }

@@ -1,4 +1,7 @@
-"""Sphere JSON: our own form, `{link: [...]}`, `{link: {centers, radii}}`, and spheres with ignored pairs."""
+"""Sphere JSON: our own form, `{link: [...]}`, `{link: {centers, radii}}`, and spheres with ignored pairs.
+
+A pair matrix on its own is JSON too, without loss, as `PairMatrix.write` makes it.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import FormatError, InputError
+from ..pairs import PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
 from ..spheres import SphereModel
 from ._contents import (
     Contents,
     for_robot,
     ignored_pairs,
-    lost_reasons,
+    lost_of_pairs,
     lost_spheres,
     pair,
     read_text,
@@ -32,7 +36,7 @@ collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperatio
 
 
 def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
-    """Reads sphere JSON of any style.
+    """Reads sphere JSON of any style, or a pair matrix.
 
     Raises:
         FormatError: broken JSON or spheres; the message names the place.
@@ -41,6 +45,9 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     path = Path(path)
     text = read_text(path)
     try:
+        matrix = _matrix(text)
+        if matrix is not None:
+            return Contents(FORMAT, ignored=ignored_pairs(matrix), notes=matrix.notes, pairs=matrix)
         model = SphereModel.from_json(text)
         data = json.loads(text)
         listed = data.get(PAIRS_KEY, []) if isinstance(data, Mapping) else []
@@ -62,6 +69,15 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     return Contents(FORMAT, for_robot(model, robot), ignored)
 
 
+def _matrix(text: str) -> PairMatrix | None:
+    """The pair matrix of a text, if it is one; spheres explain themselves what is wrong with other texts."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return pairs_from_json(data) if is_pairs_json(data) else None
+
+
 def write_json(
     path: str | Path,
     *,
@@ -70,18 +86,21 @@ def write_json(
     pairs: Any = None,
     style: Style | None = None,
 ) -> tuple[str, ...]:
-    """Writes sphere JSON.
+    """Writes sphere JSON; a PairMatrix without spheres is written whole.
 
     Args:
         path: the file.
         robot: not needed; accepted so that all writers are called alike.
-        spheres: the spheres; required.
+        spheres: the spheres; required unless `pairs` is a PairMatrix.
         pairs: ignored pairs, or a PairMatrix.
         style: see `Style`; by default `collision` when pairs are given, `full` otherwise.
 
     Returns:
         What the style cannot hold.
     """
+    if spheres is None and isinstance(pairs, PairMatrix):
+        write_bytes(Path(path), json.dumps(pairs_to_json(pairs), indent=1).encode() + b"\n")
+        return ()
     if spheres is None:
         raise InputError(f"{path}: sphere JSON needs spheres")
     style = style or ("collision" if pairs is not None else "full")
@@ -89,7 +108,7 @@ def write_json(
     kind = f"JSON of style {style!r}"
     lost = [] if style == "full" else lost_spheres(spheres, kind)
     if style == "collision":
-        lost += lost_reasons(ignored)
+        lost += lost_of_pairs(pairs, ignored)
     elif ignored:
         lost.append(f"ignored pairs are not kept by {kind}")
     write_bytes(Path(path), json.dumps(_data(spheres, list(ignored), style), indent=2).encode() + b"\n")

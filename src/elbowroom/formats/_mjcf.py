@@ -9,6 +9,7 @@ writer keeps six digits, which can make a sphere that just covers a link too sma
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..errors import InputError
 from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, lost_reasons, lost_spheres, pair, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, lost_of_pairs, lost_spheres, pair, write_bytes
 from ._mjcf_tree import WORLD, text_of, tree_of
 from ._urdf import read_description
 
@@ -37,7 +38,7 @@ def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
     # Not the robot's own disabled pairs, which leave out those with a world that is no link of it.
     spec: Any = mujoco.MjSpec.from_file(str(path))  # pyright: ignore[reportAttributeAccessIssue]
     excluded = {pair(entry.bodyname1, entry.bodyname2, f"{path}: exclude"): "" for entry in spec.excludes}
-    return Contents(FORMAT, contents.spheres, excluded, contents.robot, contents.notes)
+    return replace(contents, ignored=excluded)
 
 
 def write_mjcf(
@@ -56,7 +57,7 @@ def write_mjcf(
     if spheres is None or robot is None:
         raise InputError(f"{path}: MJCF needs a robot and its spheres")
     model, ignored = for_robot(spheres, robot), ignored_pairs(pairs)
-    lost = [*lost_reasons(ignored), *lost_spheres(spheres, "MJCF")]
+    lost = [*lost_of_pairs(pairs, ignored), *lost_spheres(spheres, "MJCF")]
     tree = read_xml(robot.path, "description") if robot.path is not None else None
     massive: set[str] | None = None
     if robot.path is None or tree is None or tree.getroot().tag != "mujoco":

@@ -7,6 +7,7 @@ does (defaults, then enabled pairs, then disabled ones), without one they are no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,10 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
-from ..pairs import PairMatrix
-from ..pairs._given import matrix_from_ignored
-from ..pairs._srdf import TO_SRDF, edit_pairs, pairs_in_srdf
-from ..robot import link_pair, srdf_tree
+from ..pairs import TO_SRDF, PairMatrix, edit_elements, edit_pairs
+from ..robot import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
-from ..typing import LinkPair, sorted_pair
+from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
 
 if TYPE_CHECKING:
@@ -70,26 +69,24 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
 
 
 def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPair, str], list[str]]:
+    """Pairs that are not to be checked, and notes; of links disabled by default, only those with geometry count."""
     where = str(path)
-    ignored: dict[LinkPair, str] = {}
-    for element in root.findall("disable_collisions"):
-        ignored[link_pair(where, element, FormatError)] = element.get("reason", "")
     if robot is None:
+        named = {link_pair(where, element, FormatError) for element in root.findall("disable_collisions")}
+        found = srdf_pairs(root, where, {name for names in named for name in names}, FormatError)
+        ignored = {names: said.reason for names, said in found.disabled.items() if said.default_of is None}
         counts = {tag: len(root.findall(tag)) for tag in (DEFAULT_OFF, "enable_collisions")}
-        found = " and ".join(f"{count} <{tag}>" for tag, count in counts.items() if count)
-        return ignored, [
-            f"{found} not applied: what they mean depends on the robot; give it"
-        ] if found else []
-    known = {names: reason for names, reason in ignored.items() if set(names) <= set(robot.link_names)}
-    evidence, notes = pairs_in_srdf(root, where, robot)
-    if root.find(DEFAULT_OFF) is None:
-        return known, notes
-    matrix = matrix_from_ignored(
-        robot, evidence, "SRDF", notes
-    )  # of defaults, only links with geometry count
-    for names, reason in matrix.ignored.items():
-        known.setdefault(names, TO_SRDF[reason])
-    return known, list(matrix.notes)
+        left = " and ".join(f"{count} <{tag}>" for tag, count in counts.items() if count)
+        text = f"{left} not applied: what they mean depends on the robot; give it"
+        return ignored, [text] if counts[DEFAULT_OFF] else []
+    found = srdf_pairs(root, where, robot.link_names, FormatError)
+    solid = set(robot.mesh_links)
+    ignored = {
+        names: said.reason
+        for names, said in found.disabled.items()
+        if said.default_of is None or set(names) <= solid
+    }
+    return ignored, found.notes
 
 
 def write_srdf(
@@ -111,7 +108,7 @@ def write_srdf(
     if spheres is not None:
         _write_spheres(root, spheres)
     if isinstance(pairs, PairMatrix):
-        edit_pairs(root, pairs, str(path))
+        lost += edit_pairs(root, pairs, str(path), FormatError)
     elif pairs is not None:
         lost += _write_pairs(root, ignored_pairs(pairs), robot, str(path))
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
@@ -142,36 +139,12 @@ def _write_spheres(root: Any, spheres: SphereModel) -> None:
 
 
 def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None, where: str) -> list[str]:
-    """Updates elements in place, removes those that no longer hold, appends new ones; returns what is lost."""
-    off = {element.get("link") for element in root.findall(DEFAULT_OFF)}
-    enabled: set[LinkPair] = set()
-    for element in root.findall("enable_collisions"):
-        names = link_pair(where, element, FormatError)
-        if names in ignored:
-            remove(root, element)
-        else:
-            enabled.add(names)
-    present: set[LinkPair] = set()
-    for element in root.findall("disable_collisions"):
-        names = link_pair(where, element, FormatError)
-        if names not in ignored or names in present:
-            remove(root, element)
-            continue
-        present.add(names)
-        reason = REASONS.get(ignored[names], ignored[names])
-        if reason and element.get("reason") != reason:
-            element.set("reason", reason)
-    for a, b in sorted(set(ignored) - present):
-        reason = REASONS.get(ignored[a, b], ignored[a, b]) or "User"
-        if not (robot is not None and off & {a, b} and reason == "User"):  # the default says so already
-            append(root, "disable_collisions", {"link1": a, "link2": b, "reason": reason})
-    if robot is None:
-        text = f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"
-        return [text] if off else []
-    for link in sorted(off & set(robot.link_names)):
-        for other in robot.link_names:
-            a, b = sorted_pair(link, other)
-            if a != b and (a, b) not in ignored and (a, b) not in enabled:
-                append(root, "enable_collisions", {"link1": a, "link2": b}, after=("disable_collisions",))
-                enabled.add((a, b))
+    """Makes the file disable these pairs and no others; returns what could not be done."""
+    said = {names: REASONS.get(reason, reason) for names, reason in ignored.items()}
+    off = {names: {"reason": reason} if reason else {} for names, reason in said.items()}
+    present = {link_pair(where, element, FormatError) for element in root.findall("disable_collisions")}
+    everyone = set(combinations(sorted(robot.link_names), 2)) if robot is not None else set[LinkPair]()
+    edit_elements(root, where, off, (present | everyone) - set(off), {}, FormatError)
+    if robot is None and root.find(DEFAULT_OFF) is not None:
+        return [f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"]
     return []

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FormatError, unknown
 from ..spheres import SphereModel
 from . import _link_maps as maps
-from ._contents import Contents, for_robot, ignored_pairs, lost_reasons, lost_spheres, short
+from ._contents import (
+    Contents,
+    default_values,
+    for_robot,
+    ignored_pairs,
+    lost_of_pairs,
+    lost_spheres,
+    short,
+)
 from ._yaml import dump_yaml, flow, load_yaml
 
 if TYPE_CHECKING:
@@ -73,7 +81,7 @@ def write_xrdf(
         FormatError: there is a file already that is not an XRDF of a known version; it stays as it is.
     """
     path = Path(path)
-    data = _load(path)[0] if path.exists() else _skeleton(robot)
+    data = _load(path)[0] if path.exists() else _skeleton(robot, pairs)
     world, own = _open(data, "collision", path), _open(data, "self_collision", path)
     ignored = ignored_pairs(pairs)
     if spheres is not None:
@@ -85,7 +93,7 @@ def write_xrdf(
     if pairs is not None:
         own["ignore"] = maps.write_ignore(ignored)
     dump_yaml(path, data)
-    return (*lost_reasons(ignored), *lost_spheres(spheres))
+    return (*lost_of_pairs(pairs, ignored), *lost_spheres(spheres))
 
 
 def _load(path: Path) -> tuple[Any, list[str]]:
@@ -138,12 +146,11 @@ def _known(section: Any, links: list[str], where: str, notes: list[str]) -> dict
     return {link: value for link, value in padding.items() if link in links}
 
 
-def _skeleton(robot: Robot | None) -> dict[str, Any]:
+def _skeleton(robot: Robot | None, pairs: Any) -> dict[str, Any]:
     data: dict[str, Any] = {"format": "xrdf", "format_version": VERSION}
     if robot is not None:
-        data["default_joint_positions"] = dict(
-            zip(robot.joint_names, robot.default_cfg.tolist(), strict=True)
-        )
+        values = default_values(robot, pairs)
+        data["default_joint_positions"] = dict(zip(robot.joint_names, values, strict=True))
         data["cspace"] = {"joint_names": flow(list(robot.joint_names))}
         data["tool_frames"] = maps.tool_frames(robot)
     return data

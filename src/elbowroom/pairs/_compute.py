@@ -1,39 +1,40 @@
 """compute_pairs: which pairs of links need checking, each with its reason and evidence.
 
-In order: the user's word, adjacency, overlap at default poses, sampling within the joint limits, and for pairs
-that never met in a sample a proof by branch and bound or, where its budget ends, a local search. Spheres cover
-the links, so "never" of the spheres is "never" of the meshes; "always" and "default" speak of the spheres.
+In order: the word of the user and of the description, adjacency, default poses, sampling within the joint limits, and
+for pairs that never met in a sample a proof by branch and bound or, where its budget ends, a local search. Spheres
+cover the links, so what they never do the links never do: they decide "checked" and "never". Where spheres overlap the
+links may be apart, so "default" and "always" are for the links' meshes to say; a pair whose spheres overlap at rest
+while its meshes do not stays checked, by meshes.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from .._parallel import Progress, parallel_map
-from ..distance import SelfCollisionChecker, Spheres, link_values, pack_model, sphere_arrays
+from ..distance import SelfCollisionChecker, Spheres
 from ..errors import InputError
-from ..robot import Robot, adjacent_pairs, as_robot, find_bodies, named_poses, pair_list
+from ..robot import DefaultPose, adjacent_pairs, as_robot, named_poses, pair_list
 from ..typing import LinkPair
 from ._chain import PairChains
+from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS
-from ._matrix import PairEvidence, PairMatrix, PairReason
+from ._ground import Ground
+from ._made_for import made_for
+from ._matrix import PairMatrix
 from ._options import PairOptions
-from ._sample import SampleTask, count_meetings, sample_chunk
-from ._settle import Settled, SettleTask, settle
+from ._pose import IsFree, rest_pose
+from ._sample import count_meetings
+from ._sentences import Verdict, always, came_near, meetings, settled, touching, why_adjacent
+from ._settle import SettleTask, settle
 from ._spread import choose_workers
 
-logger = logging.getLogger(__name__)
-
-FIRST_LOOK = 256
-"""Samples after which a pair that was once apart is no longer a candidate for "always"."""
 LOCAL_WORK = 50_000_000
 """Samples times pairs below which starting worker processes costs more than it saves."""
 BOX_WORK = 10
@@ -49,11 +50,11 @@ def compute_pairs(
     progress: Progress | None = None,
     checkpoint: Path | str | None = None,
 ) -> PairMatrix:
-    """Decides for every pair of links with spheres whether it must be checked, and why.
+    """Decides for every pair of links with meshes or spheres whether it must be checked, and why.
 
     Args:
-        robot: an Elbowroom or pyroki Robot.
-        spheres: the sphere model.
+        robot: an Elbowroom or pyroki Robot; pyroki's hold no meshes, so spheres decide everything.
+        spheres: the sphere model. Links that have meshes and no spheres here take part all the same, by meshes.
         options: see PairOptions.
         workers: processes; None decides by the amount of work, or takes joblib's active configuration (a Dask or
             Ray cluster). The answer does not depend on it.
@@ -61,154 +62,144 @@ def compute_pairs(
         checkpoint: file that keeps the counts of long runs; interrupted runs continue from it.
 
     Raises:
-        InputError: spheres, pairs or poses that make no sense, or a joint without limits to sample from.
+        InputError: spheres, pairs or poses that make no sense, a joint without limits to sample from, or a pair of
+            which one link has spheres alone and the other a mesh alone, which nothing can decide.
         UnknownLinkError: a link the robot does not have. UnknownNameError: a pose it does not have.
     """
-    work = _Work.start(as_robot(robot), spheres, options or PairOptions())
-    work.decide_by_word()
-    work.decide_by_pose()
-    work.decide_by_samples(workers, progress, Path(checkpoint) if checkpoint is not None else None)
+    options = options or PairOptions()
+    robot = as_robot(robot)
+    poses = named_poses(robot, options.default_cfgs)
+    work = _Decisions(Ground(robot, spheres, options), options, poses)
+    work.by_word()
+    work.by_pose()
+    work.by_samples(workers, progress, Path(checkpoint) if checkpoint is not None else None)
     return work.matrix()
 
 
 @dataclass
-class _Work:
-    """State of one computation; entries are filled step by step."""
+class _Decisions:
+    """Entries of the matrix, filled step by step."""
 
-    robot: Robot
+    ground: Ground
     options: PairOptions
-    arrays: tuple[np.ndarray, np.ndarray, np.ndarray]
-    spheres: Spheres
-    solid: tuple[str, ...]
-    pads: Mapping[LinkPair, float]
-    entries: dict[LinkPair, PairEvidence]
+    poses: Sequence[tuple[str, np.ndarray]]
+    entries: dict[LinkPair, PairEvidence] = field(default_factory=dict[LinkPair, PairEvidence])
+    blamed: dict[LinkPair, str] = field(default_factory=dict[LinkPair, str])
+    """Pairs that touch at a guessed pose which is to blame, not they; with a sentence."""
 
-    @staticmethod
-    def start(robot: Robot, spheres: Spheres, options: PairOptions) -> _Work:
-        arrays = sphere_arrays(robot.link_names, spheres, who=robot.name)
-        present = set(arrays[2].tolist())
-        solid = tuple(name for k, name in enumerate(robot.link_names) if k in present)
-        each = link_values(robot.link_names, options.buffer, "buffer")
-        share = 1.0 if isinstance(options.buffer, Mapping) else 0.5
-        pads = {
-            (a, b): share * float(each[robot.link_index(a)] + each[robot.link_index(b)])
-            for a, b in combinations(sorted(solid), 2)
-        }
-        return _Work(robot, options, arrays, spheres, solid, pads, {})
+    @cached_property
+    def adjacent(self) -> frozenset[LinkPair]:
+        """Pairs that touch by construction."""
+        return adjacent_pairs(self.ground.robot, self.ground.links)
 
     @property
     def open(self) -> list[LinkPair]:
         """Pairs not decided yet."""
-        return [pair for pair in self.pads if pair not in self.entries]
+        return [pair for pair in self.ground.pads if pair not in self.entries]
 
-    def put(self, pair: LinkPair, reason: PairReason, text: str, **facts: Any) -> None:
+    @property
+    def checked(self) -> list[LinkPair]:
+        """Pairs decided to be checked."""
+        return [pair for pair, found in self.entries.items() if found.reason is PairReason.CHECKED]
+
+    def put(self, pair: LinkPair, verdict: Verdict) -> None:
         """Decides a pair; what the SRDF says of it is recorded."""
-        verb = "checked" if reason is PairReason.CHECKED else "ignored"
+        verb = "checked" if verdict.reason is PairReason.CHECKED else "ignored"
         self.entries[pair] = PairEvidence(
-            reason,
-            f"{verb} because {text}",
+            verdict.reason,
+            f"{verb} because {verdict.text}",
             confidence=self.options.confidence,
-            buffer=self.pads[pair],
-            srdf_reason=self.robot.disabled_pairs.get(pair),
-            **facts,
+            buffer=self.ground.pads[pair],
+            srdf_reason=self.ground.robot.disabled_pairs.get(pair),
+            **verdict.facts,
         )
 
     # Steps ------------------------------------------------------------------------------------
 
-    def decide_by_word(self) -> None:
-        """The user's pairs, the SRDF's if wanted, and adjacency."""
-        names = self.robot.link_names
-        for pair in pair_list(names, self.options.check):
-            if pair in self.pads:
-                self.put(pair, PairReason.CHECKED, "the user said so", source="user")
-        for pair in pair_list(names, self.options.ignore):
-            if pair in self.pads:
+    def by_word(self) -> None:
+        """The user's pairs, the description's if wanted, and adjacency."""
+        robot, pads = self.ground.robot, self.ground.pads
+        words = ((self.options.check, PairReason.CHECKED), (self.options.ignore, PairReason.USER))
+        for given, reason in words:
+            for pair in pair_list(robot.link_names, given):
                 if pair in self.entries:
                     raise InputError(f"the pair {pair} is in both `check` and `ignore`")
-                self.put(pair, PairReason.USER, "the user said so", source="user")
+                if pair in pads:
+                    self.put(pair, Verdict(reason, "the user said so", {"source": "user"}))
         if self.options.use_srdf:
-            for pair, given in self.robot.disabled_pairs.items():
-                if pair in self.pads and pair not in self.entries:
+            for pair, given in robot.disabled_pairs.items():
+                if pair in pads and pair not in self.entries:
                     reason = SRDF_REASONS.get(given.lower(), PairReason.USER)
-                    self.put(pair, reason, f"the SRDF says {given or 'so'!r}", source="SRDF")
-        adjacent = adjacent_pairs(self.robot, self.solid)
+                    source = "MJCF" if given == "MJCF exclude" else "SRDF"
+                    says = "excludes it" if source == "MJCF" else f"says {given!r}" if given else "says so"
+                    self.put(pair, Verdict(reason, f"the {source} {says}", {"source": source}))
         for pair in self.open:
-            if pair in adjacent:
-                self.put(pair, PairReason.ADJACENT, _why_adjacent(self.robot, pair))
+            if pair in self.adjacent:
+                self.put(pair, Verdict(PairReason.ADJACENT, why_adjacent(robot, pair), {}))
 
-    def decide_by_pose(self) -> None:
-        """Pairs that overlap at a default pose."""
-        for label, cfg in named_poses(self.robot, self.options.default_cfgs):
+    def by_pose(self) -> None:
+        """Pairs whose meshes touch at a default pose; without meshes, whose spheres overlap there."""
+        ground = self.ground
+        ground.note_gaps()
+        for label, cfg in self.poses:
+            ground.note_overlaps(f"at the pose {label!r}", cfg)
             pairs = self.open
-            if not pairs:
-                return
-            checker = SelfCollisionChecker(self.robot, self.spheres, pairs, threads=1)
-            for pair, distance in zip(checker.pairs, checker.pair_distances(cfg).tolist(), strict=True):
-                if distance < 0.0:
-                    text = (
-                        f"the spheres overlap by {-1000 * distance:.1f} mm at the pose {label!r}; whether the links "
-                        "themselves touch there is not known"
-                    )
-                    self.put(pair, PairReason.DEFAULT, text, clearance=distance, witness=tuple(cfg.tolist()))
+            for pair, touches in zip(pairs, ground.judge.touching(cfg[None], pairs)[0].tolist(), strict=True):
+                if touches:
+                    self._touching(pair, label, cfg)
+                elif not ground.judge.knows(pair) and pair in ground.for_meshes:
+                    text = f"{ground.for_meshes[pair]}, and there is no mesh to say more"
+                    self.put(pair, Verdict(PairReason.DEFAULT, text, {"witness": tuple(cfg.tolist())}))
 
-    def decide_by_samples(
-        self, workers: int | None, progress: Progress | None, checkpoint: Path | None
-    ) -> None:
+    def _touching(self, pair: LinkPair, label: str, cfg: np.ndarray) -> None:
+        """A pair whose meshes touch at a pose: the pair is ignored, unless the pose is a guess and to blame."""
+        judge, pose = self.ground.judge, self.ground.robot.default_pose
+        hits, asked = judge.hits(pair), len(judge.samples)
+        guessed = label == "default" and bool(set(pose.guessed_joints) & self.ground.joints_between(pair))
+        if guessed and 2 * hits < asked:
+            self.blamed[pair] = (
+                f"its meshes touch at the default pose, which is a guess ({pose}), and are apart in {asked - hits} of "
+                f"{asked} samples: the pose is wrong, not the pair"
+            )
+        else:
+            depths = judge.depth(pair, cfg), judge.sampled_depth(pair)
+            self.put(pair, touching(label, cfg, hits, asked, *depths))
+
+    def by_samples(self, workers: int | None, progress: Progress | None, checkpoint: Path | None) -> None:
         """Counts, then settles the pairs that never met."""
-        pairs, options = self.open, self.options
-        if not pairs:
-            return
-        for joint in self.robot.tree.actuated:
-            if not np.isfinite(joint.upper - joint.lower):
-                raise InputError(
-                    f"{self.robot.name}: joint {joint.name!r} has no finite limits to sample within; give it limits"
-                )
+        ground, options, forced = self.ground, self.options, self.checked
+        pairs = ground.round(self.open)
+        ground.note_bare(set(self.open) - set(pairs))
         jobs = choose_workers(workers, options.samples * len(pairs), LOCAL_WORK)
-        task = self._task(pairs, np.array([self.pads[pair] for pair in pairs]))
-        meets = count_meetings(task, options.samples, workers=jobs, progress=progress, checkpoint=checkpoint)
-        overlaps = self._always(pairs, meets, jobs)
+        meets: dict[LinkPair, int] = {}
+        if pairs:
+            task = ground.task(pairs, np.array([ground.pads[pair] for pair in pairs]))
+            counts = count_meetings(
+                task, options.samples, workers=jobs, progress=progress, checkpoint=checkpoint
+            )
+            meets = dict(zip(pairs, counts.tolist(), strict=True))
+        often = options.always_share * options.samples
+        ever = ground.always([*forced, *(p for p in self.open if meets.get(p, often) >= often)], jobs)
         never: list[LinkPair] = []
-        for pair, count in zip(pairs, meets.tolist(), strict=True):
-            if overlaps.get(pair, -1) >= options.always_share * options.samples:
-                self._put_always(pair, overlaps[pair])
-            elif count:
-                self._put_checked(pair, count)
+        for pair in self.open:
+            if pair in ever:
+                depth = ground.judge.sampled_depth(pair) if ground.judge.knows(pair) else None
+                self.put(pair, always(ever[pair], options, depth))
+            elif pair not in meets:
+                self.put(pair, Verdict(PairReason.CHECKED, "nobody has shown that it cannot meet", {}))
+            elif meets[pair] or pair in ground.uncovered:
+                self.put(pair, came_near(meets[pair], ground.pads[pair], options))
             else:
                 never.append(pair)
         self._settle(never, workers, progress)
 
-    def _task(self, pairs: Sequence[LinkPair], pads: Float[np.ndarray, "pairs"]) -> SampleTask:
-        index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in pairs]
-        model = pack_model(self.robot.tree, *self.arrays, index)
-        lower, upper = np.array(self.robot.lower), np.array(self.robot.upper)
-        return SampleTask(model, pads + model.margin, lower, upper, self.options.seed, 0, 0)
-
-    def _always(self, pairs: list[LinkPair], meets: np.ndarray, jobs: int | None) -> dict[LinkPair, int]:
-        """Samples in which candidates for "always" overlap, without padding."""
-        share, samples = self.options.always_share, self.options.samples
-        candidates = [
-            pair for pair, count in zip(pairs, meets.tolist(), strict=True) if count >= share * samples
-        ]
-        if not candidates:
-            return {}
-        task = self._task(candidates, np.zeros(len(candidates)))
-        look = min(FIRST_LOOK, samples)
-        first = sample_chunk(replace(task, count=look))
-        floor = 0.9 * share * look if share < 1.0 else look
-        candidates = [pair for pair, count in zip(candidates, first.tolist(), strict=True) if count >= floor]
-        if not candidates:
-            return {}
-        task = self._task(candidates, np.zeros(len(candidates)))
-        counts = count_meetings(task, samples, workers=jobs, progress=None, checkpoint=None)
-        return dict(zip(candidates, counts.tolist(), strict=True))
-
     def _settle(self, never: list[LinkPair], workers: int | None, progress: Progress | None) -> None:
-        options = self.options
-        chains = PairChains(self.robot.tree, *self.arrays)
+        options, robot = self.options, self.ground.robot
+        chains = PairChains(robot.tree, *self.ground.arrays)
         tasks = [
             SettleTask(
-                chains.between(self.robot.link_index(a), self.robot.link_index(b)),
-                self.pads[(a, b)],
+                chains.between(robot.link_index(a), robot.link_index(b)),
+                self.ground.pads[(a, b)],
                 options.proof_boxes,
                 options.search_starts,
                 options.seed,
@@ -219,83 +210,81 @@ class _Work:
         for pair, task, found in zip(
             never, tasks, parallel_map(settle, tasks, workers=jobs, progress=progress), strict=True
         ):
-            self._put_settled(pair, task, found)
+            self.put(pair, settled(found, task, robot.default_cfg, options))
 
-    # Sentences --------------------------------------------------------------------------------
-
-    def _put_always(self, pair: LinkPair, count: int) -> None:
-        options = self.options
-        bound = upper_bound(options.samples - count, options.samples, options.confidence)
-        text = (
-            f"the spheres overlapped in {count} of {options.samples} samples; a random configuration is free with "
-            f"probability below {bound:.2g} ({options.confidence:.0%})"
-        )
-        facts = {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
-        self.put(pair, PairReason.ALWAYS, text, **facts)
-
-    def _put_checked(self, pair: LinkPair, count: int) -> None:
-        options = self.options
-        bound = upper_bound(count, options.samples, options.confidence)
-        text = f"it came within {1000 * self.pads[pair]:.0f} mm in {count} of {options.samples} samples"
-        facts = {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
-        self.put(pair, PairReason.CHECKED, text, **facts)
-
-    def _put_settled(self, pair: LinkPair, task: SettleTask, found: Settled) -> None:
-        options = self.options
-        bound = upper_bound(0, options.samples, options.confidence)
-        facts: dict[str, Any] = {
-            "samples": options.samples,
-            "seed": options.seed,
-            "clearance": found.clearance,
-            "boxes": found.boxes,
-            "seconds": found.seconds,
-        }
-        joints = len(task.chain.joints.lower)
-        if found.proved:
-            text = (
-                f"it is proved: at least {1000 * found.clearance:.1f} mm apart in the whole range of the {joints} "
-                f"joints between them ({found.boxes} boxes)"
-            )
-            self.put(pair, PairReason.NEVER_PROVED, text, bound=0.0, **facts)
-        elif found.meets:
-            cfg = np.array(self.robot.default_cfg)
-            cfg[task.chain.joints.cfg_idx] = found.cfg
-            text = (
-                f"a {found.how} found a configuration within {1000 * found.clearance:.1f} mm, which "
-                f"{options.samples} samples had not"
-            )
-            self.put(pair, PairReason.CHECKED, text, bound=bound, witness=tuple(cfg.tolist()), **facts)
-        else:
-            text = (
-                f"{options.samples} samples and a local search never brought it within "
-                f"{1000 * self.pads[pair]:.0f} mm (closest {1000 * found.clearance:.1f} mm); a random configuration "
-                f"meets with probability below {bound:.2g} ({options.confidence:.0%}); no proof within "
-                f"{found.boxes} boxes"
-            )
-            self.put(pair, PairReason.NEVER_SAMPLED, text, bound=bound, **facts)
+    # The result -------------------------------------------------------------------------------
 
     def matrix(self) -> PairMatrix:
         """The result."""
-        bare = tuple(name for name in self.robot.link_names if name not in self.solid)
-        return PairMatrix(self.robot.name, self.solid, self.entries, bare)
+        ground = self.ground
+        pose, notes = self._rest()
+        ground.note_overlaps("at the default pose", pose.cfg)
+        entries = {pair: self._complete(pair, found) for pair, found in self.entries.items()}
+        said = [p for p, e in entries.items() if e.source in ("SRDF", "MJCF") and e.mesh_depth is not None]
+        if said:
+            deepest = max(said, key=lambda pair: entries[pair].mesh_depth or 0.0)
+            notes.append(
+                f"the description disables {len(said)} pairs whose meshes collide in samples, deepest "
+                f"{' and '.join(deepest)}; they stay ignored"
+            )
+        plain = [name for name in ground.links if name not in ground.round_links]
+        if plain:
+            notes.append(f"no spheres, so meshes decide their pairs: {', '.join(plain)}")
+        if ground.uncovered:
+            notes.append(
+                f"spheres do not cover the links of {len(ground.uncovered)} pairs; meshes decide these"
+            )
+        bare = tuple(name for name in ground.robot.link_names if name not in ground.links)
+        mark = made_for(ground.robot, ground.spheres, self.options.buffer)
+        return PairMatrix(ground.robot.name, ground.links, entries, bare, tuple(notes), pose, mark)
 
+    def _complete(self, pair: LinkPair, found: PairEvidence) -> PairEvidence:
+        """Adds who decides the pair, and what its meshes did in the samples."""
+        judge, why = self.ground.judge, self.ground.for_meshes.get(pair)
+        if not judge.knows(pair):
+            return found
+        hits, asked = judge.hits(pair), len(judge.samples)
+        text, depth = found.text, found.mesh_depth
+        if found.reason is PairReason.CHECKED:
+            text += f"; {self.blamed[pair]}" if pair in self.blamed else ""
+            text += f"; meshes decide it, for {why} ({meetings(hits, asked, None)})" if why else ""
+        elif found.source != "computed" and hits and pair not in self.adjacent:
+            depth = judge.sampled_depth(pair)
+            text += f"; {meetings(hits, asked, depth)}"
+        return replace(
+            found,
+            text=text,
+            decided_by="meshes" if why else "spheres",
+            mesh_samples=asked,
+            mesh_hits=hits,
+            mesh_depth=depth,
+        )
 
-def upper_bound(hits: int, samples: int, confidence: float) -> float:
-    """Upper confidence bound on a probability after `hits` of `samples` (Clopper and Pearson, one-sided)."""
-    if hits >= samples:
-        return 1.0
-    from scipy.stats import beta
+    def _rest(self) -> tuple[DefaultPose, list[str]]:
+        """The pose to start from: the first that was asked for, moved if it is a guess that collides."""
+        ground, checked = self.ground, self.checked
+        label, cfg = self.poses[0] if self.poses else ("default", ground.robot.default_cfg)
+        if label != "default":
+            cfg.setflags(write=False)
+            return DefaultPose(cfg, f"asked for: {label}"), []
+        touches = ground.judge.touching(cfg[None], checked)[0].tolist()
+        clashes = [pair for pair, hit in zip(checked, touches, strict=True) if hit]
+        joints = {name for pair in clashes for name in ground.joints_between(pair)}
+        return rest_pose(ground.robot, clashes, joints, self._tests(clashes), self.options.seed)
 
-    return float(beta.ppf(confidence, hits + 1, samples - hits))
+    def _tests(self, clashes: list[LinkPair]) -> tuple[IsFree, IsFree]:
+        """When a configuration is free: with room for the spheres too, or at least by meshes."""
+        ground, checked = self.ground, self.checked
+        sighted = [p for p in ground.round(checked) if p in clashes or p not in ground.for_meshes]
+        clear = SelfCollisionChecker(ground.robot, ground.spheres, sighted, threads=1)
+        room = 0.5 * max((ground.pads[pair] for pair in clashes), default=0.0)
+        parted = ground.round(clashes)
+        apart = SelfCollisionChecker(ground.robot, ground.spheres, parted, buffer=room, threads=1)
 
+        def by_meshes(cfgs: np.ndarray) -> np.ndarray:
+            return np.logical_not(ground.judge.touching(cfgs, checked).any(axis=1))
 
-def _why_adjacent(robot: Robot, pair: LinkPair) -> str:
-    links = set(pair)
-    for joint in robot.tree.joints:
-        if {joint.parent, joint.child} == links:
-            return f"joint {joint.name} joins them"
-    bodies = find_bodies(robot.tree)
-    a, b = (bodies.of_frame[int(robot.tree.link_frame[robot.link_index(name)])] for name in pair)
-    if a == b:
-        return "fixed joints hold them together"
-    return "one joint and links without geometry are between them"
+        def roomy(cfgs: np.ndarray) -> np.ndarray:
+            return np.logical_and.reduce([clear.free(cfgs), apart.free(cfgs), by_meshes(cfgs)])
+
+        return roomy, by_meshes

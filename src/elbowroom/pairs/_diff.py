@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..typing import LinkPair
-from ._matrix import PairMatrix, PairReason
+from ._evidence import PairReason
+from ._matrix import PairMatrix
 
 
 @dataclass(frozen=True)

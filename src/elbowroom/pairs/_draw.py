@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._matrix import PairMatrix, PairReason
+from ._evidence import PairReason
+from ._matrix import PairMatrix
 
 COLOURS = {
     PairReason.CHECKED: "#d1495b",

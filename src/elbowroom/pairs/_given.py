@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from ..robot import Robot
+from ..robot import DefaultPose, Robot
 from ..typing import LinkPair
-from ._matrix import PairEvidence, PairMatrix, PairReason
+from ._evidence import PairEvidence, PairReason
+from ._matrix import PairMatrix
 
 SRDF_REASONS = {
     "adjacent": PairReason.ADJACENT,
@@ -20,25 +21,32 @@ SRDF_REASONS = {
 
 def matrix_from_ignored(
     robot: Robot,
-    ignored: Mapping[LinkPair, PairEvidence],
+    known: Mapping[LinkPair, PairEvidence],
     source: str,
     notes: Sequence[str] = (),
+    more_links: Iterable[str] = (),
+    otherwise: PairEvidence | None = None,
+    pose: DefaultPose | None = None,
 ) -> PairMatrix:
-    """A matrix in which the given pairs are ignored and all others are checked.
+    """A matrix in which the given pairs have their evidence and all others are checked.
 
     Args:
         robot: the robot.
-        ignored: evidence by pair; pairs of links without geometry are left out with a note.
+        known: evidence by pair; pairs of links without geometry are left out with a note.
         source: name of the format, for the sentences.
         notes: what was lost on the way.
+        more_links: links that take part although they have no geometry in the description.
+        otherwise: evidence of all other pairs.
+        pose: the default pose.
     """
-    links = tuple(name for name in robot.link_names if name in robot.mesh_links)
+    solid = {*robot.mesh_links, *more_links}
+    links = tuple(name for name in robot.link_names if name in solid)
     said = list(notes)
-    bare = {pair for pair in ignored if pair[0] not in links or pair[1] not in links}
+    bare = {pair for pair in known if not set(pair) <= solid}
     if bare:
         said.append(f"{len(bare)} pairs of links without geometry are not listed; they never collide")
     text = f"checked because the {source} does not disable it"
-    open_pair = PairEvidence(PairReason.CHECKED, text, source=source)
-    entries = {pair: ignored.get(pair, open_pair) for pair in combinations(sorted(links), 2)}
-    rest = tuple(name for name in robot.link_names if name not in links)
-    return PairMatrix(robot.name, links, entries, rest, tuple(said))
+    open_pair = otherwise or PairEvidence(PairReason.CHECKED, text, source=source)
+    entries = {pair: known.get(pair, open_pair) for pair in combinations(sorted(links), 2)}
+    rest = tuple(name for name in robot.link_names if name not in solid)
+    return PairMatrix(robot.name, links, entries, rest, tuple(said), pose)

@@ -7,79 +7,28 @@ off for a reason with evidence, which prints as a sentence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from jaxtyping import Float
+
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import pair_list
+from ..robot import DefaultPose, pair_list
 from ..typing import LinkPair, sorted_pair
+from ._evidence import PairEvidence, PairReason
+from ._made_for import MadeFor
 
 if TYPE_CHECKING:
+    from ..robot import Robot
     from ._diff import PairDiff
 
 
-class PairReason(StrEnum):
-    """Why a pair is checked or not."""
-
-    CHECKED = "checked"
-    """It can collide, or nobody has shown that it cannot."""
-    ADJACENT = "adjacent"
-    """The links touch by construction: fixed to each other or joined by a joint."""
-    DEFAULT = "default"
-    """The spheres overlap at a default pose."""
-    ALWAYS = "always"
-    """The spheres overlapped in every sample."""
-    NEVER_PROVED = "never, proved"
-    """The spheres stay apart in the whole range of the joints between the links: exact."""
-    NEVER_SAMPLED = "never, sampled"
-    """No sample and no search brought the spheres together: evidence, not proof."""
-    USER = "user"
-    """Somebody said so."""
-
-    def __str__(self) -> str:
-        return self.value
-
-
-@dataclass(frozen=True)
-class PairEvidence:
-    """How one knows."""
-
-    reason: PairReason
-    text: str
-    """A sentence: checked or ignored because ..."""
-    samples: int = 0
-    """Configurations sampled for this pair."""
-    hits: int = 0
-    """Of them, those that met (closer than `buffer`); for ALWAYS, those that overlapped."""
-    confidence: float = 0.95
-    """Level of `bound`."""
-    bound: float | None = None
-    """Upper bound, at this confidence, on the probability that a random configuration contradicts the reason:
-    for never and checked pairs that it meets, for always that it does not overlap. 0 when proved; None when
-    nothing was sampled. It treats samples as independent; they are randomised low-discrepancy points."""
-    seed: int | None = None
-    buffer: float = 0.0
-    """Padding in metres, both links together, that "meet" includes."""
-    clearance: float | None = None
-    """NEVER_PROVED: proved lower bound of the clearance in metres, `buffer` included; otherwise the smallest seen."""
-    boxes: int = 0
-    """Boxes of joint values that the proof took or gave up after."""
-    witness: tuple[float, ...] | None = None
-    """DEFAULT: the pose at which the spheres overlap; CHECKED: a configuration that meets, when a search or a
-    proof attempt found one that sampling had not."""
-    source: str = "computed"
-    """computed, user, or what said so: SRDF, SRDF default, MJCF, cuRobo configuration."""
-    srdf_reason: str | None = None
-    """What the robot's SRDF says of the pair, whether or not it was followed."""
-    seconds: float = field(default=0.0, compare=False)
-    """Time spent on search and proof."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairMatrix:
     """All pairs of links with geometry; see the module."""
 
@@ -92,6 +41,10 @@ class PairMatrix:
     """The robot's links without geometry: they never collide."""
     notes: tuple[str, ...] = ()
     """What was left out or could not be represented on the way here."""
+    default_pose: DefaultPose | None = None
+    """The pose to start from: the robot's, moved to the nearest free one found if that was a guess and collided."""
+    made_for: MadeFor | None = None
+    """What it holds for; None when it was read from a file that cannot hold this."""
 
     def __post_init__(self) -> None:
         names = sorted(self.link_names)
@@ -110,6 +63,21 @@ class PairMatrix:
     def checked(self) -> tuple[LinkPair, ...]:
         """Pairs to check, sorted by name."""
         return tuple(pair for pair, found in self.entries.items() if found.reason is PairReason.CHECKED)
+
+    @cached_property
+    def by_spheres(self) -> tuple[LinkPair, ...]:
+        """The checked pairs that spheres can decide: apart at the default pose."""
+        return tuple(pair for pair in self.checked if self.entries[pair].decided_by == "spheres")
+
+    @cached_property
+    def by_meshes(self) -> tuple[LinkPair, ...]:
+        """The other checked pairs: their spheres overlap at rest or always, or a link has none."""
+        return tuple(pair for pair in self.checked if self.entries[pair].decided_by == "meshes")
+
+    @property
+    def default_cfg(self) -> Float[np.ndarray, "dof"] | None:
+        """Joint values of `default_pose`; None when it is not known."""
+        return None if self.default_pose is None else self.default_pose.cfg
 
     @cached_property
     def ignored(self) -> Mapping[LinkPair, PairReason]:
@@ -199,12 +167,57 @@ class PairMatrix:
 
         return heat_map(self)
 
+    @staticmethod
+    def read(path: str | Path, robot: Robot | None = None) -> PairMatrix:
+        """Reads a matrix: JSON as `write` makes it, or an SRDF file, which needs the robot.
+
+        Raises:
+            FormatError: broken JSON. DescriptionError: a broken SRDF. InputError: an SRDF without a robot.
+        """
+        from ._file import read_pairs
+
+        return read_pairs(Path(path), robot)
+
+    def write(self, path: str | Path) -> tuple[str, ...]:
+        """Writes the matrix: JSON without loss, or what SRDF can hold if the path ends in `.srdf`.
+
+        An SRDF file that is there already keeps its comments and everything else.
+
+        Returns:
+            What the format cannot hold, as sentences; nothing for JSON.
+        """
+        from ._file import write_pairs
+
+        return write_pairs(Path(path), self)
+
     def __str__(self) -> str:
         parts = ", ".join(f"{count} {reason}" for reason, count in self.counts().items())
-        return f"{self.robot_name}: {len(self.link_names)} links, {len(self.entries)} pairs: {parts}"
+        meshes = f" ({len(self.by_meshes)} of the checked by meshes)" if self.by_meshes else ""
+        return f"{self.robot_name}: {len(self.link_names)} links, {len(self.entries)} pairs: {parts}{meshes}"
+
+    def __repr__(self) -> str:
+        lines = [f"PairMatrix({self})"]
+        if self.default_pose is not None:
+            lines.append(f"  default pose: {self.default_pose}")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        counts = "".join(
+            f"<tr><td>{escape(str(reason))}</td><td>{count}</td></tr>"
+            for reason, count in self.counts().items()
+        )
+        rows = "".join(
+            f"<tr><td>{escape(a)}</td><td>{escape(b)}</td><td>{escape(str(reason))}</td>"
+            f"<td>{escape(self.entries[a, b].text)}</td></tr>"
+            for (a, b), reason in self.ignored.items()
+        )
+        return (
+            f"<p><b>{escape(str(self))}</b></p><table>{counts}</table>"
+            f"<details><summary>{len(self.ignored)} ignored pairs</summary><table>{rows}</table></details>"
+        )
 
     def __reduce__(self) -> Any:
-        return (
-            PairMatrix,
-            (self.robot_name, self.link_names, dict(self.entries), self.bare_links, self.notes),
-        )
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return PairMatrix, tuple({**values, "entries": dict(self.entries)}.values())

@@ -22,16 +22,17 @@ class PairOptions:
     """Padding in metres when asking whether a pair never meets (cuRobo's 2 cm): a number counts once per pair, a
     map gives padding by link and a pair gets the sum of its two."""
     default_cfgs: Sequence[Any] = ("default",)
-    """Poses at which overlapping pairs are ignored: "default" (the robot's default_cfg), "zero", names of
-    `robot.named_cfgs`, or configurations."""
+    """Poses at which links may touch: pairs whose meshes do are ignored. "default" (the robot's default_pose; where
+    that is a guess, pairs that are mostly apart elsewhere stay checked), "zero", names of `robot.named_cfgs`, or
+    configurations. The first becomes the default pose of the matrix."""
     ignore: Sequence[tuple[str, str]] = ()
     """Pairs not to check, whatever is found."""
     check: Sequence[tuple[str, str]] = ()
     """Pairs to check, whatever is found."""
-    use_srdf: bool = False
-    """Whether pairs that the robot's SRDF disables are taken as ignored, with its reasons."""
+    use_srdf: bool = True
+    """Whether pairs that the robot's SRDF disables or its MJCF excludes are ignored, with the reasons given there."""
     always_share: float = 1.0
-    """Share of samples that must overlap for "always"; MoveIt uses 0.95, which can hide free configurations."""
+    """Share of samples in which meshes must overlap for "always"; MoveIt's 0.95 can hide free configurations."""
     proof_boxes: int = 20_000
     """Boxes of joint values that one proof may take: about 20 ms."""
     search_starts: int = 8

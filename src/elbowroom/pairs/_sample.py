@@ -51,6 +51,16 @@ def sobol(
     return lower + points * (upper - lower)
 
 
+def samples_of(
+    seed: int, samples: int, lower: np.ndarray, upper: np.ndarray
+) -> Float[np.ndarray, "samples dof"]:
+    """The configurations that `count_meetings` counts over, all at once."""
+    starts = range(0, samples, CHUNK)
+    return np.concatenate(
+        [sobol(seed, k, min(CHUNK, samples - start), lower, upper) for k, start in enumerate(starts)]
+    )
+
+
 def sample_chunk(task: SampleTask) -> Int[np.ndarray, "pairs"]:
     """Number of samples of the chunk in which each pair meets."""
     from ..distance import kernels

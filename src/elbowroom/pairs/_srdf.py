@@ -2,24 +2,29 @@
 
 Reading follows MoveIt: a link's default may be disabled, single pairs enabled again, single pairs disabled. Writing
 edits the given file in place of making a new one: comments, order and every other element stay as they were.
-SRDF knows one kind of never; ours that are proved carry `proved="true"` and every pair the sentence that explains
-it as `evidence`, attributes that other readers ignore.
+What we computed is marked, in attributes and one element that other readers ignore, so that reading gives the same
+pairs as computed again: `computed="elbowroom"`, `proved="true"` for a proof, `evidence` with the sentence, an
+`<enable_collisions by="meshes">` for each pair that only meshes can decide, and `<elbowroom_pairs>` with the links
+that were looked at and the default pose.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import write_bytes
-from .._xml import append, remove
-from ..errors import DescriptionError
-from ..robot import DisabledPair, Robot, disabled_in_srdf, link_pair, srdf_tree
+from .._xml import append, numbers, remove
+from ..errors import DescriptionError, ElbowroomError
+from ..robot import DefaultPose, DisabledPair, Robot, SrdfPairs, link_pair, srdf_pairs, srdf_tree
 from ..typing import LinkPair
+from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS, matrix_from_ignored
-from ._matrix import PairEvidence, PairMatrix, PairReason
+from ._matrix import PairMatrix
 
 TO_SRDF = {
     PairReason.ADJACENT: "Adjacent",
@@ -32,6 +37,8 @@ TO_SRDF = {
 """Our reasons as SRDF writes them."""
 BY_DEFAULT = "SRDF default"
 """Source of pairs that `<disable_default_collisions>` disables without naming them."""
+MARK = "elbowroom_pairs"
+"""Element that says which links our computation looked at, and the default pose."""
 
 
 def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
@@ -42,16 +49,29 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
     Raises:
         DescriptionError: broken XML, missing attributes, a link paired with itself, or no link in common.
     """
-    ignored, notes = pairs_in_srdf(srdf_tree(Path(path)).getroot(), str(path), robot)
-    return matrix_from_ignored(robot, ignored, "SRDF", notes)
+    where = str(path)
+    root = srdf_tree(Path(path)).getroot()
+    found = srdf_pairs(root, where, robot.link_names)
+    if found.notes and not found.disabled:
+        raise DescriptionError(f"{where}: the SRDF is for another robot than {robot.name}; {found.notes[0]}")
+    return matrix_from_srdf(root, where, robot, found)
 
 
-def pairs_in_srdf(root: Any, where: str, robot: Robot) -> tuple[dict[LinkPair, PairEvidence], list[str]]:
-    """Evidence for the pairs of a robot that an SRDF disables, and notes on links that the robot does not have."""
-    found, notes = disabled_in_srdf(root, where, robot.link_names)
-    if notes and not found:
-        raise DescriptionError(f"{where}: the SRDF is for another robot than {robot.name}; {notes[0]}")
-    return {pair: _evidence(said) for pair, said in found.items()}, notes
+def matrix_from_srdf(root: Any, where: str, robot: Robot, found: SrdfPairs) -> PairMatrix:
+    """The matrix of what an SRDF says; pairs that it does not name are checked."""
+    evidence = {pair: _evidence(said) for pair, said in found.disabled.items()}
+    mark = root.find(MARK)
+    if mark is None:
+        return matrix_from_ignored(robot, evidence, "SRDF", found.notes)
+    looked_at = set((mark.get("links") or "").split()) & set(robot.link_names)
+    for pair, said in found.enabled.items():
+        if said.get("computed") == "elbowroom":
+            text = said.get("evidence") or "checked because Elbowroom found that it can meet"
+            by = "meshes" if said.get("by") == "meshes" else "spheres"
+            evidence[pair] = PairEvidence(PairReason.CHECKED, text, decided_by=by)
+    open_pair = PairEvidence(PairReason.CHECKED, "checked because Elbowroom found that it can meet")
+    pose = _read_pose(mark, where, robot)
+    return matrix_from_ignored(robot, evidence, "SRDF", found.notes, looked_at, open_pair, pose)
 
 
 def write_pairs_srdf(
@@ -78,54 +98,119 @@ def write_pairs_srdf(
     else:
         tree = srdf_tree(Path(template))
         root = tree.getroot()
-    edit_pairs(root, pairs, str(template))
+    lost = edit_pairs(root, pairs, str(template))
     data = etree.tostring(tree, xml_declaration=True, encoding="UTF-8")
     write_bytes(Path(path), data if data.endswith(b"\n") else data + b"\n")
-    counted = sum(1 for found in pairs.entries.values() if found.samples)
-    lost = "samples, bounds, seeds and witnesses are not held by SRDF; their sentences are, as attributes"
-    return (lost,) if counted else ()
+    return lost
 
 
-def edit_pairs(root: Any, pairs: PairMatrix, where: str) -> None:
-    """Makes the elements say what the matrix says, touching as few as possible."""
-    wanted = {pair: found for pair, found in pairs.entries.items() if found.reason is not PairReason.CHECKED}
-    checked = set(pairs.checked)
-    off = {element.get("link") for element in root.findall("disable_default_collisions")}
+def edit_pairs(
+    root: Any, pairs: PairMatrix, where: str, error: type[ElbowroomError] = DescriptionError
+) -> tuple[str, ...]:
+    """Makes the elements say what the matrix says, touching as few as possible; returns what they cannot say."""
+    ignored = {pair: _attributes(pairs.entries[pair]) for pair in pairs.ignored}
+    marks = {pair: _attributes(pairs.entries[pair]) for pair in pairs.by_meshes}
+    edit_elements(root, where, ignored, set(pairs.checked), marks, error)
+    computed = any(found.source == "computed" for found in pairs.entries.values())
+    old = root.find(MARK)
+    if old is not None:
+        remove(root, old)
+    if not computed:
+        return ()
+    said = {"links": " ".join(pairs.link_names)}
+    if pairs.default_pose is not None:
+        said["default_cfg"] = " ".join(map(repr, pairs.default_pose.cfg.tolist()))
+        said["pose"] = pairs.default_pose.source
+        said["guessed"] = " ".join(pairs.default_pose.guessed_joints)
+    append(root, MARK, said, after=("disable_collisions",))
+    lost = ["samples, bounds, seeds, witnesses and what the pairs were made for are not held by SRDF"]
+    kinds = {PairReason.NEVER_PROVED, PairReason.NEVER_SAMPLED}
+    if kinds <= set(pairs.counts()):
+        lost.append(
+            "never, proved and never, sampled both become Never to other readers, who do not know the attribute proved"
+        )
+    if pairs.by_meshes:
+        lost.append(
+            f"other readers do not know that {len(pairs.by_meshes)} checked pairs are for meshes alone to decide"
+        )
+    return tuple(lost)
+
+
+def edit_elements(
+    root: Any,
+    where: str,
+    off: Mapping[LinkPair, Mapping[str, str]],
+    on: set[LinkPair],
+    marks: Mapping[LinkPair, Mapping[str, str]],
+    error: type[ElbowroomError] = DescriptionError,
+) -> None:
+    """Makes an SRDF disable some pairs and not others; elements of pairs that are in neither stay.
+
+    Args:
+        root: the `<robot>` element.
+        where: name of the file, for messages.
+        off: pairs to disable, with attributes to set. A link's default says it as well where these are no more than
+            `reason="User"`.
+        on: pairs to check.
+        marks: those of them that need an `<enable_collisions>` with attributes of its own.
+        error: what a broken element raises.
+    """
+    by_default = {element.get("link") for element in root.findall("disable_default_collisions")}
     written: set[LinkPair] = set()
     for element in root.findall("disable_collisions"):
-        pair = link_pair(where, element)
-        if pair in checked or pair in written:
+        pair = link_pair(where, element, error)
+        if pair in on or pair in written:
             remove(root, element)
-        elif pair in wanted:
+        elif pair in off:
             written.add(pair)
-            _update(element, wanted[pair])
+            _set(element, off[pair])
     enabled: set[LinkPair] = set()
     for element in root.findall("enable_collisions"):
-        pair = link_pair(where, element)
-        if pair in wanted:
+        pair = link_pair(where, element, error)
+        ours = element.get("computed") == "elbowroom"
+        if pair in off or (ours and pair not in marks and not by_default & set(pair)):
             remove(root, element)
         else:
             enabled.add(pair)
-    for pair, found in wanted.items():
-        if pair not in written and not (off & set(pair) and found.source == BY_DEFAULT):
-            _update(_add(root, "disable_collisions", pair), found)
-    for pair in sorted(checked - enabled):
-        if off & set(pair):
-            _add(root, "enable_collisions", pair)
+            _set(element, marks.get(pair, {}))
+    for pair in sorted(set(off) - written):
+        attributes = {"reason": "User", **off[pair]}
+        if attributes != {"reason": "User"} or not by_default & set(pair):
+            _set(_add(root, "disable_collisions", pair), attributes)
+    for pair in sorted(on - enabled):
+        if by_default & set(pair) or pair in marks:
+            _set(_add(root, "enable_collisions", pair), marks.get(pair, {}))
 
 
-def _update(element: Any, found: PairEvidence) -> None:
-    """Sets reason and evidence unless the element already says the same."""
-    if _evidence(DisabledPair(element.get("reason", ""), None, element.attrib)) == found:
+def _set(element: Any, attributes: Mapping[str, str]) -> None:
+    """Sets attributes unless they are there; marks of ours that no longer hold are taken away."""
+    if all(element.get(name) == value for name, value in attributes.items()):
         return
+    for name in ("computed", "proved", "by", "evidence"):
+        if name not in attributes:
+            element.attrib.pop(name, None)
+    for name, value in attributes.items():
+        element.set(name, value)
+
+
+def _add(root: Any, tag: str, pair: LinkPair) -> Any:
+    return append(root, tag, {"link1": pair[0], "link2": pair[1]}, after=("disable_collisions",))
+
+
+def _attributes(found: PairEvidence) -> dict[str, str]:
+    """What an element says of a pair: marks and evidence of what we computed, the words of a file as they were."""
+    if found.reason is PairReason.CHECKED:
+        return {"computed": "elbowroom", "by": found.decided_by, "evidence": found.text}
+    if found.source == BY_DEFAULT:
+        return {}
     if found.source == "SRDF" and found.srdf_reason is not None:
-        element.set("reason", found.srdf_reason)
-    else:
-        element.set("reason", TO_SRDF[found.reason])
-    element.attrib.pop("proved", None)
+        return {"reason": found.srdf_reason} if found.srdf_reason else {}
+    said = {"reason": TO_SRDF[found.reason]}
+    if found.source == "computed":
+        said["computed"] = "elbowroom"
     if found.reason is PairReason.NEVER_PROVED:
-        element.set("proved", "true")
-    element.set("evidence", found.text)
+        said["proved"] = "true"
+    return {**said, "evidence": found.text}
 
 
 def _evidence(said: DisabledPair) -> PairEvidence:
@@ -135,10 +220,19 @@ def _evidence(said: DisabledPair) -> PairEvidence:
     reason = SRDF_REASONS.get(said.reason.lower(), PairReason.USER)
     if reason is PairReason.NEVER_SAMPLED and said.attributes.get("proved") == "true":
         reason = PairReason.NEVER_PROVED
-    text = said.attributes.get("evidence") or f"ignored because the SRDF says {said.reason or 'so'!r}"
+    says = f"says {said.reason!r}" if said.reason else "says so"
+    text = said.attributes.get("evidence") or f"ignored because the SRDF {says}"
     bound = 0.0 if reason is PairReason.NEVER_PROVED else None
+    if said.computed:
+        return PairEvidence(reason, text, bound=bound)
     return PairEvidence(reason, text, bound=bound, source="SRDF", srdf_reason=said.reason)
 
 
-def _add(root: Any, tag: str, pair: LinkPair) -> Any:
-    return append(root, tag, {"link1": pair[0], "link2": pair[1]}, after=("disable_collisions",))
+def _read_pose(mark: Any, where: str, robot: Robot) -> DefaultPose | None:
+    """The default pose, if it is there and of as many joints as the robot's."""
+    values = numbers(where, mark, "default_cfg", robot.dof) if mark.get("default_cfg") else None
+    if values is None:
+        return None
+    cfg = np.array(values, dtype=np.float64)
+    cfg.setflags(write=False)
+    return DefaultPose(cfg, mark.get("pose", "SRDF"), tuple((mark.get("guessed") or "").split()))

@@ -2,7 +2,7 @@
 
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`, `motion_kernels`), pairs and configurations by name (`pair_list`,
-`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `disabled_in_srdf`).
+`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`).
 `motion_kernels` is a module of numba kernels and loads numba when it is first used.
 """
 
@@ -18,6 +18,7 @@ from ._catalogue import CatalogueEntry as CatalogueEntry
 from ._catalogue import catalogue as catalogue
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
+from ._default import DefaultPose as DefaultPose
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
 from ._load import load_robot as load_robot
@@ -26,9 +27,10 @@ from ._pyroki import as_robot as as_robot
 from ._robot import Robot as Robot
 from ._srdf import DisabledPair as DisabledPair
 from ._srdf import Srdf as Srdf
-from ._srdf import disabled_in_srdf as disabled_in_srdf
+from ._srdf import SrdfPairs as SrdfPairs
 from ._srdf import link_pair as link_pair
 from ._srdf import read_srdf as read_srdf
+from ._srdf import srdf_pairs as srdf_pairs
 from ._srdf import srdf_tree as srdf_tree
 from ._tree import KinematicTree as KinematicTree
 from ._types import Coupling as Coupling
@@ -49,6 +51,7 @@ __all__ = [
     "Chain",
     "Chains",
     "Coupling",
+    "DefaultPose",
     "DisabledPair",
     "Joint",
     "KinematicTree",
@@ -57,11 +60,11 @@ __all__ = [
     "Robot",
     "Shape",
     "Srdf",
+    "SrdfPairs",
     "adjacent_pairs",
     "as_robot",
     "catalogue",
     "coupling_law",
-    "disabled_in_srdf",
     "find_bodies",
     "link_pair",
     "load_robot",
@@ -69,6 +72,7 @@ __all__ = [
     "named_poses",
     "pair_list",
     "read_srdf",
+    "srdf_pairs",
     "srdf_tree",
 ]
 

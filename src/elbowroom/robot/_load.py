@@ -17,6 +17,7 @@ from .._poses import as_matrix
 from .._xml import read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
 from ._catalogue import find_robot
+from ._default import default_pose
 from ._parts import Parts
 from ._resolve import as_folders
 from ._robot import Robot
@@ -26,8 +27,6 @@ from ._types import Note, frozen
 
 LIMIT_SLACK = 1e-4
 """Published poses are rounded to a few digits; so much outside a limit is not worth a note (rad or m)."""
-DEFAULT_NAMES = ("default", "home")
-"""Named configurations that become `default_cfg`, in this order."""
 
 
 def load_robot(
@@ -154,20 +153,21 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
         ]
     tree = build_tree(str(path or parts.name), parts.link_names, joints, T_world_root)
     named, notes, disabled = dict(parts.named), list(parts.notes), dict(parts.disabled)
+    origins = dict.fromkeys(named, "keyframe")
     if srdf_path is not None:
         info: Srdf = read_srdf(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
-        named = {**named, **info.named}
-        disabled |= {pair: said.reason for pair, said in info.disabled.items()}
+        named |= info.named
+        origins |= dict.fromkeys(info.named, "SRDF state")
+        disabled |= {pair: said.reason for pair, said in info.disabled.items() if not said.computed}
         notes += [Note("skipped", srdf_path.name, text) for text in info.notes]
     notes += _outside_limits(tree, named)
-    zero = _within_limits(tree, parts.reference)
-    base = next((_cfg(tree, named[name], zero) for name in DEFAULT_NAMES if name in named), zero)
+    pose = default_pose(tree, named, origins, parts.reference)
     return Robot(
         name=parts.name,
         tree=tree,
         shapes=MappingProxyType({link: tuple(shapes) for link, shapes in parts.shapes.items()}),
-        named_cfgs=MappingProxyType({name: _cfg(tree, values, base) for name, values in named.items()}),
-        default_cfg=base,
+        named_cfgs=MappingProxyType({name: _cfg(tree, values, pose.cfg) for name, values in named.items()}),
+        default_pose=pose,
         notes=tuple(notes),
         disabled_pairs=MappingProxyType(disabled),
         source=origin,
@@ -186,11 +186,6 @@ def _outside_limits(tree: KinematicTree, named: dict[str, dict[str, float]]) -> 
                 text = f"{joint.name} at {value:g} is outside its limits {limits}; kept as given"
                 notes.append(Note("approximated", f"configuration {name!r}", text))
     return notes
-
-
-def _within_limits(tree: KinematicTree, reference: dict[str, float]) -> np.ndarray:
-    values = [np.clip(reference.get(joint.name, 0.0), joint.lower, joint.upper) for joint in tree.actuated]
-    return frozen(np.array(values, dtype=np.float64))
 
 
 def _cfg(tree: KinematicTree, values: dict[str, float], base: np.ndarray) -> np.ndarray:

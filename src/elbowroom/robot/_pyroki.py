@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError
+from ._default import default_pose
 from ._tree import build_tree
 from ._types import Coupling, Joint, JointType, frozen
 
@@ -167,11 +168,8 @@ def as_robot(robot: Any) -> Robot:
         ],
         np.eye(4),
     )
-    lower, upper = np.asarray(joints.lower_limits), np.asarray(joints.upper_limits)
-    default = frozen(np.clip(np.zeros(len(lower)), lower, upper).astype(np.float64))
-    return Robot(
-        name="pyroki", tree=tree, shapes={}, named_cfgs={}, default_cfg=default, source="pyroki Robot"
-    )
+    pose = default_pose(tree, {}, {}, {})
+    return Robot(name="pyroki", tree=tree, shapes={}, named_cfgs={}, default_pose=pose, source="pyroki Robot")
 
 
 def _type_of(twist: np.ndarray) -> JointType:

@@ -18,6 +18,7 @@ from jaxtyping import Float
 
 from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
 from ..typing import LinkPair
+from ._default import DefaultPose
 from ._tree import KinematicTree
 from ._types import Joint, Note, Shape, frozen
 
@@ -44,12 +45,13 @@ class Robot:
     """Collision shapes per link, exact as described; links without any are absent."""
     named_cfgs: Mapping[str, np.ndarray]
     """Named configurations (SRDF group states, MJCF keyframes), each (dof,)."""
-    default_cfg: Float[np.ndarray, "dof"]
-    """The named configuration "default" or "home" if there is one, else the description's zero within the limits."""
+    default_pose: DefaultPose
+    """The pose to start from and where it comes from: a named configuration with a telling name, else a guess."""
     notes: tuple[Note, ...] = ()
     """What was approximated, held, skipped or meshed; see `Note`."""
     disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
-    """Link pairs that the SRDF disables, with its reasons, and those that an MJCF excludes."""
+    """Link pairs that the SRDF disables, with its reasons, and those that an MJCF excludes. Entries of an SRDF that
+    Elbowroom computed are left out: they are to be computed anew when something changes, not believed."""
     source: str = ""
     """What it was loaded from, as given."""
     path: Path | None = None
@@ -67,6 +69,11 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """Actuated joints in the order of a configuration."""
         return tuple(joint.name for joint in self.tree.actuated)
+
+    @property
+    def default_cfg(self) -> Float[np.ndarray, "dof"]:
+        """Joint values of the default pose; a guess may collide, see `default_pose`."""
+        return self.default_pose.cfg
 
     @property
     def dof(self) -> int:

@@ -28,6 +28,23 @@ class DisabledPair:
     attributes: Mapping[str, str] = field(default_factory=dict[str, str])
     """All attributes of the element that names the pair."""
 
+    @property
+    def computed(self) -> bool:
+        """Whether Elbowroom computed and wrote it, rather than somebody saying so."""
+        return self.attributes.get("computed") == "elbowroom"
+
+
+@dataclass(frozen=True)
+class SrdfPairs:
+    """What an SRDF says of the pairs of a robot's links."""
+
+    disabled: dict[LinkPair, DisabledPair]
+    """Pairs that are not to be checked."""
+    enabled: dict[LinkPair, dict[str, str]]
+    """Pairs that elements enable and none disables, with the elements' attributes."""
+    notes: list[str]
+    """Entries that name links which do not exist."""
+
 
 @dataclass(frozen=True)
 class Srdf:
@@ -73,8 +90,9 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
                 notes.append(
                     f"group state {state.get('name')!r}: joint {joint!r} has several values; left out"
                 )
-    disabled, unfit = disabled_in_srdf(root, where, link_names)
-    notes += unfit
+    pairs = srdf_pairs(root, where, link_names)
+    disabled = pairs.disabled
+    notes += pairs.notes
     if notes and not used and not disabled:
         raise DescriptionError(f"{where}: the SRDF is for another robot; {notes[0]}")
     groups = {
@@ -84,10 +102,10 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
     return Srdf(named, disabled, groups, tuple(notes))
 
 
-def disabled_in_srdf(
+def srdf_pairs(
     root: Any, where: str, link_names: Iterable[str], error: type[ElbowroomError] = DescriptionError
-) -> tuple[dict[LinkPair, DisabledPair], list[str]]:
-    """The pairs of these links that an SRDF disables, and notes on links that it names and that do not exist.
+) -> SrdfPairs:
+    """The pairs of these links that an SRDF disables, and those that it enables.
 
     Args:
         root: the `<robot>` element.
@@ -99,6 +117,7 @@ def disabled_in_srdf(
     known = set(names)
     notes: list[str] = []
     found: dict[LinkPair, DisabledPair] = {}
+    enabled: dict[LinkPair, dict[str, str]] = {}
     for element in root.findall("disable_default_collisions"):
         link = attribute(where, element, "link", error)
         if link not in known:
@@ -117,9 +136,11 @@ def disabled_in_srdf(
             pair = link_pair(where, element, error)
             if tag == "enable_collisions":
                 found.pop(pair, None)
+                enabled[pair] = dict(element.attrib)
             else:
+                enabled.pop(pair, None)
                 found[pair] = DisabledPair(element.get("reason", ""), None, dict(element.attrib))
-    return found, notes
+    return SrdfPairs(found, enabled, notes)
 
 
 def srdf_tree(path: Path, error: type[ElbowroomError] = DescriptionError) -> Any:
