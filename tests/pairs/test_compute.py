@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -48,39 +49,27 @@ def test_counts_are_what_the_checker_counts(teaarm):
     assert (np.abs(rate - ours) < 5 * spread).all()
 
 
-def test_default_pairs_overlap_at_the_pose_and_others_do_not(teaarm):
-    robot, spheres, pairs = teaarm
-    named = [pair for pair, found in pairs.entries.items() if found.reason is PairReason.DEFAULT]
-    assert named
-    assert (SelfCollisionChecker(robot, spheres, named).pair_distances(robot.default_cfg) < 0).all()
-    assert (SelfCollisionChecker(robot, spheres, pairs).pair_distances(robot.default_cfg) > 0).all()
-    other = compute_pairs(
-        robot, spheres, PairOptions(samples=500, default_cfgs=("arms_up", np.zeros(robot.dof)))
-    )
-    at_zero = SelfCollisionChecker(robot, spheres, other).pair_distances(np.zeros(robot.dof))
-    assert (at_zero > 0).all()
-    assert other.counts()[PairReason.DEFAULT] != pairs.counts()[PairReason.DEFAULT]
-    none = compute_pairs(robot, spheres, PairOptions(samples=500, default_cfgs=()))
-    assert PairReason.DEFAULT not in none.counts()
-
-
-def test_links_that_always_overlap_are_called_always(load):
-    robot = load("panda")
+def test_links_without_meshes_are_decided_by_their_spheres(load):
+    robot = replace(load("panda"), shapes={})
     names = robot.link_names
     # Two large balls around the wrist that no joint can part, and one far smaller on the base.
     links = [names.index("panda_link5"), names.index("panda_link7"), names.index("panda_link0")]
     spheres = SimpleNamespace(
         link_names=names, centers=np.zeros((3, 3)), radii=np.array([0.3, 0.3, 0.01]), link_idx=np.array(links)
     )
-    pairs = compute_pairs(robot, spheres, PairOptions(samples=2000, default_cfgs=()))
-    found = pairs.evidence("panda_link5", "panda_link7")
+    options = PairOptions(samples=2000, default_cfgs=(), use_srdf=False)
+    found = compute_pairs(robot, spheres, options).evidence("panda_link5", "panda_link7")
     assert found.reason is PairReason.ALWAYS
     assert found.hits == found.samples == 2000
+    assert found.mesh_samples == 0
     assert found.bound == pytest.approx(1 - 0.05 ** (1 / 2000))
+    at_rest = compute_pairs(robot, spheres, PairOptions(samples=100, use_srdf=False))
+    assert at_rest.reason("panda_link5", "panda_link7") is PairReason.DEFAULT
+    assert "no mesh to say more" in at_rest.evidence("panda_link5", "panda_link7").text
 
 
 def test_a_needle_in_the_joint_space_is_found_by_search_not_called_never(load):
-    robot = load("panda")
+    robot = replace(load("panda"), shapes={})
     names = robot.link_names
     links = np.array([names.index("panda_link0"), names.index("panda_link7")])
     cfg = robot.random_cfgs(1, seed=77)[0]
@@ -93,7 +82,7 @@ def test_a_needle_in_the_joint_space_is_found_by_search_not_called_never(load):
     spheres = SimpleNamespace(
         link_names=names, centers=np.array([point, np.zeros(3)]), radii=np.full(2, 0.002), link_idx=links
     )
-    options = PairOptions(samples=1000, buffer=0.0, default_cfgs=())
+    options = PairOptions(samples=1000, buffer=0.0, default_cfgs=(), use_srdf=False)
     found = compute_pairs(robot, spheres, options).evidence("panda_link0", "panda_link7")
     assert found.reason is PairReason.CHECKED
     assert found.hits == 0
@@ -189,12 +178,15 @@ def test_the_users_word_and_the_srdf_stand(model):
     assert pairs.reason(*other) is PairReason.CHECKED
     with pytest.raises(InputError, match="both"):
         compute_pairs(robot, spheres, PairOptions(samples=10, ignore=[pair], check=[pair]))
-    srdf = compute_pairs(robot, spheres, PairOptions(samples=500, use_srdf=True, proof_boxes=100))
+    srdf = compute_pairs(robot, spheres, PairOptions(samples=500, proof_boxes=100))
+    assert len(set(robot.disabled_pairs) & set(srdf.entries)) > 10
     for given, reason in robot.disabled_pairs.items():
         if set(given) <= set(spheres.counts):
             found = srdf.evidence(*given)
             assert found.source == "SRDF"
             assert found.srdf_reason == reason
+            assert found.reason is not PairReason.CHECKED
+            assert f"the SRDF says {reason!r}" in found.text
 
 
 def test_bad_input_is_refused(model):
@@ -236,7 +228,7 @@ def test_with_user_diff_and_picture(model):
 
 def test_a_changed_description_shows_in_the_diff(load, model):
     robot, spheres = model("panda")
-    options = PairOptions(samples=2000, proof_boxes=500)
+    options = PairOptions(samples=2000, proof_boxes=500, use_srdf=False)
     before = compute_pairs(robot, spheres, options)
     grown = SimpleNamespace(
         link_names=spheres.link_names,

@@ -59,7 +59,7 @@ def test_published_files_survive_a_round_trip(load, srdf, tmp_path, name):
 @pytest.mark.robots
 def test_our_matrix_goes_into_the_published_file_and_back(load, model, srdf, tmp_path):
     robot, spheres = model("panda")
-    ours = compute_pairs(robot, spheres, PairOptions(samples=2000))
+    ours = compute_pairs(robot, spheres, PairOptions(samples=2000, use_srdf=False))
     path = tmp_path / "ours.srdf"
     lost = write_pairs_srdf(path, ours, srdf("panda"))
     assert lost
@@ -80,7 +80,7 @@ def test_our_matrix_goes_into_the_published_file_and_back(load, model, srdf, tmp
 @pytest.mark.parametrize("name", SRDFS)
 def test_differences_from_the_published_matrix_are_explained(model, name):
     robot, spheres = model(name)
-    ours = compute_pairs(robot, spheres, PairOptions(samples=3000, proof_boxes=500))
+    ours = compute_pairs(robot, spheres, PairOptions(samples=3000, proof_boxes=500, use_srdf=False))
     for pair, given in robot.disabled_pairs.items():
         if not set(pair) <= set(ours.link_names):
             continue
