@@ -70,7 +70,15 @@ def spheres_apart(na, ra, nb, rb, rel):
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def boxes_apart(na, ra, nb, rb, rel):
     """Does an axis of one of the two root boxes separate them? Cheaper than setting up a walk that ends at once."""
-    tol = touch_tolerance(na, ra, nb, rb, rel)
+    return box_gap(na, ra, nb, rb, rel, touch_tolerance(na, ra, nb, rb, rel)) > 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def box_gap(na, ra, nb, rb, rel, tol):
+    """Largest gap between the two root boxes, grown by `tol`, along an axis of one of them.
+
+    Where it is negative, moving along that axis by as much parts the boxes and what is in them.
+    """
     x, y, z = nb[rb, 0], nb[rb, 1], nb[rb, 2]
     dx = rel[0] * x + rel[1] * y + rel[2] * z + rel[9] - na[ra, 0]
     dy = rel[3] * x + rel[4] * y + rel[5] * z + rel[10] - na[ra, 1]
@@ -91,7 +99,7 @@ def boxes_apart(na, ra, nb, rb, rel):
         v - abs(rel[1]) * gx - abs(rel[4]) * gy - abs(rel[7]) * gz,
         w - abs(rel[2]) * gx - abs(rel[5]) * gy - abs(rel[8]) * gz,
     )
-    return gap > 0.0
+    return gap
 
 
 @njit(cache=True, error_model="numpy")
