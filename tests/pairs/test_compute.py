@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from elbowroom.distance import SelfCollisionChecker, adjacent_pairs
+from elbowroom.distance import SelfCollisionChecker
 from elbowroom.errors import InputError, UnknownLinkError, UnknownNameError
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs, upper_bound
+from elbowroom.robot import adjacent_pairs
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +202,7 @@ def test_bad_input_is_refused(model):
     for bad in ({"samples": 0}, {"samples": 1.5}, {"buffer": -0.1}, {"buffer": float("nan")}, {"seed": -1}):
         with pytest.raises(InputError):
             PairOptions(**bad)
-    with pytest.raises(UnknownNameError, match="no pose"):
+    with pytest.raises(UnknownNameError, match="no named configuration"):
         compute_pairs(robot, spheres, PairOptions(samples=10, default_cfgs=("lying",)))
     with pytest.raises(InputError, match="shape"):
         compute_pairs(robot, spheres, PairOptions(samples=10, default_cfgs=(np.zeros(3),)))

@@ -7,24 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbowroom.distance import SelfCollisionChecker
-from elbowroom.distance._inputs import sphere_arrays
+from elbowroom.distance import SelfCollisionChecker, sphere_arrays
 from elbowroom.pairs import PairOptions, PairReason, _kernels, compute_pairs
-from elbowroom.pairs._chain import Chains
+from elbowroom.pairs._chain import PairChains
 from elbowroom.spheres import FitOptions, fit_spheres
 
 SAMPLES = 200_000
 
 
 def chain_of(robot, spheres, a, b):
-    chains = Chains(robot.tree, *sphere_arrays(robot.link_names, spheres))
-    return chains.make(robot.link_index(a), robot.link_index(b))
+    chains = PairChains(robot.tree, *sphere_arrays(robot.link_names, spheres))
+    return chains.between(robot.link_index(a), robot.link_index(b))
 
 
 def prove(chain, pad=0.0, boxes=20_000, lower=None, upper=None):
-    lower = chain.lower if lower is None else lower
-    upper = chain.upper if upper is None else upper
-    return _kernels.prove(lower, upper, pad, boxes, chain.side, chain.slope, *chain.motion, *chain.balls)
+    lower = chain.joints.lower if lower is None else lower
+    upper = chain.joints.upper if upper is None else upper
+    return _kernels.prove(lower, upper, pad, boxes, chain.side, chain.joints.slope, *chain.arrays)
 
 
 @pytest.mark.parametrize("name", ["panda", "teaarm", "talos", "rh56"])
@@ -35,7 +34,7 @@ def test_chain_clearance_equals_the_checker(model, name):
     expected = checker.pair_distances(cfgs)
     for k in range(0, len(checker.pairs), max(1, len(checker.pairs) // 40)):
         chain = chain_of(robot, spheres, *checker.pairs[k])
-        ours = [_kernels.clearance(cfg[chain.cfg_idx], *chain.motion, *chain.balls) for cfg in cfgs]
+        ours = [_kernels.clearance(cfg[chain.joints.cfg_idx], *chain.arrays) for cfg in cfgs]
         np.testing.assert_allclose(ours, expected[:, k], rtol=0, atol=1e-5)
 
 
@@ -58,10 +57,12 @@ def test_no_point_moves_farther_than_its_bound(model, name, a, b):
     rng = np.random.default_rng(4)
     proved = 0
     for _ in range(300):
-        width = (chain.upper - chain.lower) * 10.0 ** rng.uniform(-4, 0)
-        lower = chain.lower + rng.random(len(width)) * (chain.upper - chain.lower - width)
+        width = (chain.joints.upper - chain.joints.lower) * 10.0 ** rng.uniform(-4, 0)
+        lower = chain.joints.lower + rng.random(len(width)) * (
+            chain.joints.upper - chain.joints.lower - width
+        )
         center = lower + 0.5 * width
-        at_center = _kernels.clearance(center, *chain.motion, *chain.balls)
+        at_center = _kernels.clearance(center, *chain.arrays)
         # The largest padding that the one box alone proves: found by bisection on the kernel's own verdict.
         low, high = at_center - 5.0, at_center
         for _ in range(30):
@@ -72,7 +73,7 @@ def test_no_point_moves_farther_than_its_bound(model, name, a, b):
         corners = lower + width * rng.integers(0, 2, (40, len(width)))
         inside = lower + width * rng.random((40, len(width)))
         for cfg in np.concatenate([corners, inside]):
-            assert _kernels.clearance(cfg, *chain.motion, *chain.balls) > low
+            assert _kernels.clearance(cfg, *chain.arrays) > low
     assert proved > 100
 
 
@@ -124,10 +125,10 @@ def test_proved_pairs_survive_samples_and_search_and_half_of_never_is_proved(loa
     assert checker.free(robot.random_cfgs(SAMPLES, seed=10)).all()
     for pair, bound in zip(checker.pairs, claimed, strict=True):
         chain = chain_of(robot, spheres, *pair)
-        starts = chain.lower + np.random.default_rng(1).random((4, len(chain.lower))) * (
-            chain.upper - chain.lower
+        starts = chain.joints.lower + np.random.default_rng(1).random((4, len(chain.joints.lower))) * (
+            chain.joints.upper - chain.joints.lower
         )
-        found, _ = _kernels.search(starts, chain.lower, chain.upper, 0.0, 60, *chain.motion, *chain.balls)
+        found, _ = _kernels.search(starts, chain.joints.lower, chain.joints.upper, 0.0, 60, *chain.arrays)
         assert found > bound - 1e-9
 
 

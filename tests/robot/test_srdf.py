@@ -83,5 +83,21 @@ def test_pairs_of_unknown_links_are_noted_even_with_themselves(tmp_path):
         "x.srdf",
     )
     found = read_srdf(srdf, ("a", "b"), ())
-    assert found.disabled == {("a", "b"): ""}
+    assert {pair: said.reason for pair, said in found.disabled.items()} == {("a", "b"): ""}
     assert "gone" in found.notes[0]
+
+
+def test_defaults_enabled_and_disabled_pairs_are_read_as_moveit_does(tmp_path, description):
+    srdf = write(
+        tmp_path,
+        robot_xml(
+            '<disable_default_collisions link="a"/>',
+            '<enable_collisions link1="c" link2="a"/>',
+            '<disable_collisions link1="c" link2="b" reason="Never"/>',
+        ),
+        "made.srdf",
+    )
+    assert er.load_robot(description, srdf=srdf).disabled_pairs == {("a", "b"): "User", ("b", "c"): "Never"}
+    found = read_srdf(srdf, ("a", "b", "c"), ("j", "k")).disabled
+    assert found[("a", "b")].default_of == "a"
+    assert found[("b", "c")].default_of is None

@@ -1,6 +1,10 @@
 """Self-collision distances: differentiable in JAX, at once in numba.
 
 Names that need JAX load it on first use, so the numba checker starts without it.
+
+Doors for other folders: spheres as arrays (`sphere_arrays`, `link_values`), balls around balls (`enclosing_ball`,
+`split_balls`), the model that the numba kernels run on (`pack_model`, `PackedModel`), those `kernels`, a module that
+loads numba when it is first used, and `bad_row`, the error for rows that they refuse.
 """
 
 from __future__ import annotations
@@ -10,11 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from ._checker import Closest as Closest
 from ._checker import SelfCollisionChecker as SelfCollisionChecker
+from ._checker import bad_row as bad_row
 from ._inputs import Spheres as Spheres
-from ._inputs import adjacent_pairs as adjacent_pairs
 from ._inputs import default_pairs as default_pairs
+from ._inputs import link_values as link_values
+from ._inputs import sphere_arrays as sphere_arrays
+from ._model import PackedModel as PackedModel
+from ._model import enclosing_ball as enclosing_ball
+from ._model import pack_model as pack_model
+from ._model import split_balls as split_balls
 
 if TYPE_CHECKING:
+    from . import _kernels as kernels
     from ._build import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
     from ._build import build_multi_sphere_collision as build_multi_sphere_collision
     from ._build import colldist_from_sdf as colldist_from_sdf
@@ -33,18 +44,27 @@ _LAZY = {
 __all__ = [
     "Closest",
     "MultiSphereCollision",
+    "PackedModel",
     "SelfCollisionChecker",
     "Spheres",
-    "adjacent_pairs",
     "auto_ignore_zero_pose_collisions",
+    "bad_row",
     "build_multi_sphere_collision",
     "colldist_from_sdf",
     "default_pairs",
+    "enclosing_ball",
+    "kernels",
+    "link_values",
+    "pack_model",
     "self_collision_residual",
+    "sphere_arrays",
+    "split_balls",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "kernels":
+        return importlib.import_module(f"{__name__}._kernels")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

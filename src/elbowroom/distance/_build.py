@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot, load_robot
+from ..robot import Robot, load_robot, pair_list
 from ..typing import Kinematics
-from ._inputs import default_pairs, pair_list
+from ._inputs import default_pairs
 from ._multi_sphere import MultiSphereCollision
 
 

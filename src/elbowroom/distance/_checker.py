@@ -21,10 +21,11 @@ from jaxtyping import Bool, Float, Int
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError, shape_text
-from ..robot import Robot, as_robot
+from ..robot import Robot, as_robot, pair_list
 from ..typing import LinkPair
-from ._inputs import Spheres, default_pairs, link_values, pair_list, sphere_arrays
-from ._model import LANES, PackedModel, pack_model, reorder_pairs
+from ._inputs import Spheres, default_pairs, link_values, sphere_arrays
+from ._layout import LANES
+from ._model import PackedModel, pack_model, reorder_pairs
 
 THREAD_ROWS = 8192
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""

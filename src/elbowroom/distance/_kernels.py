@@ -13,7 +13,34 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._model import LANES, POINT, POSE
+from ._layout import (
+    BODIES,
+    BODY_JOINT,
+    BODY_KIND,
+    BODY_PARENT,
+    GROUP_SPHERE,
+    GROUP_SPHERES,
+    GROUPS,
+    JOINT,
+    JOINT_COUPLED,
+    JOINT_DRIVER,
+    LANES,
+    LAW_LIMIT,
+    LAW_WIDTH,
+    LINK_BODY,
+    LINK_GROUP,
+    LINK_GROUPS,
+    LINK_SPHERE,
+    LINK_SPHERES,
+    LINKS,
+    MOVING,
+    N_POINTS,
+    PAIRS,
+    POINT,
+    POSE,
+    START,
+    WIDTHS,
+)
 from ._simd import (
     closer,
     compose,
@@ -38,16 +65,11 @@ def _expand(cfgs, start, count, moving, doubles, q_full):
     """
     good = FULL
     for k in range(len(moving)):
-        i, d, coupled = moving[k, 0], moving[k, 1], moving[k, 2]
-        to = i * LANES
+        i, d, coupled = moving[k, JOINT], moving[k, JOINT_DRIVER], moving[k, JOINT_COUPLED]
+        to, law = i * LANES, i * LAW_WIDTH
         if coupled:
-            c0, c1, c2, c3, c4 = (
-                doubles[6 * i],
-                doubles[6 * i + 1],
-                doubles[6 * i + 2],
-                doubles[6 * i + 3],
-                doubles[6 * i + 4],
-            )
+            c0, c1, c2 = doubles[law], doubles[law + 1], doubles[law + 2]
+            c3, c4 = doubles[law + 3], doubles[law + 4]
             for lane in range(LANES):
                 x = q_full[d * LANES + lane]
                 q_full[to + lane] = c0 + x * (c1 + x * (c2 + x * (c3 + x * c4)))
@@ -57,7 +79,7 @@ def _expand(cfgs, start, count, moving, doubles, q_full):
         else:
             for lane in range(LANES):
                 q_full[to + lane] = cfgs[start + min(lane, count - 1), d]
-        good &= within(q_full, to, doubles[6 * i + 5])
+        good &= within(q_full, to, doubles[law + LAW_LIMIT])
     return good == FULL
 
 
@@ -65,30 +87,34 @@ def _expand(cfgs, start, count, moving, doubles, q_full):
 def _body_poses(bodies, local, q_full, trig, poses):
     """Poses of all bodies at offsets body * POSE, relative to the root body."""
     for b in range(1, len(bodies)):
-        compose(poses, bodies[b, 0] * POSE, b * POSE, local, 12 * b)
-        if bodies[b, 1] == 1:
-            sincos(q_full, bodies[b, 2] * LANES, trig)
+        compose(poses, bodies[b, BODY_PARENT] * POSE, b * POSE, local, 12 * b)
+        if bodies[b, BODY_KIND] == 1:
+            sincos(q_full, bodies[b, BODY_JOINT] * LANES, trig)
             turn(poses, b * POSE, trig)
         else:
-            slide(poses, b * POSE, q_full, bodies[b, 2] * LANES)
+            slide(poses, b * POSE, q_full, bodies[b, BODY_JOINT] * LANES)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _table(ints, kind, width):
+    """A view of one table."""
+    return ints[ints[START + kind] : ints[START + kind] + width * ints[kind]].reshape(ints[kind], width)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _tables(ints, floats):
-    """Views of the packed model: bodies, moving, links, clusters, pairs, local poses, points."""
-    nb, nm, nl, nc, np_ = ints[0], ints[1], ints[2], ints[3], ints[4]
-    bodies = ints[ints[5] : ints[5] + 3 * nb].reshape(nb, 3)
-    moving = ints[ints[6] : ints[6] + 3 * nm].reshape(nm, 3)
-    links = ints[ints[7] : ints[7] + 5 * nl].reshape(nl, 5)
-    clusters = ints[ints[8] : ints[8] + 2 * nc].reshape(nc, 2)
-    pairs = ints[ints[9] : ints[9] + 2 * np_].reshape(np_, 2)
-    return bodies, moving, links, clusters, pairs, floats[: 12 * nb], floats[12 * nb :]
+    """Views of the packed model: bodies, moving, links, groups, pairs, local poses, points."""
+    bodies, moving = _table(ints, BODIES, WIDTHS[BODIES]), _table(ints, MOVING, WIDTHS[MOVING])
+    links, groups = _table(ints, LINKS, WIDTHS[LINKS]), _table(ints, GROUPS, WIDTHS[GROUPS])
+    pairs = _table(ints, PAIRS, WIDTHS[PAIRS])
+    cut = 12 * len(bodies)
+    return bodies, moving, links, groups, pairs, floats[:cut], floats[cut:]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _views(ints, work):
     """Views of the workspace: poses of bodies, points in the world, best distances, sine and cosine."""
-    nb, n_points = ints[0], ints[10]
+    nb, n_points = ints[BODIES], ints[N_POINTS]
     cut = nb * POSE
     end = cut + n_points * POINT
     work[:POSE] = 0.0
@@ -102,25 +128,28 @@ def _need(link, ready, links, poses, points, world):
     """Places sub-balls and spheres of a link, once per block."""
     if ready[link] == 0:
         ready[link] = 1
-        place(poses, links[link, 0] * POSE, points, links[link, 1], links[link, 2], world)
-        place(poses, links[link, 0] * POSE, points, links[link, 3], links[link, 4], world)
+        pose = links[link, LINK_BODY] * POSE
+        place(poses, pose, points, links[link, LINK_GROUP], links[link, LINK_GROUPS], world)
+        place(poses, pose, points, links[link, LINK_SPHERE], links[link, LINK_SPHERES], world)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_mask(a, b, pad, wanted, links, clusters, first_cluster, points, world):
+def _pair_mask(a, b, pad, wanted, links, groups, first_group, points, world):
     """Lanes in which a sphere of link a meets one of link b: all such lanes of `wanted`, perhaps others."""
     found = 0
-    for ca in range(links[a, 1], links[a, 1] + links[a, 2]):
+    for ca in range(links[a, LINK_GROUP], links[a, LINK_GROUP] + links[a, LINK_GROUPS]):
         reach_a = points[4 * ca + 3] + pad
         near = hits(world, ca * POINT, b * POINT, reach_a + points[4 * b + 3]) & wanted
         if near == 0:
             continue
-        a0, an = clusters[ca - first_cluster, 0], clusters[ca - first_cluster, 1]
-        for cb in range(links[b, 1], links[b, 1] + links[b, 2]):
+        a0 = groups[ca - first_group, GROUP_SPHERE]
+        an = groups[ca - first_group, GROUP_SPHERES]
+        for cb in range(links[b, LINK_GROUP], links[b, LINK_GROUP] + links[b, LINK_GROUPS]):
             reach_b = points[4 * cb + 3] + pad
             if hits(world, ca * POINT, cb * POINT, reach_a + points[4 * cb + 3]) & near == 0:
                 continue
-            b0, bn = clusters[cb - first_cluster, 0], clusters[cb - first_cluster, 1]
+            b0 = groups[cb - first_group, GROUP_SPHERE]
+            bn = groups[cb - first_group, GROUP_SPHERES]
             for sa in range(a0, a0 + an):
                 if hits(world, sa * POINT, cb * POINT, points[4 * sa + 3] + reach_b) & near == 0:
                     continue
@@ -143,7 +172,7 @@ def _pair_mask(a, b, pad, wanted, links, clusters, first_cluster, points, world)
 @njit(cache=True, nogil=True, error_model="numpy")
 def free(cfgs, ints, floats, doubles, pads, work, out):
     """out[row] = 1 when no checked pair comes closer than its pad; returns the first bad row or -1."""
-    bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
+    bodies, moving, links, groups, pairs, local, points = _tables(ints, floats)
     poses, world, _, trig = _views(ints, work)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
@@ -155,7 +184,7 @@ def free(cfgs, ints, floats, doubles, pads, work, out):
         _body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
-            place(poses, links[link, 0] * POSE, points, link, 1, world)
+            place(poses, links[link, LINK_BODY] * POSE, points, link, 1, world)
         alive = (1 << count) - 1
         for p in range(len(pairs)):
             a, b = pairs[p, 0], pairs[p, 1]
@@ -164,7 +193,7 @@ def free(cfgs, ints, floats, doubles, pads, work, out):
             if mask:
                 _need(a, ready, links, poses, points, world)
                 _need(b, ready, links, poses, points, world)
-                alive &= ~_pair_mask(a, b, pad, mask, links, clusters, nl, points, world)
+                alive &= ~_pair_mask(a, b, pad, mask, links, groups, nl, points, world)
                 if alive == 0:
                     break
         for lane in range(count):
@@ -183,7 +212,7 @@ def free_one(cfgs, ints, floats, doubles, pads, work):
 @njit(cache=True, nogil=True, error_model="numpy")
 def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
     """out[row, p] = 1 when pair p comes closer than its pad, and counts[p] += such rows; either may be empty."""
-    bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
+    bodies, moving, links, groups, pairs, local, points = _tables(ints, floats)
     poses, world, _, trig = _views(ints, work)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
@@ -195,7 +224,7 @@ def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
         _body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
-            place(poses, links[link, 0] * POSE, points, link, 1, world)
+            place(poses, links[link, LINK_BODY] * POSE, points, link, 1, world)
         everyone = (1 << count) - 1
         for p in range(len(pairs)):
             a, b = pairs[p, 0], pairs[p, 1]
@@ -204,7 +233,7 @@ def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
             if mask:
                 _need(a, ready, links, poses, points, world)
                 _need(b, ready, links, poses, points, world)
-                mask = _pair_mask(a, b, pad, mask, links, clusters, nl, points, world) & everyone
+                mask = _pair_mask(a, b, pad, mask, links, groups, nl, points, world) & everyone
                 if len(counts):
                     counts[p] += count_bits(mask)
             if len(out):
@@ -214,18 +243,20 @@ def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_best(a, b, pad, links, clusters, first_cluster, points, world, best):
+def _pair_best(a, b, pad, links, groups, first_group, points, world, best):
     """Lowers best[lane] to the smallest distance between spheres of links a and b, less pad."""
-    for ca in range(links[a, 1], links[a, 1] + links[a, 2]):
+    for ca in range(links[a, LINK_GROUP], links[a, LINK_GROUP] + links[a, LINK_GROUPS]):
         reach_a = points[4 * ca + 3] + pad
         if closer(world, ca * POINT, b * POINT, reach_a + points[4 * b + 3], best) == 0:
             continue
-        a0, an = clusters[ca - first_cluster, 0], clusters[ca - first_cluster, 1]
-        for cb in range(links[b, 1], links[b, 1] + links[b, 2]):
+        a0 = groups[ca - first_group, GROUP_SPHERE]
+        an = groups[ca - first_group, GROUP_SPHERES]
+        for cb in range(links[b, LINK_GROUP], links[b, LINK_GROUP] + links[b, LINK_GROUPS]):
             reach_b = points[4 * cb + 3] + pad
             if closer(world, ca * POINT, cb * POINT, reach_a + points[4 * cb + 3], best) == 0:
                 continue
-            b0, bn = clusters[cb - first_cluster, 0], clusters[cb - first_cluster, 1]
+            b0 = groups[cb - first_group, GROUP_SPHERE]
+            bn = groups[cb - first_group, GROUP_SPHERES]
             for sa in range(a0, a0 + an):
                 if closer(world, sa * POINT, cb * POINT, points[4 * sa + 3] + reach_b, best) == 0:
                     continue
@@ -238,7 +269,7 @@ def _pair_best(a, b, pad, links, clusters, first_cluster, points, world, best):
 @njit(cache=True, nogil=True, error_model="numpy")
 def distances(cfgs, ints, floats, doubles, pads, work, out, per_pair):
     """out (n, pairs): smallest distance of each pair less its pad; or out (n, 1): the smallest of all."""
-    bodies, moving, links, clusters, pairs, local, points = _tables(ints, floats)
+    bodies, moving, links, groups, pairs, local, points = _tables(ints, floats)
     poses, world, best, trig = _views(ints, work)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
@@ -250,7 +281,7 @@ def distances(cfgs, ints, floats, doubles, pads, work, out, per_pair):
         _body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
-            place(poses, links[link, 0] * POSE, points, link, 1, world)
+            place(poses, links[link, LINK_BODY] * POSE, points, link, 1, world)
         best[:] = np.inf
         for p in range(len(pairs)):
             a, b = pairs[p, 0], pairs[p, 1]
@@ -260,7 +291,7 @@ def distances(cfgs, ints, floats, doubles, pads, work, out, per_pair):
             if closer(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad, best):
                 _need(a, ready, links, poses, points, world)
                 _need(b, ready, links, poses, points, world)
-                _pair_best(a, b, pad, links, clusters, nl, points, world, best)
+                _pair_best(a, b, pad, links, groups, nl, points, world, best)
             if per_pair:
                 for lane in range(count):
                     out[start + lane, p] = best[lane]

@@ -14,15 +14,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._poses import matrix_from_wxyz_xyz
-from ..robot import KinematicTree
+from ..robot import Bodies, KinematicTree, find_bodies
+from ._layout import (
+    BODIES,
+    GROUP_SPHERE,
+    HEADER,
+    LANES,
+    LINK_GROUP,
+    LINK_SPHERE,
+    N_POINTS,
+    PAIRS,
+    POINT,
+    POSE,
+    START,
+    WIDTHS,
+)
 
-LANES = 16
-"""Configurations per vector: one AVX-512 register of float32."""
-POINT = 3 * LANES
-"""Numbers of a point."""
-POSE = 12 * LANES
-"""Numbers of a pose: rotation row by row, then translation."""
 UNIT = 2.0**-24
 """Relative rounding error of float32."""
 ROTATION_ERROR = 26 * UNIT
@@ -32,8 +39,6 @@ MAX_ANGLE = 1e5
 """Largest angle, rad, for which the reduction of angles keeps its accuracy."""
 MAX_SLIDE = 10.0
 """Travel, m, assumed for a prismatic joint without limits."""
-HEADER = 16
-"""Entries at the start of `ints`: five counts, where five tables start, number of points."""
 GROUP_SIZES = ((3, 1), (8, 2), (15, 3))
 """Links of at most so many spheres get so many groups; larger ones four."""
 
@@ -52,57 +57,12 @@ class PackedModel:
     @property
     def n_pairs(self) -> int:
         """Link pairs that are checked."""
-        return int(self.ints[4])
+        return int(self.ints[PAIRS])
 
     def workspace(self) -> Float[np.ndarray, "numbers"]:
         """Scratch memory for one thread."""
-        bodies, points = int(self.ints[0]), int(self.ints[10])
+        bodies, points = int(self.ints[BODIES]), int(self.ints[N_POINTS])
         return np.zeros(bodies * POSE + points * POINT + 3 * LANES, dtype=np.float32)
-
-
-@dataclass(frozen=True)
-class Bodies:
-    """Rigid groups of frames, each moved by one joint whose axis is z; body 0 is the root and stays."""
-
-    parent: list[int]
-    kind: list[int]
-    q_idx: list[int]
-    T_parent_body: list[np.ndarray]
-    """Pose of the body in its parent at q = 0."""
-    of_frame: list[int]
-    T_body_frame: list[np.ndarray]
-
-    def balls(
-        self, frame: int, centers: Float[np.ndarray, "n 3"], radii: Float[np.ndarray, "n"]
-    ) -> Float[np.ndarray, "n 4"]:
-        """Spheres given in a frame as balls (x, y, z, radius) in the frame of its body."""
-        T = self.T_body_frame[frame]
-        return np.column_stack([centers @ T[:3, :3].T + T[:3, 3], radii])
-
-
-def find_bodies(tree: KinematicTree) -> Bodies:
-    """Merges fixed frames into the bodies that carry them."""
-    poses = matrix_from_wxyz_xyz(np.concatenate([tree.quat_cos, tree.shift], axis=1))
-    bodies = Bodies([-1], [0], [-1], [np.eye(4)], [], [])
-    for frame, up in enumerate(tree.parent.tolist()):
-        if up < 0:
-            bodies.of_frame.append(0)
-            bodies.T_body_frame.append(np.eye(4))
-            continue
-        T_body_frame = bodies.T_body_frame[up] @ poses[frame]
-        if tree.kind[frame] == 0:
-            bodies.of_frame.append(bodies.of_frame[up])
-            bodies.T_body_frame.append(T_body_frame)
-            continue
-        turn = np.eye(4)
-        turn[:3, :3] = _rotation_to_z(tree.axis[frame])
-        bodies.parent.append(bodies.of_frame[up])
-        bodies.kind.append(int(tree.kind[frame]))
-        bodies.q_idx.append(int(tree.q_idx[frame]))
-        bodies.T_parent_body.append(T_body_frame @ turn)
-        bodies.of_frame.append(len(bodies.parent) - 1)
-        bodies.T_body_frame.append(turn.T)
-    return bodies
 
 
 def pack_model(
@@ -124,7 +84,7 @@ def pack_model(
     bodies = find_bodies(tree)
     used = sorted({link for pair in pairs for link in pair})
     link_body = {link: bodies.of_frame[int(tree.link_frame[link])] for link in used}
-    keep = _with_ancestors(set(link_body.values()), bodies.parent)
+    keep = sorted({0}.union(*(bodies.ancestors(body) for body in link_body.values())))
     renumber = {body: index for index, body in enumerate(keep)}
     tops: list[np.ndarray] = []
     middles: list[np.ndarray] = []
@@ -142,10 +102,10 @@ def pack_model(
             leaves.extend(balls[group])
     n_links, n_groups = len(used), len(middles)
     for row in rows:
-        row[1] += n_links
-        row[3] += n_links + n_groups
+        row[LINK_GROUP] += n_links
+        row[LINK_SPHERE] += n_links + n_groups
     for span in spans:
-        span[0] += n_links + n_groups
+        span[GROUP_SPHERE] += n_links + n_groups
     points = np.array([*tops, *middles, *leaves]).reshape(-1, 4)
     body_rows = [
         [renumber.get(bodies.parent[body], 0), bodies.kind[body], bodies.q_idx[body]] for body in keep
@@ -169,7 +129,8 @@ def pack_model(
 def reorder_pairs(model: PackedModel, order: Int[np.ndarray, "pairs"]) -> PackedModel:
     """The same model with its pairs in another order."""
     ints = model.ints.copy()
-    table = ints[ints[9] : ints[9] + 2 * ints[4]].reshape(-1, 2)
+    start, width = int(ints[START + PAIRS]), WIDTHS[PAIRS]
+    table = ints[start : start + width * model.n_pairs].reshape(-1, width)
     table[:] = table[order]
     return replace(model, ints=ints)
 
@@ -203,23 +164,6 @@ def split_balls(balls: Float[np.ndarray, "n 4"]) -> list[np.ndarray]:
         for half in (order[: len(order) // 2], order[len(order) // 2 :]):
             groups.append((float(enclosing_ball(balls[half])[3]) if len(half) > 1 else 0.0, half))
     return [group for _, group in groups]
-
-
-def _rotation_to_z(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
-    """A rotation whose third column is the axis."""
-    z = axis / np.linalg.norm(axis)
-    x = np.cross(np.eye(3)[int(np.abs(z).argmin())], z)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
-
-
-def _with_ancestors(wanted: set[int], parent: list[int]) -> list[int]:
-    keep = {0}
-    for body in wanted:
-        while body > 0 and body not in keep:
-            keep.add(body)
-            body = parent[body]
-    return sorted(keep)
 
 
 def _limits(tree: KinematicTree) -> Float[np.ndarray, "moving"]:
@@ -276,13 +220,13 @@ def _rounded_up(points: Float[np.ndarray, "points 4"]) -> Float[np.ndarray, "poi
 
 
 def _pack_ints(tables: Sequence[Sequence[Sequence[int]]], n_points: int) -> Int[np.ndarray, "table"]:
-    header = [len(table) for table in tables]
+    """Header and tables, in the order of `_layout`."""
+    out = np.zeros(HEADER, dtype=np.int64)
+    out[N_POINTS] = n_points
+    parts = [out]
     start = HEADER
-    flat: list[int] = []
-    for table in tables:
-        header.append(start + len(flat))
-        for row in table:
-            flat.extend(row)
-    header.append(n_points)
-    header += [0] * (HEADER - len(header))
-    return np.array(header + flat, dtype=np.int64)
+    for kind, (rows, width) in enumerate(zip(tables, WIDTHS, strict=True)):
+        out[kind], out[START + kind] = len(rows), start
+        parts.append(np.array(rows, dtype=np.int64).reshape(len(rows), width).ravel())
+        start += len(parts[-1])
+    return np.concatenate(parts)

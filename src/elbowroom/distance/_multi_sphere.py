@@ -20,9 +20,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..errors import InputError, shape_text
-from ..robot import Robot, as_robot
+from ..robot import Robot, as_robot, pair_list
 from ..typing import Kinematics, LinkPair
-from ._inputs import Spheres, default_pairs, link_values, pair_list, sphere_arrays
+from ._inputs import Spheres, default_pairs, link_values, sphere_arrays
 
 SCAN_BATCH = 32
 """From this many configurations on, pairs are scanned one by one: a row is long enough to fill the vector units."""

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic as _intrinsic
 
-from ._model import LANES, POINT
+from ._layout import LANES, POINT
 
 intrinsic: Any = _intrinsic  # the decorated functions are called from kernels only
 _VECTOR = ir.VectorType(ir.FloatType(), LANES)

@@ -17,7 +17,7 @@ from ..errors import FormatError
 from ..pairs import PairMatrix
 from ..pairs._given import matrix_from_ignored
 from ..pairs._srdf import TO_SRDF, edit_pairs, pairs_in_srdf
-from ..robot._srdf import link_pair, srdf_tree
+from ..robot import link_pair, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, sorted_pair
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes

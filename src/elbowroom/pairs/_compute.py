@@ -18,13 +18,11 @@ import numpy as np
 from jaxtyping import Float
 
 from .._parallel import Progress, parallel_map
-from ..distance._checker import SelfCollisionChecker
-from ..distance._inputs import Spheres, adjacent_pairs, link_values, pair_list, sphere_arrays
-from ..distance._model import find_bodies, pack_model
-from ..errors import InputError, UnknownNameError, unknown
-from ..robot import Robot, as_robot
+from ..distance import SelfCollisionChecker, Spheres, link_values, pack_model, sphere_arrays
+from ..errors import InputError
+from ..robot import Robot, adjacent_pairs, as_robot, find_bodies, named_poses, pair_list
 from ..typing import LinkPair
-from ._chain import Chains
+from ._chain import PairChains
 from ._given import SRDF_REASONS
 from ._matrix import PairEvidence, PairMatrix, PairReason
 from ._options import PairOptions
@@ -148,7 +146,7 @@ class _Work:
             for pair, distance in zip(checker.pairs, checker.pair_distances(cfg).tolist(), strict=True):
                 if distance < 0.0:
                     text = (
-                        f"the spheres overlap by {-1000 * distance:.1f} mm at the pose {label}; whether the links "
+                        f"the spheres overlap by {-1000 * distance:.1f} mm at the pose {label!r}; whether the links "
                         "themselves touch there is not known"
                     )
                     self.put(pair, PairReason.DEFAULT, text, clearance=distance, witness=tuple(cfg.tolist()))
@@ -206,10 +204,10 @@ class _Work:
 
     def _settle(self, never: list[LinkPair], workers: int | None, progress: Progress | None) -> None:
         options = self.options
-        chains = Chains(self.robot.tree, *self.arrays)
+        chains = PairChains(self.robot.tree, *self.arrays)
         tasks = [
             SettleTask(
-                chains.make(self.robot.link_index(a), self.robot.link_index(b)),
+                chains.between(self.robot.link_index(a), self.robot.link_index(b)),
                 self.pads[(a, b)],
                 options.proof_boxes,
                 options.search_starts,
@@ -252,7 +250,7 @@ class _Work:
             "boxes": found.boxes,
             "seconds": found.seconds,
         }
-        joints = len(task.chain.lower)
+        joints = len(task.chain.joints.lower)
         if found.proved:
             text = (
                 f"it is proved: at least {1000 * found.clearance:.1f} mm apart in the whole range of the {joints} "
@@ -261,7 +259,7 @@ class _Work:
             self.put(pair, PairReason.NEVER_PROVED, text, bound=0.0, **facts)
         elif found.meets:
             cfg = np.array(self.robot.default_cfg)
-            cfg[task.chain.cfg_idx] = found.cfg
+            cfg[task.chain.joints.cfg_idx] = found.cfg
             text = (
                 f"a {found.how} found a configuration within {1000 * found.clearance:.1f} mm, which "
                 f"{options.samples} samples had not"
@@ -289,28 +287,6 @@ def upper_bound(hits: int, samples: int, confidence: float) -> float:
     from scipy.stats import beta
 
     return float(beta.ppf(confidence, hits + 1, samples - hits))
-
-
-def named_poses(robot: Robot, poses: Sequence[Any]) -> list[tuple[str, Float[np.ndarray, "dof"]]]:
-    """Poses by name or as they are, with labels.
-
-    Raises:
-        UnknownNameError: no pose of that name. InputError: not a configuration.
-    """
-    found: list[tuple[str, np.ndarray]] = []
-    for pose in poses:
-        if not isinstance(pose, str):
-            found.append((f"given ({len(found) + 1})", robot.as_cfgs(pose)[0]))
-        elif pose in robot.named_cfgs:
-            found.append((repr(pose), np.asarray(robot.named_cfgs[pose])))
-        elif pose == "default":
-            found.append(("'default'", np.asarray(robot.default_cfg)))
-        elif pose == "zero":
-            found.append(("'zero'", np.zeros(robot.dof)))
-        else:
-            names = dict.fromkeys((*robot.named_cfgs, "default", "zero"))
-            raise UnknownNameError(unknown("pose", pose, names))
-    return found
 
 
 def _why_adjacent(robot: Robot, pair: LinkPair) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from ..distance._inputs import adjacent_pairs
 from ..robot import Robot
 from ..typing import LinkPair
 from ._matrix import PairEvidence, PairMatrix, PairReason
@@ -43,17 +42,3 @@ def matrix_from_ignored(
     entries = {pair: ignored.get(pair, open_pair) for pair in combinations(sorted(links), 2)}
     rest = tuple(name for name in robot.link_names if name not in links)
     return PairMatrix(robot.name, links, entries, rest, tuple(said))
-
-
-def ignored_by(robot: Robot, pairs: Sequence[LinkPair], source: str) -> dict[LinkPair, PairEvidence]:
-    """Evidence for pairs that a format ignores without saying why: adjacent if they are, else the user's word."""
-    adjacent = adjacent_pairs(robot)
-    return {
-        pair: PairEvidence(
-            PairReason.ADJACENT if pair in adjacent else PairReason.USER,
-            f"ignored because the {source} says so"
-            + (", and the links are adjacent" if pair in adjacent else ""),
-            source=source,
-        )
-        for pair in pairs
-    }

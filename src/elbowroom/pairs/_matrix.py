@@ -14,8 +14,8 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..distance._inputs import pair_list
 from ..errors import InputError, UnknownLinkError, unknown
+from ..robot import pair_list
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from jaxtyping import Float, Int
 
 from .. import _cache
 from .._parallel import Progress, parallel_map
-from ..distance._checker import bad_row
-from ..distance._model import PackedModel
+from ..distance import PackedModel, bad_row
 from ..errors import InputError
 
 CHUNK = 8192
@@ -54,14 +53,14 @@ def sobol(
 
 def sample_chunk(task: SampleTask) -> Int[np.ndarray, "pairs"]:
     """Number of samples of the chunk in which each pair meets."""
-    from ..distance import _kernels
+    from ..distance import kernels
 
     rows = np.ascontiguousarray(sobol(task.seed, task.chunk, task.count, task.lower, task.upper))
     model = task.model
     counts = np.zeros(model.n_pairs, dtype=np.int64)
     pads = task.pads.astype(np.float32)
     nothing = np.zeros((0, 0), dtype=np.bool_)
-    bad = _kernels.pair_hits(
+    bad = kernels.pair_hits(
         rows, model.ints, model.floats, model.doubles, pads, model.workspace(), nothing, counts
     )
     if bad >= 0:

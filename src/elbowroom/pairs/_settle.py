@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ._chain import Chain
+from ._chain import PairChain
 from ._sample import sobol
 
 QUICK_BOXES = 500
@@ -28,7 +28,7 @@ SEARCH_ROUNDS = 60
 class SettleTask:
     """One pair to settle."""
 
-    chain: Chain
+    chain: PairChain
     pad: float
     boxes: int
     starts: int
@@ -55,18 +55,11 @@ def settle(task: SettleTask) -> Settled:
     from . import _kernels
 
     start = time.perf_counter()
-    chain = task.chain
+    chain, joints = task.chain, task.chain.joints
 
     def attempt(boxes: int) -> Settled | None:
         status, bound, used, cfg = _kernels.prove(
-            chain.lower,
-            chain.upper,
-            task.pad,
-            boxes,
-            chain.side,
-            chain.slope,
-            *chain.motion,
-            *chain.balls,
+            joints.lower, joints.upper, task.pad, boxes, chain.side, joints.slope, *chain.arrays
         )
         spent = time.perf_counter() - start
         if status == _kernels.PROVED:
@@ -78,13 +71,13 @@ def settle(task: SettleTask) -> Settled:
     quick = attempt(min(QUICK_BOXES, task.boxes))
     if quick is not None:
         return quick
-    points = np.ascontiguousarray(sobol(task.seed, 0, SEARCH_POINTS, chain.lower, chain.upper))
-    values = np.array([_kernels.clearance(cfg, *chain.motion, *chain.balls) for cfg in points])
+    points = np.ascontiguousarray(sobol(task.seed, 0, SEARCH_POINTS, joints.lower, joints.upper))
+    values = np.array([_kernels.clearance(cfg, *chain.arrays) for cfg in points])
     starts = np.ascontiguousarray(points[np.argsort(values, kind="stable")[: task.starts]])
     best, cfg = float(values.min()), points[int(values.argmin())]
     if len(starts) and best > task.pad:
         found, at = _kernels.search(
-            starts, chain.lower, chain.upper, task.pad, SEARCH_ROUNDS, *chain.motion, *chain.balls
+            starts, joints.lower, joints.upper, task.pad, SEARCH_ROUNDS, *chain.arrays
         )
         if found < best:
             best, cfg = float(found), at

@@ -14,11 +14,10 @@ from typing import Any
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import write_bytes
-from .._xml import append, attribute, remove
-from ..errors import DescriptionError, unknown
-from ..robot import Robot
-from ..robot._srdf import link_pair, srdf_tree
-from ..typing import LinkPair, sorted_pair
+from .._xml import append, remove
+from ..errors import DescriptionError
+from ..robot import DisabledPair, Robot, disabled_in_srdf, link_pair, srdf_tree
+from ..typing import LinkPair
 from ._given import SRDF_REASONS, matrix_from_ignored
 from ._matrix import PairEvidence, PairMatrix, PairReason
 
@@ -48,36 +47,11 @@ def read_pairs_srdf(path: Path | str, robot: Robot) -> PairMatrix:
 
 
 def pairs_in_srdf(root: Any, where: str, robot: Robot) -> tuple[dict[LinkPair, PairEvidence], list[str]]:
-    """The pairs of a robot that the elements of an SRDF disable, and notes on links that it does not have."""
-    notes: list[str] = []
-    ignored: dict[LinkPair, PairEvidence] = {}
-    known = set(robot.link_names)
-    for element in root.findall("disable_default_collisions"):
-        link = attribute(where, element, "link")
-        if link not in known:
-            notes.append(f"disable_default_collisions: {unknown('link', link, robot.link_names)}")
-            continue
-        for other in robot.link_names:
-            if other != link:
-                text = f"ignored because the SRDF disables collisions of {link} by default"
-                ignored[sorted_pair(link, other)] = PairEvidence(PairReason.USER, text, source=BY_DEFAULT)
-    for element in root.findall("enable_collisions"):
-        pair = link_pair(where, element)
-        if set(pair) <= known:
-            ignored.pop(pair, None)
-        else:
-            notes.append(f"enable_collisions: {unknown('link', _missing(pair, known), robot.link_names)}")
-    used = 0
-    for element in root.findall("disable_collisions"):
-        pair = link_pair(where, element)
-        if set(pair) <= known:
-            ignored[pair] = _evidence(element)
-            used += 1
-        else:
-            notes.append(f"disable_collisions: {unknown('link', _missing(pair, known), robot.link_names)}")
-    if notes and not used and not ignored:
+    """Evidence for the pairs of a robot that an SRDF disables, and notes on links that the robot does not have."""
+    found, notes = disabled_in_srdf(root, where, robot.link_names)
+    if notes and not found:
         raise DescriptionError(f"{where}: the SRDF is for another robot than {robot.name}; {notes[0]}")
-    return ignored, notes
+    return {pair: _evidence(said) for pair, said in found.items()}, notes
 
 
 def write_pairs_srdf(
@@ -142,7 +116,7 @@ def edit_pairs(root: Any, pairs: PairMatrix, where: str) -> None:
 
 def _update(element: Any, found: PairEvidence) -> None:
     """Sets reason and evidence unless the element already says the same."""
-    if _evidence(element) == found:
+    if _evidence(DisabledPair(element.get("reason", ""), None, element.attrib)) == found:
         return
     if found.source == "SRDF" and found.srdf_reason is not None:
         element.set("reason", found.srdf_reason)
@@ -154,19 +128,17 @@ def _update(element: Any, found: PairEvidence) -> None:
     element.set("evidence", found.text)
 
 
-def _evidence(element: Any) -> PairEvidence:
-    given = element.get("reason", "")
-    reason = SRDF_REASONS.get(given.lower(), PairReason.USER)
-    if reason is PairReason.NEVER_SAMPLED and element.get("proved") == "true":
+def _evidence(said: DisabledPair) -> PairEvidence:
+    if said.default_of is not None:
+        text = f"ignored because the SRDF disables collisions of {said.default_of} by default"
+        return PairEvidence(PairReason.USER, text, source=BY_DEFAULT)
+    reason = SRDF_REASONS.get(said.reason.lower(), PairReason.USER)
+    if reason is PairReason.NEVER_SAMPLED and said.attributes.get("proved") == "true":
         reason = PairReason.NEVER_PROVED
-    text = element.get("evidence") or f"ignored because the SRDF says {given or 'so'!r}"
+    text = said.attributes.get("evidence") or f"ignored because the SRDF says {said.reason or 'so'!r}"
     bound = 0.0 if reason is PairReason.NEVER_PROVED else None
-    return PairEvidence(reason, text, bound=bound, source="SRDF", srdf_reason=given)
+    return PairEvidence(reason, text, bound=bound, source="SRDF", srdf_reason=said.reason)
 
 
 def _add(root: Any, tag: str, pair: LinkPair) -> Any:
     return append(root, tag, {"link1": pair[0], "link2": pair[1]}, after=("disable_collisions",))
-
-
-def _missing(pair: LinkPair, known: set[str]) -> str:
-    return pair[0] if pair[0] not in known else pair[1]

@@ -1,12 +1,35 @@
-"""Robot descriptions become Robots: URDF, MJCF, SRDF; forward kinematics in JAX and numba."""
+"""Robot descriptions become Robots: URDF, MJCF, SRDF; forward kinematics in JAX and numba.
 
+Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
+and how far they can move a point (`Chains`, `motion_kernels`), pairs and configurations by name (`pair_list`,
+`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `disabled_in_srdf`).
+`motion_kernels` is a module of numba kernels and loads numba when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._bodies import Bodies as Bodies
+from ._bodies import coupling_law as coupling_law
+from ._bodies import find_bodies as find_bodies
 from ._catalogue import CatalogueEntry as CatalogueEntry
 from ._catalogue import catalogue as catalogue
+from ._chain import Chain as Chain
+from ._chain import Chains as Chains
+from ._link_pairs import adjacent_pairs as adjacent_pairs
+from ._link_pairs import pair_list as pair_list
 from ._load import load_robot as load_robot
+from ._named import named_poses as named_poses
 from ._pyroki import as_robot as as_robot
 from ._robot import Robot as Robot
+from ._srdf import DisabledPair as DisabledPair
 from ._srdf import Srdf as Srdf
+from ._srdf import disabled_in_srdf as disabled_in_srdf
+from ._srdf import link_pair as link_pair
 from ._srdf import read_srdf as read_srdf
+from ._srdf import srdf_tree as srdf_tree
 from ._tree import KinematicTree as KinematicTree
 from ._types import Coupling as Coupling
 from ._types import Joint as Joint
@@ -14,9 +37,19 @@ from ._types import MeshData as MeshData
 from ._types import Note as Note
 from ._types import Shape as Shape
 
+if TYPE_CHECKING:
+    from . import _kernels_motion as motion_kernels
+
+_LAZY = {"motion_kernels": "_kernels_motion"}
+"""Name -> module that needs numba."""
+
 __all__ = [
+    "Bodies",
     "CatalogueEntry",
+    "Chain",
+    "Chains",
     "Coupling",
+    "DisabledPair",
     "Joint",
     "KinematicTree",
     "MeshData",
@@ -24,8 +57,23 @@ __all__ = [
     "Robot",
     "Shape",
     "Srdf",
+    "adjacent_pairs",
     "as_robot",
     "catalogue",
+    "coupling_law",
+    "disabled_in_srdf",
+    "find_bodies",
+    "link_pair",
     "load_robot",
+    "motion_kernels",
+    "named_poses",
+    "pair_list",
     "read_srdf",
+    "srdf_tree",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{_LAZY[name]}")

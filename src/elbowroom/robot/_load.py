@@ -156,7 +156,8 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
     named, notes, disabled = dict(parts.named), list(parts.notes), dict(parts.disabled)
     if srdf_path is not None:
         info: Srdf = read_srdf(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
-        named, disabled = {**named, **info.named}, {**disabled, **info.disabled}
+        named = {**named, **info.named}
+        disabled |= {pair: said.reason for pair, said in info.disabled.items()}
         notes += [Note("skipped", srdf_path.name, text) for text in info.notes]
     notes += _outside_limits(tree, named)
     zero = _within_limits(tree, parts.reference)

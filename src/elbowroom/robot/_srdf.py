@@ -1,12 +1,14 @@
 """SRDF files: named poses, groups, disabled pairs and their reasons.
 
-Only what a Robot needs to know; writing SRDF is the business of `formats/`. Elements that are not
-understood are left alone.
+Only what a Robot needs to know; writing SRDF is the business of `formats/`. Elements that are not understood are left
+alone. Which pairs are disabled is decided here for everybody, as MoveIt does it: a link's collisions may be disabled by
+default, single pairs enabled again, single pairs disabled.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,25 @@ from ..typing import LinkPair, sorted_pair
 
 
 @dataclass(frozen=True)
+class DisabledPair:
+    """What an SRDF says of a pair that it disables."""
+
+    reason: str = ""
+    """As written ("Adjacent", "Never", "Default", "Always", "User", ...); "" when none is given."""
+    default_of: str | None = None
+    """The link whose collisions are disabled by default, where no element names the pair itself."""
+    attributes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """All attributes of the element that names the pair."""
+
+
+@dataclass(frozen=True)
 class Srdf:
     """What an SRDF file says of a robot."""
 
     named: dict[str, dict[str, float]]
     """Group states: name -> joint -> value. States of one name in several groups are joined."""
-    disabled: dict[LinkPair, str]
-    """Pairs whose collision check is disabled, with the reason given ("" when none is)."""
+    disabled: dict[LinkPair, DisabledPair]
+    """Pairs whose collision check is disabled."""
     groups: dict[str, tuple[str, ...]]
     """Group -> names of the joints, links, chains and groups it lists, as written."""
     notes: tuple[str, ...] = ()
@@ -40,7 +54,6 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
     """
     where = str(path)
     root = srdf_tree(path).getroot()
-    links, joints = set(link_names), set(joint_names)
     notes: list[str] = []
     named: dict[str, dict[str, float]] = {}
     used = 0
@@ -48,7 +61,7 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
         values = named.setdefault(attribute(where, state, "name"), {})
         for element in state.findall("joint"):
             joint = attribute(where, element, "name")
-            if joint not in joints:
+            if joint not in joint_names:
                 notes.append(f"group state {state.get('name')!r}: {unknown('joint', joint, joint_names)}")
                 continue
             used += 1
@@ -60,16 +73,9 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
                 notes.append(
                     f"group state {state.get('name')!r}: joint {joint!r} has several values; left out"
                 )
-    disabled: dict[LinkPair, str] = {}
-    for element in root.findall("disable_collisions"):
-        names = [attribute(where, element, end) for end in ("link1", "link2")]
-        missing = [name for name in names if name not in links]
-        if missing:
-            notes.append(f"disabled pair: {unknown('link', missing[0], link_names)}")
-            continue
-        used += 1
-        disabled[link_pair(where, element)] = element.get("reason", "")
-    if notes and not used:
+    disabled, unfit = disabled_in_srdf(root, where, link_names)
+    notes += unfit
+    if notes and not used and not disabled:
         raise DescriptionError(f"{where}: the SRDF is for another robot; {notes[0]}")
     groups = {
         attribute(where, group, "name"): tuple(name for child in group for name in _names(child))
@@ -78,10 +84,42 @@ def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, .
     return Srdf(named, disabled, groups, tuple(notes))
 
 
-def _names(element: Any) -> tuple[str, ...]:
-    if not isinstance(element.tag, str):  # a comment
-        return ()
-    return tuple(value for key in ("name", "base_link", "tip_link") if (value := element.get(key)))
+def disabled_in_srdf(
+    root: Any, where: str, link_names: Iterable[str], error: type[ElbowroomError] = DescriptionError
+) -> tuple[dict[LinkPair, DisabledPair], list[str]]:
+    """The pairs of these links that an SRDF disables, and notes on links that it names and that do not exist.
+
+    Args:
+        root: the `<robot>` element.
+        where: name of the file, for messages.
+        link_names: the robot's links; what is disabled by default depends on them.
+        error: what a broken element raises.
+    """
+    names = tuple(link_names)
+    known = set(names)
+    notes: list[str] = []
+    found: dict[LinkPair, DisabledPair] = {}
+    for element in root.findall("disable_default_collisions"):
+        link = attribute(where, element, "link", error)
+        if link not in known:
+            notes.append(f"disable_default_collisions: {unknown('link', link, names)}")
+            continue
+        for other in names:
+            if other != link:
+                found[sorted_pair(link, other)] = DisabledPair("User", link)
+    for tag in ("enable_collisions", "disable_collisions"):
+        for element in root.findall(tag):
+            ends = [attribute(where, element, end, error) for end in ("link1", "link2")]
+            missing = next((name for name in ends if name not in known), None)
+            if missing is not None:
+                notes.append(f"{tag}: {unknown('link', missing, names)}")
+                continue
+            pair = link_pair(where, element, error)
+            if tag == "enable_collisions":
+                found.pop(pair, None)
+            else:
+                found[pair] = DisabledPair(element.get("reason", ""), None, dict(element.attrib))
+    return found, notes
 
 
 def srdf_tree(path: Path, error: type[ElbowroomError] = DescriptionError) -> Any:
@@ -98,3 +136,9 @@ def link_pair(where: str, element: Any, error: type[ElbowroomError] = Descriptio
     if a == b:
         raise error(f"{at_line(where, element)}: link {a!r} is paired with itself")
     return sorted_pair(a, b)
+
+
+def _names(element: Any) -> tuple[str, ...]:
+    if not isinstance(element.tag, str):  # a comment
+        return ()
+    return tuple(value for key in ("name", "base_link", "tip_link") if (value := element.get(key)))
