@@ -9,7 +9,7 @@ from elbowroom.errors import InputError
 from elbowroom.pairs import PairOptions, compute_pairs, false_alarms
 
 CONFIGURATIONS = {"panda": 2000, "teaarm": 800, "baxter": 100, "talos": 60, "g1": 60}
-"""Small here; `benchmarks/selfcollision.py --evidence` runs 100,000 of each."""
+"""Small here; `python -m benchmarks.selfcollision --evidence` runs 100,000 of each."""
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
