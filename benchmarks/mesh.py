@@ -32,6 +32,7 @@ from elbowroom.mesh import (
     mesh_mesh_contact_batch,
     triangle_triangle_intersection,
 )
+from tests.oracles import coal_mesh, coal_pose
 
 from ._timing import cpu_seconds
 
@@ -109,19 +110,6 @@ def linked_tori(n: int) -> np.ndarray:
     return T
 
 
-def coal_mesh(mesh: trimesh.Trimesh) -> Any:
-    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for p in mesh.vertices:
-        vertices.append(np.array(p, dtype=float))
-    for f in mesh.faces:
-        triangles.append(coal.Triangle(int(f[0]), int(f[1]), int(f[2])))
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(mesh.faces), len(mesh.vertices))
-    model.addSubModel(vertices, triangles)
-    model.endModel()
-    return model
-
-
 def fcl_mesh(mesh: trimesh.Trimesh) -> Any:
     model = fcl.BVHModel()
     model.beginModel(len(mesh.vertices), len(mesh.faces))
@@ -134,11 +122,9 @@ class Peers:
     """Coal and FCL models of a pair and its prepared poses."""
 
     def __init__(self, a: trimesh.Trimesh, b: trimesh.Trimesh, Ts: np.ndarray) -> None:
-        self.a, self.b = coal_mesh(a), coal_mesh(b)
+        self.a, self.b = (coal_mesh(m.vertices, m.faces) for m in (a, b))
         self.at_a = coal.Transform3s()
-        self.at_b = [
-            coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3])) for T in Ts
-        ]
+        self.at_b = [coal_pose(T) for T in Ts]
         self.fcl_a, model = fcl.CollisionObject(fcl_mesh(a)), fcl_mesh(b)
         self.fcl_b = [fcl.CollisionObject(model, fcl.Transform(T[:3, :3], T[:3, 3])) for T in Ts]
 
@@ -241,12 +227,15 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
             T = trimesh.transformations.rotation_matrix(rng.normal(scale=0.3), rng.normal(size=3))
             T[:3, 3] = np.add(places[k], rng.normal(scale=0.02, size=3))
             poses[i, k] = T
-    models, meshes = [coal_mesh(p) for p in parts], [TriangleMesh.from_trimesh(p) for p in parts]
+    models, meshes = (
+        [coal_mesh(p.vertices, p.faces) for p in parts],
+        [TriangleMesh.from_trimesh(p) for p in parts],
+    )
     everything = [(i, j) for i in range(10) for j in range(i + 1, 10)]
     rows = []
     for name, pairs in (("humanoid 45 pairs", everything), ("humanoid 9 pairs", adjacent)):
         scene = Scene(meshes, pairs)
-        frames = [[coal.Transform3s(T[:3, :3].copy(), T[:3, 3].copy()) for T in row] for row in poses]
+        frames = [[coal_pose(T) for T in row] for row in poses]
 
         def theirs(pairs: list[tuple[int, int]] = pairs, frames: Any = frames) -> None:
             request = coal.CollisionRequest()
