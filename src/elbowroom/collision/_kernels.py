@@ -15,10 +15,30 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..distance._kernels import LANES, POINT, POSE, _body_poses, _expand, _need, _pair_mask, _tables, _views, hits, place
-from ..mesh._kernels_batch import APART, STACK, box_gap, pair_state, walk_scratch
-from ..mesh._kernels_distance import surface_distance
-from ..mesh._kernels_query import HEADER_NODES, inverse_pose, relative_pose
+from ..distance.kernels import (
+    LANES,
+    POINT,
+    POSE,
+    body_poses,
+    expand,
+    hits,
+    need,
+    pair_mask,
+    place,
+    tables,
+    views,
+)
+from ..mesh.kernels import (
+    APART,
+    HEADER_NODES,
+    STACK,
+    box_gap,
+    inverse_pose,
+    pair_state,
+    relative_pose,
+    surface_distance,
+    walk_scratch,
+)
 from ._pack import (
     AT_BODIES,
     AT_LINKS,
@@ -106,8 +126,8 @@ def decide(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, 
 
     With a `buffer` above zero, meshes that are apart must be farther apart than it.
     """
-    bodies, moving, balls_of, clusters, pairs, local, points = _tables(ints, floats)
-    poses, world, _, trig = _views(ints, work)
+    bodies, moving, balls_of, clusters, pairs, local, points = tables(ints, floats)
+    poses, world, _, trig = views(ints, work)
     joints, links, by_mesh, at_rest, placed = scene_tables(scene, frames)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
@@ -118,9 +138,9 @@ def decide(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, 
     bounds, p, aim, spans, hint = distance_scratch(nodes, links if buffer > 0.0 else links[:0])
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
-        if not _expand(cfgs, start, count, moving, doubles, q_full):
+        if not expand(cfgs, start, count, moving, doubles, q_full):
             return start
-        _body_poses(bodies, local, q_full, trig, poses)
+        body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
             place(poses, balls_of[link, 0] * POSE, points, link, 1, world)
@@ -131,9 +151,9 @@ def decide(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, 
             pad = pads[k]
             mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & alive
             if mask:
-                _need(a, ready, balls_of, poses, points, world)
-                _need(b, ready, balls_of, poses, points, world)
-                mask &= _pair_mask(a, b, pad, mask, balls_of, clusters, nl, points, world)
+                need(a, ready, balls_of, poses, points, world)
+                need(b, ready, balls_of, poses, points, world)
+                mask &= pair_mask(a, b, pad, mask, balls_of, clusters, nl, points, world)
                 if mask == 0:
                     continue
                 if by_mesh[k]:
@@ -164,7 +184,21 @@ def decide(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, 
                     inverse_pose(rel, inv)
                     hint[:] = -1
                     gap = surface_distance(
-                        nodes, tris, ra, nodes, tris, rb, rel, inv, stack, bounds, scratch, p, aim, spans, hint
+                        nodes,
+                        tris,
+                        ra,
+                        nodes,
+                        tris,
+                        rb,
+                        rel,
+                        inv,
+                        stack,
+                        bounds,
+                        scratch,
+                        p,
+                        aim,
+                        spans,
+                        hint,
                     )
                     if gap > buffer * buffer:
                         continue
@@ -220,7 +254,10 @@ def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, tou
             place_link(b, links, placed, poses, ready, rows)
             relative_pose(rows[a], rows[b], rel)
             ra, rb = links[a, LINK_ROOT], links[b, LINK_ROOT]
-            if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, scratch, w, True) != APART:
+            if (
+                pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, scratch, w, True)
+                != APART
+            ):
                 touching[row, k] = 1
                 if not exact:
                     best = min(best, box_gap(nodes, ra, nodes, rb, rel, 0.0))

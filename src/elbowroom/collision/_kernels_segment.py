@@ -13,12 +13,25 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..mesh._kernels_batch import APART, STACK, pair_state, walk_scratch
-from ..mesh._kernels_distance import surface_distance
-from ..mesh._kernels_query import inverse_pose, relative_pose
-from ..pairs._kernels import SLACK, _axis_distance, _bounds, chain_poses
+from ..mesh.kernels import (
+    APART,
+    STACK,
+    inverse_pose,
+    pair_state,
+    relative_pose,
+    surface_distance,
+    walk_scratch,
+)
+from ..pairs.kernels import SLACK, box_bounds
+from ..robot import motion_kernels
 from ._kernels import SEARCH
 from ._pack import POSE as ROW
+
+axis_distance, chain_poses, chord_of = (
+    motion_kernels.axis_distance,
+    motion_kernels.chain_poses,
+    motion_kernels.chord_of,
+)
 
 FREE, BLOCKED, UNDECIDED = 0, 1, 2
 DEPTH = 64
@@ -42,7 +55,7 @@ def _farthest(balls, groups, at, kind, pose, chord, order, start, stop, step):
             k = order[i]
             part = chord[k]
             if kind[k] == 1:
-                part *= _axis_distance(pose, k, at[g, 0], at[g, 1], at[g, 2]) + balls[g, 3] + total
+                part *= axis_distance(pose, k, at[g, 0], at[g, 1], at[g, 2]) + balls[g, 3] + total
             total += part
             i += step
         most = max(most, total)
@@ -55,10 +68,15 @@ def _mesh_row(end, placed, link, row):
     for r in range(3):
         for c in range(3):
             row[3 * r + c] = (
-                end[r, 0] * placed[link, c] + end[r, 1] * placed[link, 3 + c] + end[r, 2] * placed[link, 6 + c]
+                end[r, 0] * placed[link, c]
+                + end[r, 1] * placed[link, 3 + c]
+                + end[r, 2] * placed[link, 6 + c]
             )
         row[9 + r] = (
-            end[r, 0] * placed[link, 9] + end[r, 1] * placed[link, 10] + end[r, 2] * placed[link, 11] + end[r, 3]
+            end[r, 0] * placed[link, 9]
+            + end[r, 1] * placed[link, 10]
+            + end[r, 2] * placed[link, 11]
+            + end[r, 3]
         )
 
 
@@ -76,7 +94,21 @@ def _rates(begin, end, drivers, poly, rate):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_segment(
-    begin, end, buffer, budget, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes, tris
+    begin,
+    end,
+    buffer,
+    budget,
+    chains,
+    kinds,
+    drivers,
+    locals_,
+    polys,
+    links,
+    balls,
+    spans,
+    placed,
+    nodes,
+    tris,
 ):
     """Whether all pairs stay farther apart than `buffer` on the segment.
 
@@ -142,10 +174,9 @@ def prove_segment(
             for k in range(m):
                 d = driver[k]
                 cfg[d] = begin[d] + t * (end[d] - begin[d])
-                width = rate[k] * half
-                chord[k] = (2.0 * np.sin(0.5 * width) if width < np.pi else 2.0) if kind[k] == 1 else width
+                chord[k] = chord_of(kind[k], rate[k] * half)
             chain_poses(cfg, n_a, kind, local, poly, driver, pose, end_a, end_b)
-            bound, middle, _, _ = _bounds(
+            bound, middle, _, _ = box_bounds(
                 buffer, side, kind, pose, chord, order, parts, end_a, balls_a, spans_a, at_a, moves_a, end_b,
                 balls_b, spans_b, at_b, moves_b,
             )  # fmt: skip
@@ -170,7 +201,21 @@ def prove_segment(
                         return BLOCKED, pair, t, 0.0, by_spheres, by_meshes
                     inverse_pose(rel, inv)
                     gap = surface_distance(
-                        nodes, tris, ra, nodes, tris, rb, rel, inv, stack, bounds, scratch, p, aim, node_spans, hint
+                        nodes,
+                        tris,
+                        ra,
+                        nodes,
+                        tris,
+                        rb,
+                        rel,
+                        inv,
+                        stack,
+                        bounds,
+                        scratch,
+                        p,
+                        aim,
+                        node_spans,
+                        hint,
                     )
                     gap = np.sqrt(gap) * (1.0 - SEARCH) - buffer
                     if gap <= 0.0:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..distance._model import PackedModel, _with_ancestors, find_bodies, pack_model
-from ..mesh import TriangleMesh
-from ..mesh._collide import _concatenate as concatenate
-from ..robot import Robot
+from ..distance import PackedModel, pack_model
+from ..mesh import TriangleMesh, pack_meshes
+from ..robot import Robot, find_bodies
 from ..typing import LinkPair
 
 N_BODIES, N_LINKS, N_PAIRS, AT_BODIES, AT_LINKS, AT_PAIRS, HEADER = range(7)
@@ -44,6 +42,12 @@ class PackedScene:
     """Trees and triangles of all meshes."""
     pads: Float[np.ndarray, "pairs"]
     """float32: what spheres must be apart, error bound included."""
+    pairs: Int[np.ndarray, "pairs 2"]
+    """Numbers of the links of every pair in `scene`."""
+    roots: Mapping[str, int]
+    """Row of the root of each link's tree."""
+    placed: Mapping[str, Float[np.ndarray, "12"]]
+    """Pose of each link of a pair on its body."""
 
     def decided_by(self, meshes: Sequence[bool]) -> Int[np.ndarray, "table"]:
         """`scene` in which meshes decide just the marked pairs, those without meshes excepted."""
@@ -75,9 +79,9 @@ def pack_scene(
     bodies = find_bodies(robot.tree)
     used = sorted({link for pair in index for link in pair})  # the order in which `pack_model` numbers links
     frame = {link: int(robot.tree.link_frame[link]) for link in used}
-    keep = _with_ancestors({bodies.of_frame[frame[link]] for link in used}, bodies.parent)
+    keep = bodies.with_ancestors({bodies.of_frame[frame[link]] for link in used})
     number = {body: k for k, body in enumerate(keep)}
-    nodes, tris, roots = concatenate(list(meshes.values())) if meshes else _no_mesh()
+    nodes, tris, roots = pack_meshes(list(meshes.values()))
     root_of = dict(zip(meshes, roots.tolist(), strict=True))
     body_rows = [[number.get(bodies.parent[b], 0), bodies.kind[b], bodies.q_idx[b]] for b in keep]
     link_rows = [
@@ -89,22 +93,20 @@ def pack_scene(
     header = [len(keep), len(used), len(pairs), HEADER, at_links, at_pairs]
     poses = [bodies.T_parent_body[b] for b in keep] + [bodies.T_body_frame[frame[link]] for link in used]
     rows = np.array(poses).reshape(-1, 4, 4)
+    frames = np.concatenate([rows[:, :3, :3].reshape(-1, 9), rows[:, :3, 3]], axis=1)
+    place = {link: k for k, link in enumerate(used)}
     return PackedScene(
         spheres=spheres,
         scene=np.array(header + _flat(body_rows) + _flat(link_rows) + decide, dtype=np.int64),
-        frames=np.concatenate([rows[:, :3, :3].reshape(-1, 9), rows[:, :3, 3]], axis=1).ravel(),
+        frames=frames.ravel(),
         nodes=nodes,
         tris=tris,
         pads=np.full(len(pairs), np.nextafter(np.float32(buffer + spheres.margin), np.float32(np.inf))),
+        pairs=np.array([[place[a], place[b]] for a, b in index], dtype=np.int64).reshape(-1, 2),
+        roots=root_of,
+        placed={robot.link_names[link]: frames[len(keep) + k] for k, link in enumerate(used)},
     )
 
 
 def _flat(rows: Sequence[Sequence[int]]) -> list[int]:
     return [value for row in rows for value in row]
-
-
-def _no_mesh() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    arrays: tuple[Any, Any] = np.zeros((1, 16)), np.zeros((1, 9))
-    for array in arrays:
-        array.setflags(write=False)  # the type the kernels are compiled for
-    return (*arrays, np.zeros(0, dtype=np.int64))

@@ -8,13 +8,13 @@ the answer gets its words. Joints move together from the first configuration to 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..pairs._chain import Chains
+from ..pairs import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
 from ._pack import PackedScene
@@ -69,7 +69,11 @@ class PackedChains:
     """Each link on its body."""
 
     def prove(
-        self, scene: PackedScene, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], buffer: float
+        self,
+        scene: PackedScene,
+        begin: Float[np.ndarray, "dof"],
+        end: Float[np.ndarray, "dof"],
+        buffer: float,
     ) -> SegmentProof:
         """Proves or refutes a segment."""
         from . import _kernels_segment as kernels
@@ -90,54 +94,66 @@ class PackedChains:
             why = f"blocked: {names[0]} and {names[1]} touch at {100.0 * t:.2f} % of the segment"
             return SegmentProof(False, t, names, low, by_spheres, by_meshes, seconds, why)
         why = f"not decided: {names[0]} and {names[1]} come too close at {100.0 * t:.2f} % of the segment for a proof"
-        return SegmentProof(False, None, names, low, by_spheres, by_meshes, seconds, f"{why} in {BUDGET} pieces")
+        return SegmentProof(
+            False, None, names, low, by_spheres, by_meshes, seconds, f"{why} in {BUDGET} pieces"
+        )
 
 
 def pack_chains(
     robot: Robot,
     balls: tuple[np.ndarray, np.ndarray, np.ndarray],
-    roots: Mapping[str, int],
+    scene: PackedScene,
     pairs: Sequence[LinkPair],
-    placed: Mapping[str, Float[np.ndarray, "12"]],
 ) -> PackedChains:
     """Packs the chains of the checked pairs.
 
     Args:
         robot: the robot.
         balls: as in `pack_scene`.
-        roots: row of the root of each link's tree in the scene; links without meshes are absent.
+        scene: the same pairs, packed.
         pairs: the checked ones.
-        placed: pose of each link on its body, as a row of twelve.
     """
-    maker = Chains(robot.tree, *balls)
+    maker = PairChains(robot.tree, *balls)
     used = sorted({name for pair in pairs for name in pair})
     number = {name: k for k, name in enumerate(used)}
-    made = [maker.make(robot.link_index(a), robot.link_index(b)) for a, b in pairs]
-    width = max((chain.poly.shape[1] for chain in made), default=1)
+    made = [maker.between(robot.link_index(a), robot.link_index(b)) for a, b in pairs]
+    width = max((chain.joints.poly.shape[1] for chain in made), default=1)
     rows: list[list[int]] = []
     joints = 0
     for (a, b), chain in zip(pairs, made, strict=True):
-        meshes = int(a in roots and b in roots)
-        rows.append([number[a], number[b], joints, len(chain.kind), chain.n_a, chain.side, meshes])
-        joints += len(chain.kind)
+        meshes = int(a in scene.roots and b in scene.roots)
+        rows.append(
+            [number[a], number[b], joints, len(chain.joints.kind), chain.joints.n_a, chain.side, meshes]
+        )
+        joints += len(chain.joints.kind)
     grouped = [maker.balls_of(robot.link_index(name)) for name in used]
     ball_rows = np.cumsum([0, *(len(each) for each, _ in grouped)])
     span_rows = np.cumsum([0, *(len(each) for _, each in grouped)])
     links = [
-        [int(ball_rows[k]), len(spans), len(each), int(span_rows[k]), roots.get(used[k], -1)]
+        [int(ball_rows[k]), len(spans), len(each), int(span_rows[k]), scene.roots.get(used[k], -1)]
         for k, (each, spans) in enumerate(grouped)
     ]
     return PackedChains(
         pairs=tuple(pairs),
         chains=np.array(rows, dtype=np.int64).reshape(-1, 7),
-        kinds=np.concatenate([np.zeros(0, np.int64), *(chain.kind for chain in made)]),
-        drivers=np.concatenate([np.zeros(0, np.int64), *(chain.cfg_idx[chain.var] for chain in made)]),
-        local=np.concatenate([np.zeros((0, 3, 4)), *(chain.local for chain in made)]),
+        kinds=np.concatenate([np.zeros(0, np.int64), *(chain.joints.kind for chain in made)]),
+        drivers=np.concatenate(
+            [np.zeros(0, np.int64), *(chain.joints.cfg_idx[chain.joints.var] for chain in made)]
+        ),
+        local=np.concatenate([np.zeros((0, 3, 4)), *(chain.joints.local for chain in made)]),
         polys=np.concatenate(
-            [np.zeros((0, width)), *(np.pad(c.poly, ((0, 0), (0, width - c.poly.shape[1]))) for c in made)]
+            [
+                np.zeros((0, width)),
+                *(np.pad(c.joints.poly, ((0, 0), (0, width - c.joints.poly.shape[1]))) for c in made),
+            ]
         ),
         links=np.array(links, dtype=np.int64).reshape(-1, 5),
         balls=np.concatenate([np.zeros((0, 4)), *(each for each, _ in grouped)]),
         spans=np.concatenate([np.zeros((0, 2), np.int64), *(each for _, each in grouped)]),
-        placed=np.array([placed[name] for name in used]).reshape(-1, 12),
+        placed=np.array([scene.placed[name] for name in used]).reshape(-1, 12),
     )
+
+
+def _widened(poly: Float[np.ndarray, "joints terms"], width: int) -> Float[np.ndarray, "joints width"]:
+    """Polynomials with zeros for the terms they lack."""
+    return np.pad(poly, ((0, 0), (0, width - poly.shape[1])))

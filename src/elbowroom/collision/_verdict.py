@@ -40,10 +40,8 @@ class Verdict:
     """No checked pair touches, or comes closer than the model's buffer. Limits do not count: see `out_of_limits`."""
     by: By
     """spheres: they are apart, so the links are; meshes: spheres overlapped somewhere and the meshes decided."""
-    clearance: float
-    """Measured clearance of the closest checked pair, metres; minus the depth where it overlaps."""
     closest: Clash | None
-    """That pair; None when no pair is checked."""
+    """The closest checked pair, or the deepest; None when no pair is checked."""
     clashes: tuple[Clash, ...]
     """Checked pairs that touch or come closer than the buffer, the deepest first."""
     ignored_touching: Mapping[LinkPair, PairReason]
@@ -55,13 +53,20 @@ class Verdict:
         return self.free
 
     @property
+    def clearance(self) -> float:
+        """Measured distance of the closest checked pair, metres; minus the depth where it overlaps."""
+        return np.inf if self.closest is None else self.closest.distance
+
+    @property
     def how_to_allow(self) -> str:
         """What to write when the clashing pairs are meant to touch (closed fingers, a cover on its seat); or ""."""
         pairs = [clash.pair for clash in self.clashes]
         if not pairs:
             return ""
         lines = [f'<disable_collisions link1="{a}" link2="{b}" reason="User"/>' for a, b in pairs]
-        return f"PairOptions(ignore={pairs!r}), --ignore on the command line, or in the SRDF:\n" + "\n".join(lines)
+        return f"PairOptions(ignore={pairs!r}), --ignore on the command line, or in the SRDF:\n" + "\n".join(
+            lines
+        )
 
     def __str__(self) -> str:
         if self.free:

@@ -19,6 +19,7 @@ from ._collide import collide as collide
 from ._collide import collide_batch as collide_batch
 from ._collide import collide_scene as collide_scene
 from ._collide import collide_states as collide_states
+from ._collide import pack_meshes as pack_meshes
 from ._collide import query_bvh_pair as query_bvh_pair
 from ._collide import transform_aabb as transform_aabb
 from ._contact import ContactBatch as ContactBatch
@@ -35,8 +36,6 @@ from ._distance import MeshDistance as MeshDistance
 from ._distance import distance as distance
 from ._distance import distance_batch as distance_batch
 from ._exact import ExactCollision as ExactCollision
-from ._exact import LinkContact as LinkContact
-from ._exact import LinkDistances as LinkDistances
 from ._manifold import Manifold as Manifold
 from ._manifold import contact_manifold as contact_manifold
 from ._mesh import TriangleMesh as TriangleMesh
@@ -59,6 +58,7 @@ __all__ = [
     "collide_states",
     "STATES",
     "Scene",
+    "pack_meshes",
     "mesh_mesh_contact",
     "mesh_mesh_contact_batch",
     "Contacts",
@@ -79,6 +79,4 @@ __all__ = [
     "Box",
     "HalfSpace",
     "ExactCollision",
-    "LinkContact",
-    "LinkDistances",
 ]

@@ -120,7 +120,7 @@ class Scene:
         freeze(self.pairs)
         if not self.meshes:
             raise InputError("meshes: expected at least one, found none")
-        self._nodes, self._triangles, self._roots = _concatenate(self.meshes)
+        self._nodes, self._triangles, self._roots = pack_meshes(self.meshes)
 
     def states(
         self, poses: Any, *, solid: bool = True, first_only: bool = False
@@ -177,8 +177,13 @@ def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
     return pose_rows(array.reshape(-1, *tail), "poses")[0].reshape(len(array), n_meshes, 12)
 
 
-def _concatenate(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One node array and one triangle array for all meshes, with absolute row numbers."""
+def pack_meshes(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One node array and one triangle array for all meshes, with absolute row numbers, and the rows of the roots."""
+    if not meshes:
+        meshes = (
+            TriangleMesh.box((1.0, 1.0, 1.0)),
+        )  # kernels take arrays of rows, none of which is then named
+        return (*pack_meshes(meshes)[:2], np.zeros(0, np.int64))
     roots = np.zeros(len(meshes), np.int64)
     nodes: list[np.ndarray] = []
     node_row, triangle_row = 0, 0

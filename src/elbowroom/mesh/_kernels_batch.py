@@ -93,13 +93,12 @@ def box_gap(na, ra, nb, rb, rel, tol):
     u = abs(rel[0] * dx + rel[3] * dy + rel[6] * dz) - hx
     v = abs(rel[1] * dx + rel[4] * dy + rel[7] * dz) - hy
     w = abs(rel[2] * dx + rel[5] * dy + rel[8] * dz) - hz
-    gap = max(
+    return max(
         gap,
         u - abs(rel[0]) * gx - abs(rel[3]) * gy - abs(rel[6]) * gz,
         v - abs(rel[1]) * gx - abs(rel[4]) * gy - abs(rel[7]) * gz,
         w - abs(rel[2]) * gx - abs(rel[5]) * gy - abs(rel[8]) * gz,
     )
-    return gap
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,6 +1,7 @@
 """Which pairs of links need checking, each with a reason and the evidence for it."""
 
 from ._by_mesh import pairs_by_mesh as pairs_by_mesh
+from ._chain import PairChains as PairChains
 from ._compute import compute_pairs as compute_pairs
 from ._compute import upper_bound as upper_bound
 from ._diff import PairDiff as PairDiff
@@ -14,6 +15,7 @@ from ._srdf import read_pairs_srdf as read_pairs_srdf
 from ._srdf import write_pairs_srdf as write_pairs_srdf
 
 __all__ = [
+    "PairChains",
     "PairDiff",
     "PairEvidence",
     "PairMatrix",

@@ -42,6 +42,6 @@ def pairs_by_mesh(robot: Robot, pairs: PairMatrix) -> tuple[LinkPair, ...]:
     for pair in hidden:
         witness = pairs.entries[pair].witness
         pose = np.asarray(witness) if witness is not None else robot.default_cfg
-        if bool(ExactCollision(robot, [pair], workers=1).free(pose)):
+        if bool(ExactCollision(robot, [pair], threads=1).free(pose)):
             apart.append(pair)
     return tuple(sorted((*pairs.checked, *apart)))

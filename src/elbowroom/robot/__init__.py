@@ -30,7 +30,10 @@ from ._srdf import disabled_in_srdf as disabled_in_srdf
 from ._srdf import link_pair as link_pair
 from ._srdf import read_srdf as read_srdf
 from ._srdf import srdf_tree as srdf_tree
+from ._tessellate import mesh_shape as mesh_shape
+from ._tessellate import primitive as primitive
 from ._tree import KinematicTree as KinematicTree
+from ._tree import build_tree as build_tree
 from ._types import Coupling as Coupling
 from ._types import Joint as Joint
 from ._types import MeshData as MeshData
@@ -59,15 +62,18 @@ __all__ = [
     "Srdf",
     "adjacent_pairs",
     "as_robot",
+    "build_tree",
     "catalogue",
     "coupling_law",
     "disabled_in_srdf",
     "find_bodies",
     "link_pair",
     "load_robot",
+    "mesh_shape",
     "motion_kernels",
     "named_poses",
     "pair_list",
+    "primitive",
     "read_srdf",
     "srdf_tree",
 ]
