@@ -139,6 +139,27 @@ class CoalOracle:
                         )
         return out
 
+    def free(self, cfgs: np.ndarray, link_pairs: Iterable[LinkPair] | None = None) -> np.ndarray:
+        """Whether no link pair collides, (n,); ends at the first hit, asking pairs that collided often first."""
+        request, result = coal.CollisionRequest(), coal.CollisionResult()
+        _, shapes, _ = self._expand(link_pairs)
+        out, often = np.ones(len(cfgs), dtype=bool), np.zeros(len(shapes), dtype=int)
+        for first in range(0, len(cfgs), CHUNK):
+            Ts = self.shape_poses(cfgs[first : first + CHUNK])
+            near = self._near(Ts, shapes)
+            for row, (poses, candidates) in enumerate(zip(Ts, near, strict=True)):
+                asked = np.flatnonzero(candidates)
+                for k in asked[np.argsort(-often[asked], kind="stable")]:
+                    i, j = shapes[k]
+                    result.clear()
+                    if self._functor(self._collide, coal.ComputeCollision, i, j)(
+                        coal_pose(poses[i]), coal_pose(poses[j]), request, result
+                    ):
+                        out[first + row] = False
+                        often[k] += 1
+                        break
+        return out
+
     def distances(self, cfgs: np.ndarray, link_pairs: Iterable[LinkPair] | None = None) -> np.ndarray:
         """Smallest distance of each link pair (n, pairs), metres.
 
