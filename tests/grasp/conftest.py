@@ -1,26 +1,13 @@
-"""Fixtures of the grasp tests: one cache folder and one planner per kind for the whole run."""
+"""Fixtures of the grasp tests: one planner per kind for the whole run."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 import pytest
 
 from elbowroom.grasp import GraspPlanner, Hand, load_hand
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither read nor write the user's cache."""
-    before = os.environ.get("ELBOWROOM_CACHE")
-    os.environ["ELBOWROOM_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    if before is None:
-        del os.environ["ELBOWROOM_CACHE"]
-    else:
-        os.environ["ELBOWROOM_CACHE"] = before
 
 
 @cache
@@ -58,8 +45,4 @@ def smooth() -> GraspPlanner:
 
 @pytest.fixture(scope="session")
 def allegro() -> Hand:
-    from elbowroom.robot import catalogue
-
-    if "allegro_right_hand" not in [entry.name for entry in catalogue()]:
-        pytest.skip("example-robot-data is not installed")
     return load_hand("allegro_right_hand")
