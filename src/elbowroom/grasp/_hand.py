@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from ..errors import InputError, UnknownNameError, shape_text, unknown
 from ..robot import Joint, Robot
-from ..robot._types import frozen
 from ._types import Opposition, ProportionalLaw, Wrap
 
 RANGE_TOLERANCE = 1e-9

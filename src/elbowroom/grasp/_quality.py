@@ -18,8 +18,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import ConvexHull, QhullError
 
+from .._frozen import frozen
 from ..errors import InputError, shape_text
-from ..robot._types import frozen
 from ._grasp import Grasp, as_number
 
 FRICTION = 1.0

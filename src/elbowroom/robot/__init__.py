@@ -2,6 +2,7 @@
 
 from ._catalogue import CatalogueEntry as CatalogueEntry
 from ._catalogue import catalogue as catalogue
+from ._jax_door import register_with_jax as _register_with_jax
 from ._load import load_robot as load_robot
 from ._pyroki import as_robot as as_robot
 from ._robot import Robot as Robot
@@ -29,3 +30,5 @@ __all__ = [
     "load_robot",
     "read_srdf",
 ]
+
+_register_with_jax()

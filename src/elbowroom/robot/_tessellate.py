@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from ._types import MeshData, frozen
+from .._frozen import frozen
+from ._types import MeshData
 
 SIDES = 32
 """Facets around the axis."""
