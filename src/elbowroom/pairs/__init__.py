@@ -8,7 +8,6 @@ from ._compute import compute_pairs as compute_pairs
 from ._compute import upper_bound as upper_bound
 from ._diff import PairDiff as PairDiff
 from ._diff import diff_pairs as diff_pairs
-from ._draw import heat_map as heat_map
 from ._exchange import curobo_ignore_from_pairs as curobo_ignore_from_pairs
 from ._exchange import mjcf_excludes_from_pairs as mjcf_excludes_from_pairs
 from ._exchange import pairs_from_curobo_ignore as pairs_from_curobo_ignore
@@ -32,7 +31,6 @@ __all__ = [
     "curobo_ignore_from_pairs",
     "diff_pairs",
     "false_alarms",
-    "heat_map",
     "mjcf_excludes_from_pairs",
     "pairs_by_mesh",
     "pairs_from_curobo_ignore",
