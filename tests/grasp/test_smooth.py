@@ -147,6 +147,7 @@ def test_between_nodes_it_is_as_smooth_as_on_them(smooth: GraspPlanner) -> None:
         assert bend < 2e-5  # no kink: neighbouring slopes differ by less than 2 rad/m over 10 micrometres
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", ["newest", "newest_grasp_scene"])
 def test_later_revisions_keep_the_promises(planners: Planners, revision: str) -> None:
     planner = planners("smooth", revision)

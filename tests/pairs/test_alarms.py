@@ -12,6 +12,7 @@ CONFIGURATIONS = {"panda": 2000, "teaarm": 800, "baxter": 100, "talos": 60, "g1"
 """Small here; `python -m benchmarks.selfcollision --evidence` runs 100,000 of each."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_no_configuration_is_missed(model, coal_judge, name):
     robot, spheres = model(name)

@@ -78,6 +78,7 @@ def test_our_matrix_goes_into_the_published_file_and_back(load, model, srdf, tmp
     assert read_pairs_srdf(path, robot) == back
 
 
+@pytest.mark.slow
 @pytest.mark.robots
 @pytest.mark.parametrize("name", SRDFS)
 def test_differences_from_the_published_matrix_are_explained(model, coal_judge, name):
