@@ -62,7 +62,9 @@ def adjacent_in_file(path: Path, solid: set[str]) -> set[tuple[str, str]]:
             if link in solid and link != start and (moved == 0 or not passed):
                 found.add((min(start, link), max(start, link)))
             passed = passed or (link in solid and link != start)
-            waiting += [(to, link, moved + k, passed) for to, k in steps[link] if to != came and moved + k < 2]
+            waiting += [
+                (to, link, moved + k, passed) for to, k in steps[link] if to != came and moved + k < 2
+            ]
     return found
 
 
@@ -141,7 +143,11 @@ def main() -> None:
     print("|" + "---|" * len(head))
     for name in options.robots:
         start = time.perf_counter()
-        print(judge(name, options.random, options.near), f"<!-- {time.perf_counter() - start:.0f} s -->", flush=True)
+        print(
+            judge(name, options.random, options.near),
+            f"<!-- {time.perf_counter() - start:.0f} s -->",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

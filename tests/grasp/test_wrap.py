@@ -25,8 +25,8 @@ from elbowroom.grasp import (
     Wrap,
     contacts_on_cylinder,
     contacts_on_sides,
-    drawn_object,
     grasp_quality,
+    grasped_object,
     load_hand,
     plan_approach,
     rate_grasp,
@@ -50,7 +50,7 @@ def mujoco_scene(grasp: Grasp) -> tuple[Any, Any]:
     body.add_geom(
         name="object",
         type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        size=(grasp.width / 2, drawn_object(grasp).size[1] / 2, 0.0),
+        size=(grasp.width / 2, grasped_object(grasp).size[1] / 2, 0.0),
         quat=(np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0),
         mass=0.2,
         friction=(1.0, 0.005, 0.001),

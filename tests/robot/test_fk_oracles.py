@@ -45,6 +45,7 @@ def test_poses_equal_pinocchio(load, name):
     assert angle_between(rotation_matrices(single), rotations).max() <= 2e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_poses_equal_yourdfpy(load, name):
     import yourdfpy

@@ -104,8 +104,10 @@ def _write(pairs: PairMatrix, options: Options) -> list[str]:
         template = options.out if options.out.exists() else options.srdf
         notes += write_pairs_srdf(options.out, pairs, template)
     if options.plot is not None:
+        from ..ui.draw import plot_pairs
+
         make_folder(options.plot.parent)
-        pairs.heat_map().savefig(options.plot, dpi=200)
+        plot_pairs(pairs).savefig(options.plot, dpi=200)
     return notes
 
 

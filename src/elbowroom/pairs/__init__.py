@@ -6,7 +6,6 @@ from ._compute import compute_pairs as compute_pairs
 from ._compute import upper_bound as upper_bound
 from ._diff import PairDiff as PairDiff
 from ._diff import diff_pairs as diff_pairs
-from ._draw import heat_map as heat_map
 from ._matrix import PairEvidence as PairEvidence
 from ._matrix import PairMatrix as PairMatrix
 from ._matrix import PairReason as PairReason
@@ -23,7 +22,6 @@ __all__ = [
     "PairReason",
     "compute_pairs",
     "diff_pairs",
-    "heat_map",
     "pairs_by_mesh",
     "read_pairs_srdf",
     "upper_bound",

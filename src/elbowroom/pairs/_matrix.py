@@ -193,12 +193,6 @@ class PairMatrix:
         ]
         return "\n".join([str(self), *lines])
 
-    def heat_map(self) -> Any:
-        """A matplotlib Figure: links against links, coloured by reason."""
-        from ._draw import heat_map
-
-        return heat_map(self)
-
     def __str__(self) -> str:
         parts = ", ".join(f"{count} {reason}" for reason, count in self.counts().items())
         return f"{self.robot_name}: {len(self.link_names)} links, {len(self.entries)} pairs: {parts}"

@@ -18,6 +18,7 @@ from ._catalogue import CatalogueEntry as CatalogueEntry
 from ._catalogue import catalogue as catalogue
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
+from ._jax_door import register_with_jax as _register_with_jax
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
 from ._load import load_robot as load_robot
@@ -77,6 +78,9 @@ __all__ = [
     "read_srdf",
     "srdf_tree",
 ]
+
+
+_register_with_jax()
 
 
 def __getattr__(name: str) -> Any:

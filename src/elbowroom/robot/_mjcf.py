@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import DescriptionError
 from ..typing import LinkPair, Matrix4, sorted_pair
@@ -24,7 +25,7 @@ from ._mjcf_files import check_files
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
-from ._types import Coupling, Joint, JointType, Note, Shape, frozen
+from ._types import Coupling, Joint, JointType, Note, Shape
 
 FINITE = (
     "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "qpos0", "geom_pos", "geom_quat", "mesh_vert",

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import Frozen, frozen
 from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
 from ..typing import LinkPair
 from ._tree import KinematicTree
-from ._types import Joint, Note, Shape, frozen
+from ._types import Joint, Note, Shape
 
 if TYPE_CHECKING:
     import trimesh
@@ -32,7 +33,7 @@ THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class Robot(Frozen):
     """A robot: kinematic tree, limits, collision geometry and named configurations.
 
     Robots compare and hash by identity, so they can be static arguments of `jax.jit`.

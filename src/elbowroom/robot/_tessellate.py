@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from ..typing import Matrix4
-from ._types import MeshData, Shape, ShapeKind, frozen
+from ._types import MeshData, Shape, ShapeKind
 
 SIDES = 32
 """Facets around the axis."""

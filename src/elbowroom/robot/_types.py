@@ -13,18 +13,13 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import Frozen
 from ..typing import Matrix4, Points, Triangles
 
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
 MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
 
 NoteKind = Literal["approximated", "skipped", "held", "meshed"]
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """Marks an array read-only and returns it."""
-    array.setflags(write=False)
-    return array
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class Coupling:
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(Frozen):
     """One joint: the child link moves in the parent link by `T_parent_joint * motion(q) * T_joint_child`."""
 
     name: str
@@ -87,7 +82,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class MeshData:
+class MeshData(Frozen):
     """Triangles of a shape in its own frame, metres, scale applied; read-only."""
 
     vertices: Points
@@ -98,7 +93,7 @@ ShapeKind = Literal["mesh", "box", "cylinder", "sphere", "capsule", "ellipsoid"]
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(Frozen):
     """One piece of collision geometry, exact as described."""
 
     kind: ShapeKind

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from .._frozen import frozen
 from .._xml import at_line, numbers
 from ..errors import DescriptionError
 from ..typing import Matrix4
@@ -25,7 +26,7 @@ from ._meshfile import read_mesh
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
-from ._types import Coupling, Joint, JointType, Note, Shape, frozen
+from ._types import Coupling, Joint, JointType, Note, Shape
 
 _NUMBERS: dict[str, dict[str, int | tuple[int, ...]]] = {
     "origin": {"xyz": 3, "rpy": 3},

@@ -6,12 +6,12 @@ import reprlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
 from .._files import plain
+from .._frozen import Frozen, FrozenMap, frozen
 from ..errors import InputError, UnknownLinkError, unknown
 from ._shape import Float64, Int64
 
@@ -26,7 +26,7 @@ MAX_BITS = 128
 
 
 @dataclass(frozen=True, eq=False)
-class SphereModel:
+class SphereModel(Frozen):
     """Spheres fixed to the links of a robot.
 
     Centres are in link frames, all lengths in metres. Spheres are ordered by link; those of an attached object
@@ -87,13 +87,12 @@ class SphereModel:
             (radii[order], "radii"),
             (link_idx[order], "link_idx"),
         ):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, frozen(value))
         object.__setattr__(self, "link_names", names)
         object.__setattr__(self, "attached", tuple(attached[k] for k in order))
         for name in ("self_padding", "world_padding"):
             object.__setattr__(self, name, _padding(getattr(self, name), names, name))
-        object.__setattr__(self, "evidence", MappingProxyType(dict(self.evidence)))
+        object.__setattr__(self, "evidence", FrozenMap(self.evidence))
 
     @classmethod
     def from_links(
@@ -139,10 +138,7 @@ class SphereModel:
         mask = self.link_idx == self.index(name)
         if not attached:
             mask &= np.array([a == "" for a in self.attached], dtype=bool)
-        centers, radii = self.centers[mask], self.radii[mask]
-        centers.setflags(write=False)
-        radii.setflags(write=False)
-        return centers, radii
+        return frozen(self.centers[mask]), frozen(self.radii[mask])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -161,9 +157,7 @@ class SphereModel:
             raise InputError(f"purpose must be 'self' or 'world', found {purpose!r}")
         padding = self.self_padding if purpose == "self" else self.world_padding
         per_link = np.array([padding.get(name, 0.0) for name in self.link_names], dtype=np.float64)
-        out = self.radii + per_link[self.link_idx]
-        out.setflags(write=False)
-        return out
+        return frozen(self.radii + per_link[self.link_idx])
 
     def __eq__(self, other: object) -> bool:
         """Same links, spheres, padding and attached objects; evidence does not count."""
@@ -394,4 +388,4 @@ def _padding(value: Any, names: tuple[str, ...], what: str) -> Mapping[str, floa
             )
         if metres != 0.0:
             out[str(link)] = metres
-    return MappingProxyType(out)
+    return FrozenMap(out)

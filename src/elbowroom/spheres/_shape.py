@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._frozen import frozen
 from ..errors import MeshError
 from . import _kernels_field as field
 from . import _kernels_proof as proof
@@ -75,9 +76,7 @@ class LinkShape:
         f = inverse.reshape(-1, 3).astype(np.int64)
         f, is_solid = _orient(merged, f)
         solid = f[is_solid]
-        for array in (merged, f, solid):
-            array.setflags(write=False)
-        return cls(merged, f, solid)
+        return cls(frozen(merged), frozen(f), frozen(solid))
 
     @classmethod
     def from_mesh(cls, mesh: Any, name: str = "mesh") -> LinkShape:
