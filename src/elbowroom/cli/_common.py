@@ -18,6 +18,7 @@ from ..errors import FormatError, InputError
 if TYPE_CHECKING:
     from .._parallel import Progress
     from ..mesh import TriangleMesh
+    from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
 
@@ -61,6 +62,20 @@ def spheres_from_file(path: Path, robot: Robot) -> SphereModel:
     found = formats.read(path, robot=robot).spheres
     if found is None:
         raise FormatError(f"{path}: the file holds no spheres")
+    return found
+
+
+def pairs_from_file(path: Path, robot: Robot) -> PairMatrix:
+    """Pairs of a file of any format that holds them, for this robot.
+
+    Raises:
+        FormatError: the file holds none.
+    """
+    from .. import formats
+
+    found = formats.read(path, robot=robot).pairs
+    if found is None:
+        raise FormatError(f"{path}: the file holds no pairs")
     return found
 
 

@@ -53,7 +53,7 @@ class Attachment:
 
 
 def extended(
-    robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment, buffer: float
+    robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment
 ) -> tuple[Robot, SphereModel, PairMatrix]:
     """Robot, spheres and pairs with one object more."""
     for link in (item.link, *item.touch_links):
@@ -67,7 +67,7 @@ def extended(
     known = {name: model.link(name) for name in model.counts}
     model = replace(SphereModel.from_links(more.link_names, {**known, item.name: balls}), robot_name=more.name,
                     self_padding=spheres.self_padding, world_padding=spheres.world_padding)  # fmt: skip
-    return more, model, _with_pairs(more, model, pairs, item, buffer)
+    return more, model, _with_pairs(more, model, pairs, item)
 
 
 def _with_link(robot: Robot, item: Attachment) -> Robot:
@@ -86,9 +86,7 @@ def _with_link(robot: Robot, item: Attachment) -> Robot:
     return replace(robot, tree=grown, shapes=shapes, _meshes={})
 
 
-def _with_pairs(
-    robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment, buffer: float
-) -> PairMatrix:
+def _with_pairs(robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment) -> PairMatrix:
     """The matrix with the object's own pairs: all checked but those of its rigid body and of `touch_links`."""
     adjacent = adjacent_pairs(robot)
     entries = dict(pairs.entries)
@@ -111,9 +109,12 @@ def _with_pairs(
         text = f"checked because {item.name} is attached to {item.link}"
         entries[pair] = PairEvidence(PairReason.CHECKED, text, source="attached", decided_by=by)
     names = tuple(name for name in robot.link_names if name in {*pairs.link_names, item.name})
+    held = None if pairs.made_for is None else dict(pairs.made_for.buffer)
+    if held is not None:  # the object has no pair that holds only up to a buffer
+        held[item.name] = max(held.values(), default=0.0)
     return replace(
         pairs,
         link_names=names,
         entries=entries,
-        made_for=made_for(robot, spheres, max(buffer, pairs_buffer(pairs))),
+        made_for=None if held is None else made_for(robot, spheres, held),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._cache import Arrays, cached
 from .._version import __version__
-from ..pairs import PairMatrix, PairOptions, compute_pairs, made_for
+from ..pairs import PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
 from ..robot import Robot
 from ..spheres import SphereModel, fit_spheres
 
@@ -21,13 +21,18 @@ def default_spheres(robot: Robot) -> SphereModel:
 def default_pairs(robot: Robot, spheres: SphereModel, buffer: float) -> PairMatrix:
     """Pairs computed with the default options, which a larger buffer of the model enlarges."""
     options = PairOptions(buffer=max(PairOptions().buffer, buffer))
-    key = [__version__, made_for(robot, spheres, buffer).key, repr(options)]
+    key = [
+        __version__,
+        repr(made_for(robot, spheres, buffer)),
+        sorted(robot.disabled_pairs.items()),
+        repr(options),
+    ]
 
     def compute() -> dict[str, np.ndarray]:
-        return {"json": np.array(json.dumps(compute_pairs(robot, spheres, options).to_json()))}
+        return {"json": np.array(json.dumps(pairs_to_json(compute_pairs(robot, spheres, options))))}
 
     def fits(arrays: Arrays) -> bool:
         return set(arrays) == {"json"} and arrays["json"].dtype.kind == "U" and arrays["json"].shape == ()
 
     stored = cached("pairs", key, compute, fits=fits)
-    return PairMatrix.from_json(json.loads(str(stored["json"])))
+    return pairs_from_json(json.loads(str(stored["json"])))

@@ -214,7 +214,7 @@ class CollisionModel:
             UnknownLinkError: no such link. InputError: the name is taken, or the shape or pose makes no sense.
         """
         item = Attachment(name, link, shape, pose, tuple(touch_links))
-        robot, spheres, pairs = extended(self.robot, self.spheres, self.pairs, item, self.buffer)
+        robot, spheres, pairs = extended(self.robot, self.spheres, self.pairs, item)
         model = CollisionModel(robot, spheres, pairs, None, self.buffer, threads=self._engine.threads)
         model.attachments, model._bare = {**self.attachments, name: item}, self._bare
         return model
