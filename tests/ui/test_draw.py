@@ -82,3 +82,11 @@ def test_a_pair_matrix_is_drawn_link_by_link_in_the_colours_of_its_reasons(model
     for (a, b), found in pairs.entries.items():
         i, j = pairs.link_names.index(a), pairs.link_names.index(b)
         assert to_hex(shown[i, j]) == to_hex(shown[j, i]) == COLOURS[found.reason]
+
+
+def test_every_public_name_is_there():
+    import elbowroom.ui.draw as draw
+
+    assert sorted(draw.__all__) == sorted(draw._HOME)
+    for name in draw.__all__:
+        assert getattr(draw, name).__module__.startswith("elbowroom.ui.draw.")

@@ -86,7 +86,7 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         InputError: there is no such file. MeshError: it is not a mesh.
     """
     from ..mesh import TriangleMesh
-    from ..robot._meshfile import read_mesh
+    from ..robot import read_mesh
 
     if not path.is_file():
         raise InputError(f"{path}: there is no such mesh file")

@@ -247,7 +247,7 @@ class Hand:
         cfg = self.cfg(ctrl)
         if cfg.ndim > 1:
             return self.robot.tree.expand(cfg)
-        from ..robot._kernels import LANES, expand_lanes
+        from ..robot.kernels import LANES, expand_lanes
 
         tree, kernel = self.robot.tree, cast(Any, expand_lanes)
         q_full = np.zeros((len(tree.moving), LANES))

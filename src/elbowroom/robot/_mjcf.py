@@ -25,7 +25,7 @@ from ._mjcf_files import check_files
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
-from ._types import Coupling, Joint, JointType, Note, Shape
+from ._types import Coupling, Joint, JointType, Note, Shape, joint_motion
 
 FINITE = (
     "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "qpos0", "geom_pos", "geom_quat", "mesh_vert",
@@ -181,10 +181,10 @@ class _Reader:
         else:
             type_ = "prismatic"
         # The body's pose belongs to the reference value; ours to zero.
-        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ motion(type_, axis, -reference)
+        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ joint_motion(type_, axis, -reference)
         T_joint_child = _pose(-anchor, np.array([1.0, 0.0, 0.0, 0.0]))
         if index in self.constants:
-            T_moved = motion(type_, axis, self.constants[index])
+            T_moved = joint_motion(type_, axis, self.constants[index])
             return fixed_joint(
                 self.joint_names[index], parent, child, T_carrier @ T_zero @ T_moved @ T_joint_child
             )
@@ -342,13 +342,6 @@ class _Reader:
 def fixed_joint(name: str, parent: str, child: str, T_parent_child: Matrix4) -> Joint:
     """A joint that does not move."""
     return Joint(name, "fixed", parent, child, frozen(T_parent_child), frozen(np.array([0.0, 0.0, 1.0])))
-
-
-def motion(type_: JointType, axis: np.ndarray, value: float) -> Matrix4:
-    """What a joint that moves does to its child at a value."""
-    if type_ == "prismatic":
-        return _pose(value * axis, np.array([1.0, 0.0, 0.0, 0.0]))
-    return _pose(np.zeros(3), np.concatenate([[math.cos(value / 2)], math.sin(value / 2) * axis]))
 
 
 def _pose(position: np.ndarray, quaternion: np.ndarray) -> Matrix4:

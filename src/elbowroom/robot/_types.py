@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import Frozen
+from .._poses import matrix_from_wxyz_xyz
 from ..typing import Matrix4, Points, Triangles
 
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
@@ -79,6 +80,16 @@ class Joint(Frozen):
     def actuated(self) -> bool:
         """Whether the joint has its own entry in a configuration."""
         return self.type in MOVING and self.coupling is None
+
+
+def joint_motion(type_: JointType, axis: Float[np.ndarray, "3"], value: float) -> Matrix4:
+    """What a joint that moves does to its child at a value, in the joint frame; `axis` is a unit vector."""
+    quaternion, shift = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+    if type_ == "prismatic":
+        shift = value * axis
+    else:
+        quaternion = np.array([np.cos(value / 2), *(np.sin(value / 2) * axis)])
+    return matrix_from_wxyz_xyz(np.concatenate([quaternion, shift]))
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,23 @@ _HOME = {
 }
 """Name -> module; each loads with what it draws when first used."""
 
-__all__ = list(_HOME)
+__all__ = [
+    "Camera",
+    "Picture",
+    "robot_picture",
+    "save_png",
+    "plot_pairs",
+    "plot_grasp",
+    "plot_sweep",
+    "save_figure",
+    "HandPiece",
+    "hand_pieces",
+    "hand_bones",
+    "floating_hand_spec",
+    "render_grasp",
+    "has_display",
+    "show_grasp",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
-from ...robot._tessellate import sphere as unit_sphere
+from ...robot import sphere_mesh
 from ._camera import Camera, View
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Picture:
 
     def add_sphere(self, centre_world: np.ndarray, radius: float, colour: Colour = SPHERE_COLOUR) -> None:
         """Adds a see-through sphere."""
-        ball = unit_sphere(1.0)
+        ball = sphere_mesh(1.0)
         self.glass.append(((ball.vertices * radius + centre_world)[ball.faces], colour))
 
     def draw(self, camera: Camera) -> Float[np.ndarray, "height width 3"]:
