@@ -127,6 +127,57 @@ def shift(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     return T
 
 
+def segment_distances(p: np.ndarray, u: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Distances of the segments p + s u and q + t v, s and t in [0, 1]: the crossing of the lines and the four ends."""
+
+    def to_segment(x, a, d):
+        t = np.clip(np.einsum("ni,ni->n", x - a, d) / np.einsum("ni,ni->n", d, d), 0.0, 1.0)
+        return np.linalg.norm(x - a - t[:, None] * d, axis=1)
+
+    ends = [to_segment(p, q, v), to_segment(p + u, q, v), to_segment(q, p, u), to_segment(q + v, p, u)]
+    n = np.cross(u, v)
+    nn = np.einsum("ni,ni->n", n, n)
+    safe = np.where(nn > 0, nn, 1.0)
+    s = np.einsum("ni,ni->n", np.cross(q - p, v), n) / safe
+    t = np.einsum("ni,ni->n", np.cross(q - p, u), n) / safe
+    inside = (nn > 0) & (s >= 0) & (s <= 1) & (t >= 0) & (t <= 1)
+    lines = np.abs(np.einsum("ni,ni->n", q - p, n)) / np.sqrt(safe)
+    return np.minimum(np.min(ends, axis=0), np.where(inside, lines, np.inf))
+
+
+def brute_distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Distance of two triangle sets (n, 3, 3) and (m, 3, 3) that do not cross: all edge pairs, all corners over faces."""
+    i, j = (x.ravel() for x in np.meshgrid(np.arange(len(a)), np.arange(len(b)), indexing="ij"))
+    a, b = a[i], b[j]
+    best = np.inf
+    for k in range(3):
+        for m in range(3):
+            p, q = a[:, k], b[:, m]
+            best = min(best, segment_distances(p, a[:, k - 2] - p, q, b[:, m - 2] - q).min())
+    for corners, faces in ((a, b), (b, a)):
+        u, v = faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0]
+        n = np.cross(u, v)
+        nn = np.einsum("ni,ni->n", n, n)
+        for k in range(3):
+            r = corners[:, k] - faces[:, 0]
+            s, t = np.einsum("ni,ni->n", np.cross(r, v), n) / nn, np.einsum("ni,ni->n", np.cross(u, r), n) / nn
+            over = (s >= 0) & (t >= 0) & (s + t <= 1)
+            height = np.abs(np.einsum("ni,ni->n", r, n)) / np.sqrt(nn)
+            best = min(best, height[over].min(initial=np.inf))
+    return float(best)
+
+
+def off_surface(m: TriangleMesh, points: np.ndarray) -> float:
+    """Largest distance of points (n, 3), in the frame of the mesh, from its surface."""
+    surface = trimesh.Trimesh(m.vertices, m.faces, process=False)
+    return float(trimesh.proximity.closest_point(surface, points)[1].max())
+
+
+def moved(m: TriangleMesh, T: np.ndarray) -> np.ndarray:
+    """Corners (tris, 3, 3) of a posed mesh."""
+    return (m.vertices @ T[:3, :3].T + T[:3, 3])[m.faces]
+
+
 @functools.cache
 def coal_mesh(name: str):
     return coal_of(shape(name))

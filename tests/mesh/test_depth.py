@@ -16,7 +16,7 @@ from elbowroom.mesh import (
     separation_along,
 )
 
-from .mesh_tools import coal_hull, coal_pose, mesh, poses, shape, shift
+from .mesh_tools import coal_hull, coal_pose, mesh, off_surface, poses, rotations, shape, shift
 
 
 @pytest.mark.parametrize("subdivision", range(5))
@@ -173,3 +173,36 @@ def test_depth_is_the_same_after_a_rigid_motion_and_a_swap():
         assert s.depth == pytest.approx(c.depth, rel=1e-12)
         np.testing.assert_allclose(s.normal, -c.normal, atol=1e-12)
         np.testing.assert_allclose(s.point, c.point, atol=1e-12)
+
+
+def worst_witness(a: TriangleMesh, b: TriangleMesh, Ts: np.ndarray) -> tuple[float, int]:
+    """How far the points of the deepest contacts are from the surfaces at most, and how many contacts there were."""
+    on_a: list[np.ndarray] = []
+    on_b: list[np.ndarray] = []
+    for T in Ts:
+        c = mesh_mesh_deepest_contact(a, None, b, T)
+        if c is not None:
+            on_a.append(c.point_a)
+            on_b.append(T[:3, :3].T @ (c.point_b - T[:3, 3]))
+            np.testing.assert_allclose(c.point_a - c.point_b, c.depth * c.normal, atol=1e-12)
+    return max(off_surface(a, np.array(on_a)), off_surface(b, np.array(on_b))), len(on_a)
+
+
+def test_points_of_a_corner_in_a_plate_are_on_the_surfaces():
+    rng = np.random.default_rng(16)
+    plate, cube = TriangleMesh.box((1.0, 1.0, 0.1)), TriangleMesh.box((0.2, 0.2, 0.2))
+    Ts = np.tile(np.eye(4), (200, 1, 1))
+    Ts[:, :3, :3] = rotations(rng, 200)
+    lowest = (cube.vertices @ np.swapaxes(Ts[:, :3, :3], 1, 2))[..., 2].min(axis=1)
+    Ts[:, :2, 3] = rng.uniform(-0.3, 0.3, (200, 2))
+    Ts[:, 2, 3] = 0.05 - 0.01 - lowest  # the lowest corner is 10 mm below the top
+    off, n = worst_witness(plate, cube, Ts)
+    assert n == 200
+    assert off < 1e-6
+
+
+@pytest.mark.parametrize(("a", "b"), [("cube0", "cube0"), ("cube1", "bracket"), ("bracket", "torus")])
+def test_points_of_the_deepest_contact_are_on_the_surfaces(a, b):
+    off, n = worst_witness(mesh(a), mesh(b), poses(shape(a), shape(b), 150, 0.1, 0.8, seed=17))
+    assert n > 60
+    assert off < 1e-6
