@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import site
+from fractions import Fraction
 from pathlib import Path
 
-import coal
-import fcl
 import numpy as np
 import pytest
 import trimesh
@@ -160,11 +159,34 @@ def brute_distance(a: np.ndarray, b: np.ndarray) -> float:
         nn = np.einsum("ni,ni->n", n, n)
         for k in range(3):
             r = corners[:, k] - faces[:, 0]
-            s, t = np.einsum("ni,ni->n", np.cross(r, v), n) / nn, np.einsum("ni,ni->n", np.cross(u, r), n) / nn
+            s, t = (
+                np.einsum("ni,ni->n", np.cross(r, v), n) / nn,
+                np.einsum("ni,ni->n", np.cross(u, r), n) / nn,
+            )
             over = (s >= 0) & (t >= 0) & (s + t <= 1)
             height = np.abs(np.einsum("ni,ni->n", r, n)) / np.sqrt(nn)
             best = min(best, height[over].min(initial=np.inf))
     return float(best)
+
+
+def cross_exactly(a: np.ndarray, b: np.ndarray) -> bool:
+    """Does an edge of one triangle (3, 3) pass through the other? By rational numbers, so without rounding."""
+
+    def volume(p, q, r, s):
+        u, v, w = ([x - y for x, y in zip(corner, p, strict=True)] for corner in (q, r, s))
+        x, y, z = v[1] * w[2] - v[2] * w[1], v[2] * w[0] - v[0] * w[2], v[0] * w[1] - v[1] * w[0]
+        return u[0] * x + u[1] * y + u[2] * z
+
+    exact = [[[Fraction(float(x)) for x in corner] for corner in triangle] for triangle in (a, b)]
+    for one, other in (exact, exact[::-1]):
+        for k in range(3):
+            p, q = one[k], one[k - 2]
+            if volume(*other, p) * volume(*other, q) > 0:
+                continue
+            sides = [volume(p, q, other[m], other[m - 2]) for m in range(3)]
+            if min(sides) >= 0 or max(sides) <= 0:
+                return True
+    return False
 
 
 def off_surface(m: TriangleMesh, points: np.ndarray) -> float:
@@ -185,6 +207,7 @@ def coal_mesh(name: str):
 
 def coal_soup(m: trimesh.Trimesh):
     """Vertices and triangles of a mesh in Coal's containers."""
+    coal = pytest.importorskip("coal")
     vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for p in m.vertices:
         vertices.append(np.array(p, dtype=float))
@@ -194,6 +217,7 @@ def coal_soup(m: trimesh.Trimesh):
 
 
 def coal_of(m: trimesh.Trimesh):
+    coal = pytest.importorskip("coal")
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(m.faces), len(m.vertices))
     model.addSubModel(*coal_soup(m))
@@ -203,16 +227,19 @@ def coal_of(m: trimesh.Trimesh):
 
 def coal_hull(m: trimesh.Trimesh):
     """Hull of a mesh and Coal's convex shape of it."""
+    coal = pytest.importorskip("coal")
     hull = m.convex_hull
     return hull, coal.Convex(*coal_soup(hull))
 
 
 def coal_pose(T: np.ndarray):
+    coal = pytest.importorskip("coal")
     return coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3]))
 
 
 @functools.cache
 def fcl_mesh(name: str):
+    fcl = pytest.importorskip("fcl")
     m = shape(name)
     model = fcl.BVHModel()
     model.beginModel(len(m.vertices), len(m.faces))
@@ -222,6 +249,7 @@ def fcl_mesh(name: str):
 
 
 def coal_booleans(a: str, b: str, Ts: np.ndarray) -> np.ndarray:
+    coal = pytest.importorskip("coal")
     left, right, identity, request = coal_mesh(a), coal_mesh(b), coal.Transform3s(), coal.CollisionRequest()
     request.enable_contact = False
     out = np.zeros(len(Ts), dtype=bool)
@@ -233,6 +261,7 @@ def coal_booleans(a: str, b: str, Ts: np.ndarray) -> np.ndarray:
 
 
 def fcl_booleans(a: str, b: str, Ts: np.ndarray) -> np.ndarray:
+    fcl = pytest.importorskip("fcl")
     left, right, request = fcl.CollisionObject(fcl_mesh(a)), fcl_mesh(b), fcl.CollisionRequest()
     out = np.zeros(len(Ts), dtype=bool)
     for i, T in enumerate(Ts):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import coal
 import numpy as np
 import pytest
 import trimesh
@@ -28,8 +27,9 @@ def on_surface(name: str, points: np.ndarray) -> float:
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
 def test_distances_equal_coal_and_points_are_on_the_surfaces(a, b):
+    coal = pytest.importorskip("coal")
     Ts = poses(shape(a), shape(b), 150, 0.4, 1.5, seed=1)
-    ours = distance_batch(mesh(a), None, mesh(b), Ts, solid=False, signed=False)
+    ours = distance_batch(mesh(a), None, mesh(b), Ts, contain=False, signed=False)
     apart = ours.tri_a >= 0
     assert apart.sum() > 30
     size = np.linalg.norm(shape(a).extents)
@@ -48,6 +48,7 @@ def test_distances_equal_coal_and_points_are_on_the_surfaces(a, b):
 
 
 def test_interlinked_tori_are_apart_by_the_right_distance():
+    coal = pytest.importorskip("coal")
     T = np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
     found = distance(mesh("torus"), None, mesh("torus"), T)
     result = coal.DistanceResult()
@@ -129,7 +130,9 @@ def test_flat_open_meshes_are_not_farther_apart_than_they_are(kind):
         if found.tri_a[0] < 0:
             continue
         compared += 1
-        assert found.distances[0] == pytest.approx(brute_distance(moved(a, np.eye(4)), moved(b, T)), abs=1e-12)
+        assert found.distances[0] == pytest.approx(
+            brute_distance(moved(a, np.eye(4)), moved(b, T)), abs=1e-12
+        )
         span = found.points_b[0] - found.points_a[0]
         assert np.linalg.norm(span) == pytest.approx(found.distances[0], abs=1e-12)
     assert compared > 700

@@ -79,7 +79,7 @@ class ExactCollision:
     Args:
         robot: offers `link_names`, `link_mesh(name)` and `link_poses(cfgs)`.
         pairs: pairs of link names, or a value whose `checked` holds them.
-        solid: closed meshes are solids.
+        contain: closed meshes are solids.
         workers: threads; all cores when omitted.
 
     Raises:
@@ -87,7 +87,7 @@ class ExactCollision:
         InputError: `pairs` is not made of pairs of names.
     """
 
-    def __init__(self, robot: Any, pairs: Any, *, solid: bool = True, workers: int | None = None) -> None:
+    def __init__(self, robot: Any, pairs: Any, *, contain: bool = True, workers: int | None = None) -> None:
         self.robot = robot
         """The robot."""
         named = _named_pairs(pairs, tuple(robot.link_names))
@@ -99,9 +99,9 @@ class ExactCollision:
         """Pairs in which a link has no mesh; they cannot collide."""
         self.meshes: dict[str, TriangleMesh] = {n: m for n, m in meshes.items() if m is not None}
         """Mesh of every link that takes part."""
-        self.solid = bool(solid)
-        """Whether closed meshes are solids."""
-        self.open_links = tuple(n for n, m in self.meshes.items() if not m.solid)
+        self.contain = bool(contain)
+        """Whether closed meshes contain things."""
+        self.open_links = tuple(n for n, m in self.meshes.items() if not m.closed)
         """Links whose mesh is an open surface: nothing can be inside them."""
         self.workers = workers or os.cpu_count() or 1
         """Threads used for batches."""
@@ -128,12 +128,12 @@ class ExactCollision:
         if self._scene is None:
             return ()
         states = np.zeros((1, len(self.pairs)), np.uint8)
-        self._scene.states_into(rows, states, solid=self.solid, first_only=False)
+        self._scene.states_into(rows, states, contain=self.contain, first_only=False)
         found: list[LinkContact] = []
         for k in np.flatnonzero(states[0]):
             a, b = self.pairs[k]
             contact = mesh_mesh_deepest_contact(
-                self.meshes[a], poses[a], self.meshes[b], poses[b], solid=self.solid
+                self.meshes[a], poses[a], self.meshes[b], poses[b], contain=self.contain
             )
             if contact is not None:
                 found.append(LinkContact(a, b, contact))
@@ -143,7 +143,7 @@ class ExactCollision:
         """Signed distance of every checked pair in one configuration."""
         _, poses = self._one(cfg)
         results = [
-            distance(self.meshes[a], poses[a], self.meshes[b], poses[b], solid=self.solid)
+            distance(self.meshes[a], poses[a], self.meshes[b], poses[b], contain=self.contain)
             for a, b in self.pairs
         ]
         values = np.array([r.distance for r in results])
@@ -176,7 +176,7 @@ class ExactCollision:
             part = slice(begin, begin + CHUNK)
             poses = np.asarray(self.robot.link_poses(flat[part]))[:, self._link_idx]
             rows = scene_rows(poses, len(self.meshes))
-            scene.states_into(rows, out[part], solid=self.solid, first_only=first_only)
+            scene.states_into(rows, out[part], contain=self.contain, first_only=first_only)
 
         starts = range(0, len(flat), CHUNK)
         if self.workers > 1 and len(starts) > 1:

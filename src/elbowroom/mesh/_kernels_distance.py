@@ -339,7 +339,7 @@ def surface_distance(na, ta, ra, nb, tb, rb, rel, inv, stack, bounds, scratch, p
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
+def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, contain):
     """Distance of one pair of meshes in every pose.
 
     `states` (n,) receives the states; for poses that are apart, `out` (n, 9) receives the distance, the closest
@@ -355,7 +355,7 @@ def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
     for i in range(out.shape[0]):
         pose_a = poses_a[step_a * i]
         relative_pose(pose_a, poses_b[step_b * i], rel)
-        states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
+        states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, contain)
         if states[i] != APART:
             continue
         inverse_pose(rel, inv)
