@@ -49,11 +49,9 @@ class TriangleMesh:
     degenerate: Bool[np.ndarray, "tris"]
     """Triangles without area; they take no part in queries."""
     closed: bool
-    """Every edge belongs to an even number of triangles (vertices are compared by coordinates)."""
-    wound: bool
-    """Every edge is used as often in one direction as in the other, except the rims of an open mesh."""
-    contain: bool
-    """Closed and consistently wound: containment can be asked. Open meshes are surfaces."""
+    """Every piece is closed: the mesh bounds a solid (see `elbowroom._closed`)."""
+    closed_faces: Bool[np.ndarray, "tris"]
+    """Triangles of closed pieces: only these contain things; the others are surfaces."""
     components: int
     """Number of connected pieces."""
     depth: int
