@@ -9,6 +9,7 @@ would flatter us by up to 100 times (branch prediction); that is why there are s
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -306,9 +307,8 @@ def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
             ("true_us", mesh_mesh_deepest_contact),
         ):
             function(a, None, b, Ts[0])
-            row[key] = 1e6 * float(
-                np.median([cpu_seconds(lambda f=function, T=T: f(a, None, b, T), repeats) for T in Ts])
-            )
+            seconds = [cpu_seconds(functools.partial(function, a, None, b, T), repeats) for T in Ts]
+            row[key] = 1e6 * float(np.median(seconds))
         rows.append(row)
     return rows
 
