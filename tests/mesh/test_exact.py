@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import coal
 import numpy as np
 import pytest
 
@@ -33,9 +32,10 @@ def matrix(pose: np.ndarray) -> np.ndarray:
 @pytest.mark.robots
 @pytest.mark.parametrize("name", ["panda", "teaarm"])
 def test_equals_coal_on_random_configurations(load, name):
+    coal = pytest.importorskip("coal")
     robot = load(name)
     pairs = far_pairs(robot)
-    exact = ExactCollision(robot, pairs, solid=False)
+    exact = ExactCollision(robot, pairs, contain=False)
     rng = np.random.default_rng(0)
     cfgs = rng.uniform(robot.lower, robot.upper, size=(40, robot.dof))
     ours = exact.colliding(cfgs)

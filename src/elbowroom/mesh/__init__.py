@@ -27,6 +27,7 @@ from ._contact import Contacts as Contacts
 from ._contact import TriTriContact as TriTriContact
 from ._contact import mesh_mesh_contact as mesh_mesh_contact
 from ._contact import mesh_mesh_contact_batch as mesh_mesh_contact_batch
+from ._contact import mesh_mesh_deepest_triangle_contact as mesh_mesh_deepest_triangle_contact
 from ._contact import triangle_triangle_intersection as triangle_triangle_intersection
 from ._depth import Contact as Contact
 from ._depth import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
@@ -41,8 +42,8 @@ from ._manifold import contact_manifold as contact_manifold
 from ._mesh import TriangleMesh as TriangleMesh
 from ._shapes import Box as Box
 from ._shapes import Capsule as Capsule
+from ._shapes import ContactShape as ContactShape
 from ._shapes import HalfSpace as HalfSpace
-from ._shapes import Shape as Shape
 from ._shapes import Sphere as Sphere
 from ._shapes import detect_contact as detect_contact
 
@@ -64,6 +65,7 @@ __all__ = [
     "Contacts",
     "ContactBatch",
     "mesh_mesh_deepest_contact",
+    "mesh_mesh_deepest_triangle_contact",
     "separation_along",
     "Contact",
     "contact_manifold",
@@ -73,7 +75,7 @@ __all__ = [
     "MeshDistance",
     "DistanceBatch",
     "detect_contact",
-    "Shape",
+    "ContactShape",
     "Sphere",
     "Capsule",
     "Box",

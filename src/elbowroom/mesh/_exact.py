@@ -50,7 +50,7 @@ class ExactCollision:
     Args:
         robot: the robot.
         pairs: pairs of link names, or a PairMatrix, whose checked ones are taken.
-        solid: closed meshes are solids.
+        contain: closed meshes contain what is inside them, which then collides.
         threads: for batches; all cores when omitted.
 
     Raises:
@@ -59,7 +59,7 @@ class ExactCollision:
     """
 
     def __init__(
-        self, robot: MeshedRobot, pairs: Any, *, solid: bool = True, threads: int | None = None
+        self, robot: MeshedRobot, pairs: Any, *, contain: bool = True, threads: int | None = None
     ) -> None:
         self.robot = robot
         """The robot."""
@@ -72,9 +72,9 @@ class ExactCollision:
         """Checked pairs, sorted by name."""
         self.unchecked = tuple(pair for pair in named if not set(pair) <= set(self.meshes))
         """Pairs in which a link has no mesh; they cannot collide."""
-        self.solid = bool(solid)
-        """Whether closed meshes are solids."""
-        self.open_links = tuple(n for n, m in self.meshes.items() if not m.solid)
+        self.contain = bool(contain)
+        """Whether closed meshes contain what is inside them."""
+        self.open_links = tuple(n for n, m in self.meshes.items() if not m.closed)
         """Links whose mesh is an open surface: nothing can be inside them."""
         self.threads = threads or cores()
         """Threads used for batches."""
@@ -111,7 +111,7 @@ class ExactCollision:
                 continue
             a, b = self.pairs[k]
             contact = mesh_mesh_deepest_contact(
-                self.meshes[a], poses[a], self.meshes[b], poses[b], solid=self.solid
+                self.meshes[a], poses[a], self.meshes[b], poses[b], contain=self.contain
             )
             assert contact is not None  # the state said so
             found.append(Clash(a, b, -contact.depth, contact.point_a, contact.point_b, contact.normal))
@@ -127,7 +127,7 @@ class ExactCollision:
         poses = self._poses(cfg)
         found: list[Clash] = []
         for a, b in self.pairs if pairs is None else pairs:
-            near = distance(self.meshes[a], poses[a], self.meshes[b], poses[b], solid=self.solid)
+            near = distance(self.meshes[a], poses[a], self.meshes[b], poses[b], contain=self.contain)
             found.append(Clash(a, b, near.distance, near.point_a, near.point_b, near.normal))
         return tuple(sorted(found, key=lambda clash: clash.distance))
 
@@ -155,7 +155,7 @@ class ExactCollision:
                 part = slice(begin, min(begin + CHUNK, stop))
                 poses = np.asarray(self.robot.link_poses(flat[part]))[:, self._link_idx]
                 rows = scene_rows(poses, len(self.meshes))
-                scene.states_into(rows, out[part], solid=self.solid, first_only=first_only)
+                scene.states_into(rows, out[part], contain=self.contain, first_only=first_only)
 
         over_rows(piece, len(flat), threads=self.threads, at_least=2 * CHUNK, align=CHUNK)
         return out.reshape(*array.shape[:-1], len(self.pairs))
