@@ -16,20 +16,16 @@ import numpy as np
 import elbowroom as er
 from benchmarks._timing import cpu_seconds, wall_seconds
 from elbowroom.errors import ApproximationWarning
-from elbowroom.robot._catalogue import find_robot
+from elbowroom.robot import find_robot
+from tests.oracles import PinocchioModel, pin
 
 ROBOTS = ("panda", "ur5", "g1_with_hands", "talos")
 BATCH = 2_000  # below PARALLEL_ROWS, so numba runs in one thread
 
 
-def pinocchio_seconds(name: str, cfgs: np.ndarray, robot: er.Robot) -> float:
-    import pinocchio as pin
-
-    model = pin.buildModelFromUrdf(str(find_robot(name).description))
-    data = model.createData()
-    order = [model.joints[model.getJointId(joint.name)].idx_q for joint in robot.tree.moving]
-    rows = np.zeros((len(cfgs), model.nq))
-    rows[:, order] = robot.tree.expand(cfgs)
+def pinocchio_seconds(name: str, cfgs: np.ndarray) -> float:
+    oracle = PinocchioModel(find_robot(name).description)
+    model, data, rows = oracle.model, oracle.data, oracle.q(cfgs)
 
     def run() -> None:
         for q in rows:
@@ -46,7 +42,7 @@ def measure(name: str) -> tuple[object, ...]:
         robot = er.load_robot(name)
     cfgs = robot.random_cfgs(BATCH)
     robot.link_poses(cfgs)
-    peer = pinocchio_seconds(name, cfgs, robot)
+    peer = pinocchio_seconds(name, cfgs)
     numba = cpu_seconds(lambda: robot.link_poses(cfgs), 15) / BATCH
     single = jax.numpy.asarray(cfgs, dtype=np.float32)
     start = time.perf_counter()

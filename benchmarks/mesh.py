@@ -9,6 +9,7 @@ would flatter us by up to 100 times (branch prediction); that is why there are s
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -30,8 +31,11 @@ from elbowroom.mesh import (
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
+    mesh_mesh_deepest_contact,
+    mesh_mesh_deepest_triangle_contact,
     triangle_triangle_intersection,
 )
+from tests.oracles import coal_mesh, coal_pose
 
 from ._timing import cpu_seconds
 
@@ -109,19 +113,6 @@ def linked_tori(n: int) -> np.ndarray:
     return T
 
 
-def coal_mesh(mesh: trimesh.Trimesh) -> Any:
-    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for p in mesh.vertices:
-        vertices.append(np.array(p, dtype=float))
-    for f in mesh.faces:
-        triangles.append(coal.Triangle(int(f[0]), int(f[1]), int(f[2])))
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(mesh.faces), len(mesh.vertices))
-    model.addSubModel(vertices, triangles)
-    model.endModel()
-    return model
-
-
 def fcl_mesh(mesh: trimesh.Trimesh) -> Any:
     model = fcl.BVHModel()
     model.beginModel(len(mesh.vertices), len(mesh.faces))
@@ -134,11 +125,9 @@ class Peers:
     """Coal and FCL models of a pair and its prepared poses."""
 
     def __init__(self, a: trimesh.Trimesh, b: trimesh.Trimesh, Ts: np.ndarray) -> None:
-        self.a, self.b = coal_mesh(a), coal_mesh(b)
+        self.a, self.b = (coal_mesh(m.vertices, m.faces) for m in (a, b))
         self.at_a = coal.Transform3s()
-        self.at_b = [
-            coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3])) for T in Ts
-        ]
+        self.at_b = [coal_pose(T) for T in Ts]
         self.fcl_a, model = fcl.CollisionObject(fcl_mesh(a)), fcl_mesh(b)
         self.fcl_b = [fcl.CollisionObject(model, fcl.Transform(T[:3, :3], T[:3, 3])) for T in Ts]
 
@@ -241,12 +230,15 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
             T = trimesh.transformations.rotation_matrix(rng.normal(scale=0.3), rng.normal(size=3))
             T[:3, 3] = np.add(places[k], rng.normal(scale=0.02, size=3))
             poses[i, k] = T
-    models, meshes = [coal_mesh(p) for p in parts], [TriangleMesh.from_trimesh(p) for p in parts]
+    models, meshes = (
+        [coal_mesh(p.vertices, p.faces) for p in parts],
+        [TriangleMesh.from_trimesh(p) for p in parts],
+    )
     everything = [(i, j) for i in range(10) for j in range(i + 1, 10)]
     rows = []
     for name, pairs in (("humanoid 45 pairs", everything), ("humanoid 9 pairs", adjacent)):
         scene = Scene(meshes, pairs)
-        frames = [[coal.Transform3s(T[:3, :3].copy(), T[:3, 3].copy()) for T in row] for row in poses]
+        frames = [[coal_pose(T) for T in row] for row in poses]
 
         def theirs(pairs: list[tuple[int, int]] = pairs, frames: Any = frames) -> None:
             request = coal.CollisionRequest()
@@ -270,6 +262,43 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
                 "colliding": float((scene.states(poses) > 0).mean()),
             }
         )
+    return rows
+
+
+def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
+    """Microseconds of single calls for the deepest contact of two triangles and for the depth of the whole meshes.
+
+    Cubes of 192 and 768 triangles (convex), overlapping by half (their triangles slide along each other) and at odd
+    offsets, and links (not convex) in random poses: the median over the poses, each the best of some calls.
+    """
+    rng = np.random.default_rng(4)
+    half = np.tile(np.eye(4), (n, 1, 1))
+    half[np.arange(n), np.arange(n) % 3, 3] = 0.5 * (-1.0) ** np.arange(n)
+    odd = np.tile(np.eye(4), (n, 1, 1))
+    odd[:, :3, 3] = rng.uniform(0.2, 0.7, (n, 3)) * rng.choice([-1.0, 1.0], (n, 3))
+    sweeps = [
+        (f"cubes {12 * 4**s}, {k}", cube(s), cube(s), T)
+        for s in (2, 3)
+        for k, T in (("half", half), ("odd", odd))
+    ]
+    sweeps += [
+        (f"{name}, overlapping", a, b, sweep(a, b, n, *SWEEPS["overlapping"], seed=6))
+        for name, a, b in cases()
+        if "-" in name
+    ]
+    rows = []
+    for name, left, right, Ts in sweeps:
+        a, b = TriangleMesh.from_trimesh(left), TriangleMesh.from_trimesh(right)
+        Ts = Ts[collide_batch(a, None, b, Ts)]
+        row: dict[str, Any] = {"case": name, "poses": len(Ts)}
+        for key, function in (
+            ("triangle_us", mesh_mesh_deepest_triangle_contact),
+            ("true_us", mesh_mesh_deepest_contact),
+        ):
+            function(a, None, b, Ts[0])
+            seconds = [cpu_seconds(functools.partial(function, a, None, b, T), repeats) for T in Ts]
+            row[key] = 1e6 * float(np.median(seconds))
+        rows.append(row)
     return rows
 
 
@@ -329,6 +358,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         "median": {},
     }
     result["10,000 triangle pairs ms"] = triangle_pairs()
+    result["deepest contacts"] = deepest_contacts(max(20, n // 5), repeats)
     if not options.quick:
         result["first calls"] = first_calls()
     print(
@@ -347,6 +377,9 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
             summary |= {"fcl median": float(np.median(others)), "fcl worst": min(others)}
         result["median"][query] = summary
         print(query, {k: round(v, 1) for k, v in summary.items()})
+    print(f"{'deepest contact':34s} {'of two triangles us':>20s} {'of the meshes us':>20s}")
+    for r in result["deepest contacts"]:
+        print(f"{r['case']:34s} {r['triangle_us']:20.0f} {r['true_us']:20.0f}")
     for key in ("10,000 triangle pairs ms", "first calls"):
         if key in result:
             print(key, result[key])

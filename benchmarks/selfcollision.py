@@ -1,7 +1,7 @@
 """Self-collision, side by side in one run: CPU time on one thread, spheres against each other and against meshes.
 
-    python benchmarks/selfcollision.py              the table of speeds
-    python benchmarks/selfcollision.py --evidence   the long checks: 100,000 configurations of five robots against
+    python -m benchmarks.selfcollision              the table of speeds
+    python -m benchmarks.selfcollision --evidence   the long checks: 100,000 configurations of five robots against
                                                     Coal, and ten million samples on pairs that are proved never to meet
 
 Times are the smallest of several runs of `time.process_time`. Random configurations are the worst case for the
@@ -28,6 +28,7 @@ import elbowroom as er
 from elbowroom.distance import SelfCollisionChecker
 from elbowroom.pairs import PairMatrix, PairOptions, PairReason, compute_pairs
 from elbowroom.spheres import FitOptions, SphereModel, fit_spheres
+from tests.oracles import oracle_of
 
 MEASURE = 0.1
 """Seconds of one measurement: CPU clocks of threads tick coarsely."""
@@ -81,42 +82,6 @@ def clustered_spheres(robot: er.Robot, total: int) -> SphereModel:
     return SphereModel.from_links(robot.link_names, found)
 
 
-class CoalMeshes:
-    """Exact meshes of all links in Coal, driven by Pinocchio in C++ with link poses as free-flyer joints."""
-
-    def __init__(self, robot: er.Robot, pairs: tuple[tuple[str, str], ...]) -> None:
-        import coal
-        import pinocchio as pin
-
-        self.pin, self.robot = pin, robot
-        self.model = pin.Model()
-        self.geometry = pin.GeometryModel()
-        self.links = [link for link in robot.link_names if link in robot.mesh_links]
-        self.columns = [robot.link_index(link) for link in self.links]
-        index = {}
-        for link in self.links:
-            joint = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), link)
-            mesh = robot.link_mesh(link)
-            shape = coal.BVHModelOBBRSS()
-            shape.beginModel(len(mesh.faces), len(mesh.vertices))
-            shape.addVertices(np.asarray(mesh.vertices))
-            shape.addTriangles(np.asarray(mesh.faces))
-            shape.endModel()
-            item = pin.GeometryObject(link, joint, pin.SE3.Identity(), shape)
-            index[link] = self.geometry.addGeometryObject(item)
-        for a, b in pairs:
-            self.geometry.addCollisionPair(pin.CollisionPair(index[a], index[b]))
-        self.data, self.shapes = self.model.createData(), pin.GeometryData(self.geometry)
-
-    def q(self, cfgs: np.ndarray) -> np.ndarray:
-        poses = self.robot.link_poses(cfgs)[:, self.columns]
-        q = np.concatenate([poses[..., 4:], poses[..., 1:4], poses[..., :1]], axis=-1)
-        return q.reshape(len(cfgs), 7 * len(self.columns))
-
-    def collides(self, q: np.ndarray) -> bool:
-        return bool(self.pin.computeCollisions(self.model, self.data, self.geometry, self.shapes, q, True))
-
-
 def plain_gather(robot: er.Robot, coll: Any) -> Callable[[Any], Any]:
     """The usual way in JAX: gather both centres of every pair, subtract, take the norm."""
     import jax
@@ -162,10 +127,10 @@ def speeds() -> list[dict[str, Any]]:
     one = apart[0]
     row("panda free, single call", 1e6 * cpu(lambda: [checker.free(one) for _ in range(20000)]) / 20000)
     rows += _jax_rows(robot, spheres, pairs)
-    meshes = CoalMeshes(robot, pairs.checked)
+    meshes = oracle_of(robot).peer(pairs.checked)
     q = meshes.q(cfgs[:5000])
     row(
-        "panda Pinocchio + Coal meshes",
+        "panda Pinocchio + Coal, its own URDF",
         1e6 * cpu(lambda: [meshes.collides(x) for x in q], 2) / len(q),
         "first hit ends",
     )
@@ -259,7 +224,7 @@ def no_misses(name: str, samples: int) -> dict[str, Any]:
     spheres = evidence_spheres(robot, name)
     pairs = compute_pairs(robot, spheres)
     checker = SelfCollisionChecker(robot, spheres, pairs)
-    meshes = CoalMeshes(robot, pairs.checked)
+    meshes = oracle_of(robot).peer(pairs.checked)
     cfgs = robot.random_cfgs(samples, seed=4)
     free = checker.free(cfgs)
     misses = sum(meshes.collides(q) for q in meshes.q(cfgs[free]))

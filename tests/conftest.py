@@ -1,15 +1,66 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, their cache, and the marks they get by themselves."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
+from types import CodeType
 
 import pytest
 
 import elbowroom as er
 from elbowroom.errors import ApproximationWarning
+from elbowroom.robot import catalogue
+from elbowroom.robot._catalogue import _EXAMPLES as EXAMPLES
+
+CACHE_OF_THIS_RUN = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives each run an empty cache, so that no fit of yesterday passes for today's; xdist's workers share it."""
+    if not hasattr(config, "workerinput"):  # workers inherit the environment of the process that starts them
+        config.stash[CACHE_OF_THIS_RUN] = tempfile.mkdtemp(prefix="elbowroom-tests-")
+        os.environ["ELBOWROOM_CACHE"] = config.stash[CACHE_OF_THIS_RUN]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if CACHE_OF_THIS_RUN in config.stash:
+        shutil.rmtree(config.stash[CACHE_OF_THIS_RUN], ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that name a robot of example-robot-data, and skips them where there are none."""
+    installed = any(entry.origin == "example-robot-data" for entry in catalogue())
+    for item in items:
+        if any(word in EXAMPLES for word in _words(item)):
+            item.add_marker("robots")
+        if not installed and item.get_closest_marker("robots"):
+            item.add_marker(pytest.mark.skip(reason="example-robot-data is not installed"))
+
+
+def _words(item: pytest.Item) -> Iterator[Hashable]:
+    """Strings in a test's parameters, in its code and in that of its fixtures."""
+    if isinstance(item, pytest.Function):
+        if hasattr(item, "callspec"):
+            yield from (value for value in item.callspec.params.values() if isinstance(value, str))
+        fixtures = (found[-1].func for found in item._fixtureinfo.name2fixturedefs.values())
+        for function in (item.function, *fixtures):
+            if hasattr(function, "__code__"):
+                yield from _constants(function.__code__)
+
+
+def _constants(code: CodeType) -> Iterator[Hashable]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _constants(constant)
+        elif isinstance(constant, tuple):
+            yield from constant
+        else:
+            yield constant
 
 
 @cache

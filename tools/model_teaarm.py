@@ -297,7 +297,8 @@ def inertial_lines(link: dict[str, Any]) -> list[str]:
     moments = link["mass"] / 12.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
     tensor = axes.T @ np.diag(moments) @ axes
     entries = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-    text = " ".join(f'{key}="{tensor[at]:.9e}"' for key, at in entries.items())
+    # Rounded far below the largest entry: the last digits of the small ones differ between processors.
+    text = " ".join(f'{key}="{round(float(tensor[at]), 12):.9e}"' for key, at in entries.items())
     return [
         "    <inertial>",
         f'      <origin xyz="{numbers(link["com"])}" rpy="0 0 0"/>',

@@ -12,6 +12,10 @@ from ._version import __version__ as __version__
 from .errors import ElbowroomError as ElbowroomError
 
 if TYPE_CHECKING:
+    from .collision import Clash as Clash
+    from .collision import CollisionModel as CollisionModel
+    from .collision import SegmentProof as SegmentProof
+    from .collision import Verdict as Verdict
     from .distance import MultiSphereCollision as MultiSphereCollision
     from .distance import SelfCollisionChecker as SelfCollisionChecker
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
@@ -32,6 +36,10 @@ if TYPE_CHECKING:
     from .spheres import prove_coverage as prove_coverage
 
 _HOME = {
+    "Clash": "collision",
+    "CollisionModel": "collision",
+    "SegmentProof": "collision",
+    "Verdict": "collision",
     "MultiSphereCollision": "distance",
     "SelfCollisionChecker": "distance",
     "auto_ignore_zero_pose_collisions": "distance",
@@ -54,6 +62,8 @@ _HOME = {
 """Public name -> folder that defines it."""
 
 __all__ = [
+    "Clash",
+    "CollisionModel",
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
@@ -62,8 +72,10 @@ __all__ = [
     "PairOptions",
     "PairReason",
     "Robot",
+    "SegmentProof",
     "SelfCollisionChecker",
     "SphereModel",
+    "Verdict",
     "__version__",
     "as_robot",
     "auto_ignore_zero_pose_collisions",
@@ -77,7 +89,7 @@ __all__ = [
 ]
 
 
-_FOLDERS = ("distance", "formats", "grasp", "mesh", "pairs", "robot", "spheres")
+_FOLDERS = ("collision", "distance", "formats", "grasp", "mesh", "pairs", "robot", "spheres")
 """Folders that are used as `elbowroom.NAME` without importing them first."""
 
 

@@ -1,5 +1,7 @@
 """One map for all long work: local cores by default, a Dask or Ray cluster through joblib's backends.
 
+*Workers* are processes (`parallel_map`), *threads* are threads of this one (`over_rows`).
+
 Results come back in the order of the items, whatever the number of workers, so an algorithm that seeds
 each item by its own index gives the same answer on one core and on a cluster. To use a cluster, wrap
 the call in joblib's own context: `with joblib.parallel_config(backend="dask"): ...`.
@@ -7,8 +9,12 @@ the call in joblib's own context: `with joblib.parallel_config(backend="dask"): 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+
+import numpy as np
 
 from .errors import InputError
 
@@ -63,3 +69,30 @@ def _spread(function: Callable[[Item], Result], work: list[Item], workers: int |
     streams = workers is not None or getattr(backend, "supports_return_generator", True)
     parallel: Any = joblib.Parallel(n_jobs=jobs, return_as="generator" if streams else "list")
     return parallel(joblib.delayed(function)(item) for item in work)
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def over_rows(
+    piece: Callable[[int, int], Result], rows: int, *, threads: int, at_least: int, align: int = 16
+) -> list[Result]:
+    """Calls `piece(start, stop)` for parts of a batch, in threads when there are many rows; results in order.
+
+    For kernels that release the interpreter lock and write to their own rows.
+
+    Args:
+        piece: does the rows from start to stop.
+        rows: in all.
+        threads: at most.
+        at_least: rows below which one call does it all: starting threads would cost more than it saves.
+        align: parts start at multiples of it.
+    """
+    if rows < at_least or threads < 2:
+        return [piece(0, rows)]
+    cuts = np.linspace(0, rows, 4 * threads + 1).astype(int)
+    cuts[1:-1] -= cuts[1:-1] % align
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(piece, cuts[:-1].tolist(), cuts[1:].tolist()))

@@ -82,6 +82,7 @@ def test_doctor_reports_what_is_missing(capsys, monkeypatch):
     assert report["missing_optional"] == ["ray"]
 
 
+@pytest.mark.slow
 def test_demo_writes_a_report_with_pictures(capsys, tmp_path):
     code, out, _ = run(capsys, "demo", "--out", str(tmp_path / "report"))
     assert code == 0

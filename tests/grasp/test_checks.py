@@ -17,27 +17,12 @@ from elbowroom.grasp import (
     plan_approach,
     rate_grasp,
 )
-
-coal = pytest.importorskip("coal")
+from tests.oracles import coal, coal_mesh, coal_pose
 
 
 @pytest.fixture(scope="module")
 def checker(hand: Hand) -> GraspChecker:
     return GraspChecker(hand)
-
-
-def coal_model(mesh: trimesh.Trimesh) -> object:
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(mesh.faces), len(mesh.vertices))
-    model.addVertices(np.asarray(mesh.vertices, dtype=float))
-    for face in mesh.faces:
-        model.addTriangle(*(np.asarray(mesh.vertices[i], dtype=float) for i in face))
-    model.endModel()
-    return model
-
-
-def coal_transform(T: np.ndarray) -> object:
-    return coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3]))
 
 
 def box(width: float, height: float) -> tuple[trimesh.Trimesh, np.ndarray]:
@@ -55,15 +40,16 @@ def test_object_distances_agree_with_coal(checker: GraspChecker, smooth: GraspPl
     poses = grasp.to_world(0.1).T_world_base @ matrix_from_wxyz_xyz(
         robot.link_poses(grasp.hand.cfg(grasp.ctrl))
     )
-    other = coal_model(mesh)
+    other = coal_mesh(mesh.vertices, mesh.faces)
     for link, distance in found.object_distances.items():
         result = coal.DistanceResult()
-        own = coal_model(robot.link_mesh(link))
+        link_mesh = robot.link_mesh(link)
+        own = coal_mesh(link_mesh.vertices, link_mesh.faces)
         theirs = coal.distance(
             own,
-            coal_transform(poses[robot.link_index(link)]),
+            coal_pose(poses[robot.link_index(link)]),
             other,
-            coal_transform(T_object),
+            coal_pose(T_object),
             coal.DistanceRequest(),
             result,
         )

@@ -60,6 +60,7 @@ def test_other_hands(allegro: Hand, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert sweep.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(Options(self_test=True, json=True)) == 0
     data = json.loads(capsys.readouterr().out)

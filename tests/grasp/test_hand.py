@@ -92,19 +92,15 @@ def test_jacobians_agree_with_finite_differences(which: str, request: pytest.Fix
 
 
 def test_allegro_tips_agree_with_pinocchio(allegro: Hand) -> None:
-    pin = pytest.importorskip("pinocchio")
-    from elbowroom.robot import catalogue
+    pytest.importorskip("pinocchio")
+    from tests.oracles import PinocchioModel
 
-    entry = next(e for e in catalogue() if e.name == "allegro_right_hand")
-    model = pin.buildModelFromUrdf(str(entry.description))
-    data = model.createData()
-    for ctrl in np.random.default_rng(1).uniform(allegro.ctrl_lower, allegro.ctrl_upper, (20, 16)):
-        q = np.zeros(model.nq)
-        for name, value in zip(allegro.actuator_names, ctrl, strict=True):
-            q[model.joints[model.getJointId(name)].idx_q] = value
-        pin.framesForwardKinematics(model, data, q)
-        tips = [data.oMf[model.getFrameId(f.tip_link)].translation for f in allegro.fingers]
-        np.testing.assert_allclose(allegro.tips(ctrl), np.array(tips), atol=1e-12)
+    oracle = PinocchioModel(allegro.robot.path)
+    assert oracle.joint_names == allegro.actuator_names
+    ctrls = np.random.default_rng(1).uniform(allegro.ctrl_lower, allegro.ctrl_upper, (20, 16))
+    tips = oracle.link_poses(ctrls, [finger.tip_link for finger in allegro.fingers])[:, :, :3, 3]
+    for ctrl, expected in zip(ctrls, tips, strict=True):
+        np.testing.assert_allclose(allegro.tips(ctrl), expected, atol=1e-12)
 
 
 def test_bounds_keep_every_joint_in_range(hand: Hand) -> None:

@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from elbowroom.errors import InputError
-from elbowroom.grasp import Contact, GraspPlanner, contacts_on_mesh, contacts_on_sides, grasp_quality
+from elbowroom.grasp import GraspContact, GraspPlanner, contacts_on_mesh, contacts_on_sides, grasp_quality
 from elbowroom.grasp._quality import generators, wrench_space
 
 
-def contact(point: list[float], normal: list[float]) -> Contact:
+def contact(point: list[float], normal: list[float]) -> GraspContact:
     n = np.array(normal, dtype=float)
-    return Contact("f", np.array(point, dtype=float), n / np.linalg.norm(n), 0.0)
+    return GraspContact("f", np.array(point, dtype=float), n / np.linalg.norm(n), 0.0)
 
 
-def random_contacts(seed: int, n: int) -> tuple[Contact, ...]:
+def random_contacts(seed: int, n: int) -> tuple[GraspContact, ...]:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     return tuple(contact(list(p), list(-p + 0.3 * rng.normal(size=3))) for p in points)
 
 
-def wrenches_of(contacts: tuple[Contact, ...], friction: float, torsion: float) -> np.ndarray:
+def wrenches_of(contacts: tuple[GraspContact, ...], friction: float, torsion: float) -> np.ndarray:
     center = np.mean([c.point for c in contacts], axis=0)
     scale = max(float(np.linalg.norm(c.point - center)) for c in contacts)
     return np.concatenate([generators(c, center, scale, friction, torsion, 16) for c in contacts])

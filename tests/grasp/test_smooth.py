@@ -19,8 +19,8 @@ from elbowroom.grasp import (
     Opposition,
     Sweep,
     contacts_on_sides,
-    drawn_object,
     floating_hand_spec,
+    grasped_object,
     load_hand,
     rate_grasp,
 )
@@ -147,6 +147,7 @@ def test_between_nodes_it_is_as_smooth_as_on_them(smooth: GraspPlanner) -> None:
         assert bend < 2e-5  # no kink: neighbouring slopes differ by less than 2 rad/m over 10 micrometres
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", ["newest", "newest_grasp_scene"])
 def test_later_revisions_keep_the_promises(planners: Planners, revision: str) -> None:
     planner = planners("smooth", revision)
@@ -205,7 +206,7 @@ def test_fingertips_of_different_radii(hand: Hand) -> None:
         assert tips["thumb"][0] - 0.01 == pytest.approx(grasp.width / 2, abs=1e-9)
         assert mean[0] + 0.004 == pytest.approx(-grasp.width / 2, abs=1e-9)
         assert grasp.sides() == pytest.approx((-grasp.width / 2, grasp.width / 2), abs=1e-9)
-        thing = drawn_object(grasp)
+        thing = grasped_object(grasp)
         assert (thing.center[0], thing.size[0]) == pytest.approx((0.0, grasp.width), abs=1e-9)
         assert np.mean([c.gap for c in contacts_on_sides(grasp) if c.finger != "thumb"]) == pytest.approx(
             0.0, abs=1e-9

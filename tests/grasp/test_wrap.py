@@ -25,8 +25,8 @@ from elbowroom.grasp import (
     Wrap,
     contacts_on_cylinder,
     contacts_on_sides,
-    drawn_object,
     grasp_quality,
+    grasped_object,
     load_hand,
     plan_approach,
     rate_grasp,
@@ -50,7 +50,7 @@ def mujoco_scene(grasp: Grasp) -> tuple[Any, Any]:
     body.add_geom(
         name="object",
         type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        size=(grasp.width / 2, drawn_object(grasp).size[1] / 2, 0.0),
+        size=(grasp.width / 2, grasped_object(grasp).size[1] / 2, 0.0),
         quat=(np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0),
         mass=0.2,
         friction=(1.0, 0.005, 0.001),
@@ -88,7 +88,9 @@ def test_mujoco_sees_every_finger_touch_and_no_link_inside(
 
 @pytest.mark.parametrize("diameter", DIAMETERS)
 def test_coal_measures_the_diameter(smooth: GraspPlanner, hand: Hand, diameter: float) -> None:
-    coal = pytest.importorskip("coal")
+    pytest.importorskip("coal")
+    from tests.oracles import coal, coal_mesh, coal_pose
+
     grasp = smooth.cylinder(diameter)
     poses = matrix_from_wxyz_xyz(hand.robot.link_poses(hand.cfg(grasp.ctrl)))
     axis = coal.Cylinder(1e-6, 2.0)  # as good as a line
@@ -96,16 +98,8 @@ def test_coal_measures_the_diameter(smooth: GraspPlanner, hand: Hand, diameter: 
     found: dict[str, float] = {}
     for link in hand.robot.mesh_links:
         mesh = hand.robot.link_mesh(link)
-        model = coal.BVHModelOBBRSS()
-        model.beginModel(len(mesh.faces), len(mesh.vertices))
-        model.addVertices(np.asarray(mesh.vertices))
-        for face in mesh.faces:
-            model.addTriangle(*(np.asarray(mesh.vertices[i]) for i in face))
-        model.endModel()
-        T = poses[hand.robot.link_index(link)]
-        place = coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3]))
-        result = coal.DistanceResult()
-        found[link] = coal.distance(model, place, axis, turned, coal.DistanceRequest(), result)
+        own, place = coal_mesh(mesh.vertices, mesh.faces), coal_pose(poses[hand.robot.link_index(link)])
+        found[link] = coal.distance(own, place, axis, turned, coal.DistanceRequest(), coal.DistanceResult())
     assert min(found.values()) == pytest.approx(diameter / 2, abs=5e-6)
     for link in grasp.touching:
         assert found[link] == pytest.approx(diameter / 2, abs=5e-6)

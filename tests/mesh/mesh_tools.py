@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import site
+from fractions import Fraction
 from pathlib import Path
 
-import coal
-import fcl
 import numpy as np
 import pytest
 import trimesh
@@ -127,6 +126,80 @@ def shift(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     return T
 
 
+def segment_distances(p: np.ndarray, u: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Distances of the segments p + s u and q + t v, s and t in [0, 1]: the crossing of the lines and the four ends."""
+
+    def to_segment(x, a, d):
+        t = np.clip(np.einsum("ni,ni->n", x - a, d) / np.einsum("ni,ni->n", d, d), 0.0, 1.0)
+        return np.linalg.norm(x - a - t[:, None] * d, axis=1)
+
+    ends = [to_segment(p, q, v), to_segment(p + u, q, v), to_segment(q, p, u), to_segment(q + v, p, u)]
+    n = np.cross(u, v)
+    nn = np.einsum("ni,ni->n", n, n)
+    safe = np.where(nn > 0, nn, 1.0)
+    s = np.einsum("ni,ni->n", np.cross(q - p, v), n) / safe
+    t = np.einsum("ni,ni->n", np.cross(q - p, u), n) / safe
+    inside = (nn > 0) & (s >= 0) & (s <= 1) & (t >= 0) & (t <= 1)
+    lines = np.abs(np.einsum("ni,ni->n", q - p, n)) / np.sqrt(safe)
+    return np.minimum(np.min(ends, axis=0), np.where(inside, lines, np.inf))
+
+
+def brute_distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Distance of two triangle sets (n, 3, 3) and (m, 3, 3) that do not cross: all edge pairs, all corners over faces."""
+    i, j = (x.ravel() for x in np.meshgrid(np.arange(len(a)), np.arange(len(b)), indexing="ij"))
+    a, b = a[i], b[j]
+    best = np.inf
+    for k in range(3):
+        for m in range(3):
+            p, q = a[:, k], b[:, m]
+            best = min(best, segment_distances(p, a[:, k - 2] - p, q, b[:, m - 2] - q).min())
+    for corners, faces in ((a, b), (b, a)):
+        u, v = faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0]
+        n = np.cross(u, v)
+        nn = np.einsum("ni,ni->n", n, n)
+        for k in range(3):
+            r = corners[:, k] - faces[:, 0]
+            s, t = (
+                np.einsum("ni,ni->n", np.cross(r, v), n) / nn,
+                np.einsum("ni,ni->n", np.cross(u, r), n) / nn,
+            )
+            over = (s >= 0) & (t >= 0) & (s + t <= 1)
+            height = np.abs(np.einsum("ni,ni->n", r, n)) / np.sqrt(nn)
+            best = min(best, height[over].min(initial=np.inf))
+    return float(best)
+
+
+def cross_exactly(a: np.ndarray, b: np.ndarray) -> bool:
+    """Does an edge of one triangle (3, 3) pass through the other? By rational numbers, so without rounding."""
+
+    def volume(p, q, r, s):
+        u, v, w = ([x - y for x, y in zip(corner, p, strict=True)] for corner in (q, r, s))
+        x, y, z = v[1] * w[2] - v[2] * w[1], v[2] * w[0] - v[0] * w[2], v[0] * w[1] - v[1] * w[0]
+        return u[0] * x + u[1] * y + u[2] * z
+
+    exact = [[[Fraction(float(x)) for x in corner] for corner in triangle] for triangle in (a, b)]
+    for one, other in (exact, exact[::-1]):
+        for k in range(3):
+            p, q = one[k], one[k - 2]
+            if volume(*other, p) * volume(*other, q) > 0:
+                continue
+            sides = [volume(p, q, other[m], other[m - 2]) for m in range(3)]
+            if min(sides) >= 0 or max(sides) <= 0:
+                return True
+    return False
+
+
+def off_surface(m: TriangleMesh, points: np.ndarray) -> float:
+    """Largest distance of points (n, 3), in the frame of the mesh, from its surface."""
+    surface = trimesh.Trimesh(m.vertices, m.faces, process=False)
+    return float(trimesh.proximity.closest_point(surface, points)[1].max())
+
+
+def moved(m: TriangleMesh, T: np.ndarray) -> np.ndarray:
+    """Corners (tris, 3, 3) of a posed mesh."""
+    return (m.vertices @ T[:3, :3].T + T[:3, 3])[m.faces]
+
+
 @functools.cache
 def coal_mesh(name: str):
     return coal_of(shape(name))
@@ -134,6 +207,7 @@ def coal_mesh(name: str):
 
 def coal_soup(m: trimesh.Trimesh):
     """Vertices and triangles of a mesh in Coal's containers."""
+    coal = pytest.importorskip("coal")
     vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for p in m.vertices:
         vertices.append(np.array(p, dtype=float))
@@ -143,6 +217,7 @@ def coal_soup(m: trimesh.Trimesh):
 
 
 def coal_of(m: trimesh.Trimesh):
+    coal = pytest.importorskip("coal")
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(m.faces), len(m.vertices))
     model.addSubModel(*coal_soup(m))
@@ -152,16 +227,19 @@ def coal_of(m: trimesh.Trimesh):
 
 def coal_hull(m: trimesh.Trimesh):
     """Hull of a mesh and Coal's convex shape of it."""
+    coal = pytest.importorskip("coal")
     hull = m.convex_hull
     return hull, coal.Convex(*coal_soup(hull))
 
 
 def coal_pose(T: np.ndarray):
+    coal = pytest.importorskip("coal")
     return coal.Transform3s(np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3]))
 
 
 @functools.cache
 def fcl_mesh(name: str):
+    fcl = pytest.importorskip("fcl")
     m = shape(name)
     model = fcl.BVHModel()
     model.beginModel(len(m.vertices), len(m.faces))
@@ -171,6 +249,7 @@ def fcl_mesh(name: str):
 
 
 def coal_booleans(a: str, b: str, Ts: np.ndarray) -> np.ndarray:
+    coal = pytest.importorskip("coal")
     left, right, identity, request = coal_mesh(a), coal_mesh(b), coal.Transform3s(), coal.CollisionRequest()
     request.enable_contact = False
     out = np.zeros(len(Ts), dtype=bool)
@@ -182,6 +261,7 @@ def coal_booleans(a: str, b: str, Ts: np.ndarray) -> np.ndarray:
 
 
 def fcl_booleans(a: str, b: str, Ts: np.ndarray) -> np.ndarray:
+    fcl = pytest.importorskip("fcl")
     left, right, request = fcl.CollisionObject(fcl_mesh(a)), fcl_mesh(b), fcl.CollisionRequest()
     out = np.zeros(len(Ts), dtype=bool)
     for i, T in enumerate(Ts):

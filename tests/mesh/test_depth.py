@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import coal
 import numpy as np
 import pytest
+import trimesh
 
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
@@ -12,11 +12,14 @@ from elbowroom.mesh import (
     collide,
     collide_batch,
     distance,
+    mesh_mesh_contact,
     mesh_mesh_deepest_contact,
+    mesh_mesh_deepest_triangle_contact,
     separation_along,
+    triangle_triangle_intersection,
 )
 
-from .mesh_tools import coal_hull, coal_pose, mesh, poses, shape, shift
+from .mesh_tools import coal_hull, coal_pose, mesh, off_surface, poses, rotations, shape, shift
 
 
 @pytest.mark.parametrize("subdivision", range(5))
@@ -53,7 +56,7 @@ def test_a_contained_mesh_must_come_out_altogether():
     np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
     assert c.state == "b inside a"
     assert c.triangle_depth == 0
-    assert mesh_mesh_deepest_contact(big, None, small, shift(0.1, 0.02), solid=False) is None
+    assert mesh_mesh_deepest_contact(big, None, small, shift(0.1, 0.02), contain=False) is None
     s = mesh_mesh_deepest_contact(small, shift(0.1, 0.02), big, None)
     np.testing.assert_allclose(s.normal, -c.normal, atol=1e-9)
     assert s.state == "a inside b"
@@ -112,6 +115,7 @@ def test_moving_by_the_depth_separates_and_by_less_does_not(a, b, count):
 
 
 def epa(a, T_a, b, T_b) -> float:
+    coal = pytest.importorskip("coal")
     request = coal.CollisionRequest()
     request.enable_contact = True
     request.gjk_tolerance = request.epa_tolerance = 1e-9
@@ -173,3 +177,157 @@ def test_depth_is_the_same_after_a_rigid_motion_and_a_swap():
         assert s.depth == pytest.approx(c.depth, rel=1e-12)
         np.testing.assert_allclose(s.normal, -c.normal, atol=1e-12)
         np.testing.assert_allclose(s.point, c.point, atol=1e-12)
+
+
+def worst_witness(a: TriangleMesh, b: TriangleMesh, Ts: np.ndarray) -> tuple[float, int]:
+    """How far the points of the deepest contacts are from the surfaces at most, and how many contacts there were."""
+    on_a: list[np.ndarray] = []
+    on_b: list[np.ndarray] = []
+    for T in Ts:
+        c = mesh_mesh_deepest_contact(a, None, b, T)
+        if c is not None:
+            on_a.append(c.point_a)
+            on_b.append(T[:3, :3].T @ (c.point_b - T[:3, 3]))
+            np.testing.assert_allclose(c.point_a - c.point_b, c.depth * c.normal, atol=1e-12)
+    return max(off_surface(a, np.array(on_a)), off_surface(b, np.array(on_b))), len(on_a)
+
+
+def test_points_of_a_corner_in_a_plate_are_on_the_surfaces():
+    rng = np.random.default_rng(16)
+    plate, cube = TriangleMesh.box((1.0, 1.0, 0.1)), TriangleMesh.box((0.2, 0.2, 0.2))
+    Ts = np.tile(np.eye(4), (200, 1, 1))
+    Ts[:, :3, :3] = rotations(rng, 200)
+    lowest = (cube.vertices @ np.swapaxes(Ts[:, :3, :3], 1, 2))[..., 2].min(axis=1)
+    Ts[:, :2, 3] = rng.uniform(-0.3, 0.3, (200, 2))
+    Ts[:, 2, 3] = 0.05 - 0.01 - lowest  # the lowest corner is 10 mm below the top
+    off, n = worst_witness(plate, cube, Ts)
+    assert n == 200
+    assert off < 1e-6
+
+
+@pytest.mark.parametrize(("a", "b"), [("cube0", "cube0"), ("cube1", "bracket"), ("bracket", "torus")])
+def test_points_of_the_deepest_contact_are_on_the_surfaces(a, b):
+    off, n = worst_witness(mesh(a), mesh(b), poses(shape(a), shape(b), 150, 0.1, 0.8, seed=17))
+    assert n > 60
+    assert off < 1e-6
+
+
+def random_boxes(seed: int, n: int) -> list[tuple[TriangleMesh, TriangleMesh, np.ndarray]]:
+    """Pairs of boxes of random sizes in random places, many of them meeting."""
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for R in rotations(rng, n):
+        a, b = (TriangleMesh.box(10.0 ** rng.uniform(-1.5, 0.0, 3)) for _ in range(2))
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = R, rng.uniform(-0.4, 0.4, 3)
+        pairs.append((a, b, T))
+    return pairs
+
+
+def test_swapping_equal_meshes_does_not_change_the_depth():
+    tried = 0
+    for name in ("cube1", "bracket", "torus"):
+        m = mesh(name)
+        for T in poses(shape(name), shape(name), 40, 0.1, 0.8, seed=18):
+            c, s = mesh_mesh_deepest_contact(m, None, m, T), mesh_mesh_deepest_contact(m, T, m, None)
+            assert (c is None) == (s is None)
+            if c is not None:
+                tried += 1
+                assert s.depth == pytest.approx(c.depth, abs=1e-12)
+                np.testing.assert_allclose(s.normal, -c.normal, atol=1e-12)
+                np.testing.assert_allclose(s.point_a, c.point_b, atol=1e-12)
+    assert tried > 60
+
+
+def test_boxes_have_the_least_depth_of_all_directions():
+    rng = np.random.default_rng(19)
+    tried = 0
+    for a, b, T in random_boxes(20, 400):
+        c = mesh_mesh_deepest_contact(a, None, b, T)
+        if c is None:
+            continue
+        tried += 1
+        s = mesh_mesh_deepest_contact(b, T, a, None)
+        assert s.depth == pytest.approx(c.depth, abs=1e-12)
+        assert separation_along(a, None, b, T, rng.normal(size=(100, 3))).min() >= c.depth - 1e-9
+        corners = (a.vertices, b.vertices @ T[:3, :3].T + T[:3, 3])
+        edges = np.cross(np.eye(3)[:, None], T[:3, :3].T[None]).reshape(-1, 3)
+        edges = edges[np.linalg.norm(edges, axis=1) > 1e-9]
+        axes = np.concatenate([np.eye(3), T[:3, :3].T, edges / np.linalg.norm(edges, axis=1, keepdims=True)])
+        p, q = (x @ axes.T for x in corners)
+        overlap = np.minimum(p.max(axis=0) - q.min(axis=0), q.max(axis=0) - p.min(axis=0))
+        assert c.depth == pytest.approx(overlap.min(), abs=1e-12)  # separating axes, by hand
+    assert tried > 100
+
+
+@pytest.mark.slow
+def test_random_directions_rarely_separate_sooner():
+    rng = np.random.default_rng(21)
+    better, much_better, tried = 0, 0, 0
+    for a, b in (
+        ("cube1", "bracket"),
+        ("bracket", "bracket"),
+        ("bracket", "torus"),
+        ("panda5", "panda_hand"),
+    ):
+        Ts = poses(shape(a), shape(b), 150, 0.05, 0.8, seed=22)
+        for T in Ts[collide_batch(mesh(a), None, mesh(b), Ts)][:60]:
+            depth = mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T).depth
+            least = separation_along(mesh(a), None, mesh(b), T, rng.normal(size=(300, 3))).min()
+            tried += 1
+            better += least < depth * (1 - 1e-6)
+            much_better += least < 0.95 * depth
+    assert tried == 240
+    assert better <= 0.03 * tried
+    assert much_better <= 0.005 * tried
+
+
+def test_depth_ends_in_a_notch_where_two_facets_meet():
+    # A block sits in a V of two planks at 45 degrees; the least way out is along neither normal but up the middle.
+    s = np.sqrt(0.5)
+    planks = []
+    for sign in (1.0, -1.0):
+        T = np.array([[s, 0, -sign * s, -sign * s], [0, 1, 0, 0], [sign * s, 0, s, s], [0, 0, 0, 1]])
+        T[:3, 3] = T[:3, :3] @ [sign * 1.0, 0, -0.1]
+        planks.append(trimesh.creation.box((2.0, 2.0, 0.2)).apply_transform(T))
+    groove = TriangleMesh.from_trimesh(trimesh.util.concatenate(planks))
+    block = TriangleMesh.box((0.4, 0.4, 0.4))
+    turned = np.array([[s, 0, s, 0], [0, 1, 0, 0], [-s, 0, s, 0.2 * np.sqrt(2.0) - 0.02], [0, 0, 0, 1]])
+    c = mesh_mesh_deepest_contact(groove, None, block, turned)
+    assert c.depth == pytest.approx(0.02, abs=1e-9)
+    np.testing.assert_allclose(c.normal, [0, 0, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("cube2", "cube2"), ("torus", "bracket"), ("talos_arm4", "talos_torso")]
+)
+def test_deepest_triangle_contact_is_the_deepest_of_all_contacts(a, b):
+    tried = 0
+    for T in [*poses(shape(a), shape(b), 60, 0.1, 0.9, seed=23), shift(0.5), shift(0.37, 0.41, 0.23)]:
+        every, one = (
+            mesh_mesh_contact(mesh(a), None, mesh(b), T),
+            mesh_mesh_deepest_triangle_contact(mesh(a), None, mesh(b), T),
+        )
+        assert (len(every) == 0) == (one is None)
+        if one is None:
+            continue
+        tried += 1
+        assert one.depth == pytest.approx(every.depths.max(), abs=1e-12)
+        corners_b = mesh(b).vertices[mesh(b).faces[one.tri_b]] @ T[:3, :3].T + T[:3, 3]
+        again = triangle_triangle_intersection(mesh(a).vertices[mesh(a).faces[one.tri_a]], corners_b)
+        assert again.depth == pytest.approx(one.depth, abs=1e-12)
+        assert again.kind == one.kind
+        np.testing.assert_allclose(again.point, one.point, atol=1e-9)
+        np.testing.assert_allclose(again.normal, one.normal, atol=1e-9)
+        assert mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T).triangle_depth == pytest.approx(
+            one.depth, abs=1e-12
+        )
+    assert tried >= 20
+
+
+def test_deepest_triangle_contact_looks_at_surfaces_only():
+    big, small = mesh("cube2"), TriangleMesh.box((0.2, 0.2, 0.2))
+    assert mesh_mesh_deepest_triangle_contact(big, None, small, shift(0.1, 0.02)) is None
+    assert mesh_mesh_deepest_triangle_contact(big, None, small, shift(5.0)) is None
+    touching = mesh_mesh_deepest_triangle_contact(big, None, big, shift(1.0))
+    assert touching.depth == pytest.approx(0.0, abs=1e-12)

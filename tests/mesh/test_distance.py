@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import coal
 import numpy as np
 import pytest
 import trimesh
 
 from elbowroom.mesh import TriangleMesh, distance, distance_batch
 
-from .mesh_tools import coal_mesh, coal_pose, mesh, poses, shape, shift
+from .mesh_tools import brute_distance, coal_mesh, coal_pose, mesh, moved, poses, rotations, shape, shift
 
 PAIRS = [
     ("cube0", "cube0"),
@@ -28,8 +27,9 @@ def on_surface(name: str, points: np.ndarray) -> float:
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
 def test_distances_equal_coal_and_points_are_on_the_surfaces(a, b):
+    coal = pytest.importorskip("coal")
     Ts = poses(shape(a), shape(b), 150, 0.4, 1.5, seed=1)
-    ours = distance_batch(mesh(a), None, mesh(b), Ts, solid=False, signed=False)
+    ours = distance_batch(mesh(a), None, mesh(b), Ts, contain=False, signed=False)
     apart = ours.tri_a >= 0
     assert apart.sum() > 30
     size = np.linalg.norm(shape(a).extents)
@@ -48,6 +48,7 @@ def test_distances_equal_coal_and_points_are_on_the_surfaces(a, b):
 
 
 def test_interlinked_tori_are_apart_by_the_right_distance():
+    coal = pytest.importorskip("coal")
     T = np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
     found = distance(mesh("torus"), None, mesh("torus"), T)
     result = coal.DistanceResult()
@@ -97,3 +98,57 @@ def test_distance_of_large_and_small_scales():
     for scale in (1e-3, 1e3):
         cube = TriangleMesh(scale * shape("cube1").vertices, shape("cube1").faces)
         assert distance(cube, None, cube, shift(1.5 * scale)).distance == pytest.approx(0.5 * scale, rel=1e-9)
+
+
+def rectangle(rng: np.random.Generator) -> TriangleMesh:
+    x, y = rng.uniform(0.05, 1.0, 2)
+    return TriangleMesh([[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0]], [[0, 1, 2], [0, 2, 3]])
+
+
+def soup(rng: np.random.Generator, flat: bool) -> TriangleMesh:
+    corners = rng.uniform(-1, 1, (8, 1, 3)) + rng.uniform(-0.3, 0.3, (8, 3, 3))
+    if flat:
+        corners[..., 2] = 0.0
+    return TriangleMesh(corners.reshape(-1, 3), np.arange(24).reshape(-1, 3))
+
+
+@pytest.mark.parametrize("kind", ["parallel", "turned in the plane", "coplanar", "tilted"])
+def test_flat_open_meshes_are_not_farther_apart_than_they_are(kind):
+    rng = np.random.default_rng(4)
+    compared = 0
+    for k in range(1500):
+        a, b = (rectangle(rng), rectangle(rng)) if k % 2 else (soup(rng, True), soup(rng, True))
+        T = shift(*rng.uniform(-2, 2, 3))
+        if kind == "coplanar":
+            T[2, 3] = 0.0
+        if kind == "tilted":
+            T[:3, :3] = rotations(rng, 1)[0]
+        elif kind != "parallel":
+            c, s = np.cos(k), np.sin(k)
+            T[:2, :2] = [[c, -s], [s, c]]
+        found = distance_batch(a, None, b, T, signed=False)
+        if found.tri_a[0] < 0:
+            continue
+        compared += 1
+        assert found.distances[0] == pytest.approx(
+            brute_distance(moved(a, np.eye(4)), moved(b, T)), abs=1e-12
+        )
+        span = found.points_b[0] - found.points_a[0]
+        assert np.linalg.norm(span) == pytest.approx(found.distances[0], abs=1e-12)
+    assert compared > 700
+
+
+def test_distances_of_triangle_soups_equal_brute_force():
+    rng = np.random.default_rng(5)
+    compared = 0
+    for _ in range(1000):
+        a, b = soup(rng, False), soup(rng, False)
+        T = shift(*rng.uniform(-2, 2, 3))
+        T[:3, :3] = rotations(rng, 1)[0]
+        found = distance_batch(a, None, b, T, signed=False)
+        if found.tri_a[0] >= 0:
+            compared += 1
+            assert found.distances[0] == pytest.approx(
+                brute_distance(moved(a, np.eye(4)), moved(b, T)), abs=1e-12
+            )
+    assert compared > 500

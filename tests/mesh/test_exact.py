@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import coal
 import numpy as np
 import pytest
 
@@ -33,9 +32,10 @@ def matrix(pose: np.ndarray) -> np.ndarray:
 @pytest.mark.robots
 @pytest.mark.parametrize("name", ["panda", "teaarm"])
 def test_equals_coal_on_random_configurations(load, name):
+    coal = pytest.importorskip("coal")
     robot = load(name)
     pairs = far_pairs(robot)
-    exact = ExactCollision(robot, pairs, solid=False)
+    exact = ExactCollision(robot, pairs, contain=False)
     rng = np.random.default_rng(0)
     cfgs = rng.uniform(robot.lower, robot.upper, size=(40, robot.dof))
     ours = exact.colliding(cfgs)
@@ -57,7 +57,7 @@ def test_batches_are_the_same_for_any_number_of_threads(load):
     robot = load("panda")
     pairs = far_pairs(robot)
     cfgs = np.random.default_rng(1).uniform(robot.lower, robot.upper, size=(3, 100, robot.dof))
-    one, two = ExactCollision(robot, pairs, workers=1), ExactCollision(robot, pairs, workers=2)
+    one, two = ExactCollision(robot, pairs, threads=1), ExactCollision(robot, pairs, threads=2)
     free = one.free(cfgs)
     assert free.shape == (3, 100)
     assert 0 < free.mean() < 1
@@ -77,14 +77,18 @@ def test_contacts_say_which_links_where_and_how_deep(load):
     depths = [c.depth for c in contacts]
     assert depths == sorted(depths, reverse=True)
     distances = exact.distances(cfg)
-    for c in contacts:
-        assert (c.link_a, c.link_b) in exact.pairs
-        assert distances[c.link_b, c.link_a] == pytest.approx(-c.depth, abs=1e-12)
-    assert distances.minimum == pytest.approx(-depths[0])
-    assert distances.closest == (contacts[0].link_a, contacts[0].link_b)
+    assert sorted(clash.pair for clash in distances) == sorted(exact.pairs)
+    assert [clash.distance for clash in distances] == sorted(clash.distance for clash in distances)
+    measured = {clash.pair: clash.distance for clash in distances}
+    for clash in contacts:
+        assert measured[clash.pair] == pytest.approx(-clash.depth, abs=1e-12)
+        np.testing.assert_allclose(clash.point_b - clash.point_a, clash.distance * clash.normal, atol=1e-9)
+    assert distances[0].pair == contacts[0].pair
+    (again,) = exact.contacts(cfg, [contacts[-1].pair])
+    assert again.pair == contacts[-1].pair
     free = cfgs[np.flatnonzero(exact.free(cfgs))[0]]
     assert exact.contacts(free) == ()
-    assert exact.distances(free).minimum > 0
+    assert exact.distances(free)[0].distance > 0
 
 
 class Stub:
@@ -117,8 +121,7 @@ def test_no_pairs_means_free():
     exact = ExactCollision(Stub(), [("one", "bare")])
     assert exact.free(np.zeros((4, 1))).all()
     assert exact.colliding(np.zeros((4, 1))).shape == (4, 0)
-    assert exact.distances(np.zeros(1)).minimum == np.inf
-    assert exact.distances(np.zeros(1)).closest is None
+    assert exact.distances(np.zeros(1)) == ()
 
 
 def test_bad_pairs_are_refused():

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import trimesh
 
+from elbowroom._closed import is_closed
 from elbowroom.errors import ElbowroomError, InputError
-from elbowroom.mesh import TriangleMesh, collide_states
+from elbowroom.mesh import TriangleMesh, collide_states, mesh_mesh_deepest_contact
+from elbowroom.spheres._shape import LinkShape
 
 from .mesh_tools import mesh, shape, shift
 
@@ -56,28 +58,64 @@ def test_slivers_are_kept():
     assert m.n_degenerate == 0
 
 
-def test_closed_open_and_winding_are_recognised():
+def test_closed_and_open_are_recognised():
     cube = shape("cube1")
     assert mesh("cube1").closed
-    assert mesh("cube1").solid
     opened = TriangleMesh(cube.vertices, cube.faces[:-1])
     assert not opened.closed
-    assert not opened.solid
-    assert opened.wound
+    assert not opened.closed_faces.any()
+    assert TriangleMesh(cube.vertices, cube.faces[:, ::-1]).closed
+
+
+def test_a_box_with_a_flipped_face_contains_things():
+    cube = shape("cube1")
     flipped = cube.faces.copy()
-    flipped[0] = flipped[0][::-1]
-    mixed = TriangleMesh(cube.vertices, flipped)
-    assert mixed.closed
-    assert not mixed.wound
-    assert not mixed.solid
-    inside_out = TriangleMesh(cube.vertices, cube.faces[:, ::-1])
-    assert inside_out.solid
+    flipped[::5] = flipped[::5, ::-1]
+    box = TriangleMesh(cube.vertices, flipped)
+    assert box.closed
+    assert LinkShape.from_arrays(cube.vertices, flipped).closed  # what the coverage proof says
+    assert is_closed(trimesh.Trimesh(cube.vertices, flipped, process=False))  # what `elbowroom info` says
+    rng = np.random.default_rng(0)
+    Ts = np.tile(np.eye(4), (2000, 1, 1))
+    Ts[:, :3, 3] = rng.uniform(-0.8, 0.8, (2000, 3))
+    small = TriangleMesh.box((0.05, 0.05, 0.05))
+    states = collide_states(box, None, small, Ts)
+    np.testing.assert_array_equal(states, collide_states(mesh("cube1"), None, small, Ts))
+    assert (states == 3).sum() > 200
+    assert mesh_mesh_deepest_contact(box, None, small, shift(0.1, 0.02)).depth == pytest.approx(
+        0.425, abs=1e-9
+    )
+
+
+def test_the_closed_pieces_of_a_partly_open_mesh_contain_things():
+    cube = shape("cube1")
+    lid = np.array([[2.0, -0.4, -0.4], [2.0, 0.4, -0.4], [2.0, 0.0, 0.4]])
+    faces = np.concatenate([cube.faces, cube.faces[:-1] + 100, [[200, 201, 202]]])
+    vertices = np.zeros((203, 3))
+    vertices[: len(cube.vertices)] = cube.vertices
+    vertices[100 : 100 + len(cube.vertices)] = cube.vertices + np.array([4.0, 0, 0])  # an open box, 4 m away
+    vertices[200:] = lid
+    both = TriangleMesh(vertices, faces)
+    assert not both.closed
+    assert both.closed_faces.sum() == len(cube.faces)
+    small = TriangleMesh.box((0.1, 0.1, 0.1))
+    states = collide_states(
+        both, None, small, np.stack([shift(0.1, 0.2), shift(1.0), shift(2.0), shift(4.1)])
+    )
+    assert states.tolist() == [3, 0, 1, 0]
+    rng = np.random.default_rng(1)
+    Ts = np.tile(np.eye(4), (3000, 1, 1))
+    Ts[:, :3, 3] = rng.uniform((-0.8, -0.8, -0.8), (1.2, 0.8, 0.8), (3000, 3))
+    np.testing.assert_array_equal(
+        collide_states(both, None, small, Ts), collide_states(mesh("cube1"), None, small, Ts)
+    )
+    assert repr(both).split(", ")[1] == "partly closed"
 
 
 def test_vertices_are_merged_by_coordinates_as_in_stl_files():
     cube = shape("cube2")
     soup = TriangleMesh(cube.triangles.reshape(-1, 3), np.arange(3 * len(cube.faces)).reshape(-1, 3))
-    assert soup.solid
+    assert soup.closed
     assert soup.components == 1
     two = trimesh.util.concatenate([cube, cube.copy().apply_translation([3, 0, 0])])
     assert TriangleMesh.from_trimesh(two).components == 2
@@ -87,13 +125,13 @@ def test_negative_zero_is_zero_when_vertices_are_merged():
     cube = shape("cube1")
     soup = cube.triangles.reshape(-1, 3).copy()
     soup[::2][soup[::2] == 0.0] = -0.0
-    assert TriangleMesh(soup, np.arange(len(soup)).reshape(-1, 3)).solid
+    assert TriangleMesh(soup, np.arange(len(soup)).reshape(-1, 3)).closed
 
 
 def test_duplicate_triangles_still_make_a_solid_with_winding_two():
     cube = shape("cube0")
     double = TriangleMesh(cube.vertices, np.concatenate([cube.faces, cube.faces]))
-    assert double.solid
+    assert double.closed
     assert collide_states(double, None, TriangleMesh.box((0.1, 0.1, 0.1)), None)[0] == 3
 
 
@@ -138,11 +176,11 @@ def test_200000_triangles_build_in_two_seconds_and_200_megabytes():
     seconds = time.process_time() - begin
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert m.solid
+    assert m.closed
     assert seconds < 2.0
     assert peak < 200e6
     assert collide_states(m, None, m, shift(0.05))[0] == 1
 
 
 def test_repr_says_what_it_is():
-    assert repr(mesh("cube0")) == "TriangleMesh(12 triangles, solid, 1 pieces)"
+    assert repr(mesh("cube0")) == "TriangleMesh(12 triangles, closed, 1 pieces)"

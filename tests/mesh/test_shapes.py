@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import coal
+import functools
+
 import numpy as np
 import pytest
 
@@ -19,13 +20,19 @@ OURS = {
     "plane": HalfSpace((0.0, 0.0, 1.0), 0.05),
     "mesh": TriangleMesh.from_trimesh(shape("cylinder").convex_hull),
 }
-THEIRS = {
-    "sphere": coal.Sphere(0.3),
-    "capsule": coal.Capsule(0.2, 0.6),
-    "box": coal.Box(0.5, 0.7, 0.9),
-    "plane": coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.05),
-    "mesh": coal_hull(shape("cylinder"))[1],
-}
+
+
+@functools.cache
+def theirs_of(name: str):
+    coal = pytest.importorskip("coal")
+    made = {
+        "sphere": lambda: coal.Sphere(0.3),
+        "capsule": lambda: coal.Capsule(0.2, 0.6),
+        "box": lambda: coal.Box(0.5, 0.7, 0.9),
+        "plane": lambda: coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.05),
+        "mesh": lambda: coal_hull(shape("cylinder"))[1],
+    }
+    return made[name]()
 
 
 def random_pose(rng: np.random.Generator) -> np.ndarray:
@@ -36,6 +43,7 @@ def random_pose(rng: np.random.Generator) -> np.ndarray:
 
 
 def coal_contact(a, T_a, b, T_b):
+    coal = pytest.importorskip("coal")
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     request.enable_contact = True
     request.gjk_tolerance = request.epa_tolerance = 1e-9
@@ -54,7 +62,7 @@ def test_depth_and_normal_equal_coal(a, b):
     for _ in range(25):
         T_a, T_b = random_pose(rng), random_pose(rng)
         c = detect_contact(OURS[a], T_a, OURS[b], T_b)
-        theirs = coal_contact(THEIRS[a], T_a, THEIRS[b], T_b)
+        theirs = coal_contact(theirs_of(a), T_a, theirs_of(b), T_b)
         depth = -1.0 if theirs is None else -theirs.penetration_depth
         if c is None:
             assert depth < 1e-6

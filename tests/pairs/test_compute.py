@@ -221,9 +221,6 @@ def test_with_user_diff_and_picture(model):
     assert diff.newly_ignored == (pair,)
     assert not pairs.diff(pairs)
     assert str(pairs.diff(pairs)) == "no difference"
-    figure = pairs.heat_map()
-    labels = [text.get_text() for text in figure.axes[0].get_xticklabels()]
-    assert labels == list(pairs.link_names)
 
 
 def test_a_changed_description_shows_in_the_diff(load, model):

@@ -108,6 +108,7 @@ def test_a_pair_that_can_meet_is_never_proved(seed):
         assert _kernels.clearance(verdict[3], *shape) <= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["panda", "teaarm"])
 def test_proved_pairs_survive_samples_and_search_and_half_of_never_is_proved(load, model, name):
     robot = load(name)

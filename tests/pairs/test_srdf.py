@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,10 +51,11 @@ def test_published_files_survive_a_round_trip(load, srdf, tmp_path, name):
     )
     fresh = tmp_path / "fresh.srdf"
     write_pairs_srdf(fresh, first)
-    assert read_pairs_srdf(fresh, robot) == first or first.notes  # notes tell of links that only the file has
-    assert {p: e.reason for p, e in read_pairs_srdf(fresh, robot).entries.items()} == {
-        p: e.reason for p, e in first.entries.items()
-    }
+    second = read_pairs_srdf(fresh, robot)
+    assert (
+        second.notes == ()
+    )  # what only the published file says, of links that the robot has not, is not written
+    assert replace(second, notes=first.notes) == first
 
 
 @pytest.mark.robots
@@ -76,9 +78,10 @@ def test_our_matrix_goes_into_the_published_file_and_back(load, model, srdf, tmp
     assert read_pairs_srdf(path, robot) == back
 
 
+@pytest.mark.slow
 @pytest.mark.robots
 @pytest.mark.parametrize("name", SRDFS)
-def test_differences_from_the_published_matrix_are_explained(model, name):
+def test_differences_from_the_published_matrix_are_explained(model, coal_judge, name):
     robot, spheres = model(name)
     ours = compute_pairs(robot, spheres, PairOptions(samples=3000, proof_boxes=500, use_srdf=False))
     for pair, given in robot.disabled_pairs.items():
@@ -87,11 +90,14 @@ def test_differences_from_the_published_matrix_are_explained(model, name):
         found = ours.evidence(*pair)
         assert found.srdf_reason == given
         if found.reason is PairReason.CHECKED:  # the SRDF hides what spheres with 2 cm around them show
-            assert found.hits > 0 or found.witness is not None or found.clearance is not None
             assert "came within" in found.text or "found a configuration" in found.text
-    ignored_by_us_only = [pair for pair in ours.ignored if pair not in robot.disabled_pairs]
-    for pair in ignored_by_us_only:
-        assert ours.evidence(*pair).text.startswith("ignored because ")
+    # What we alone call never does not meet by the robot's own shapes either.
+    by_us_only = [
+        pair
+        for pair in ours.ignored
+        if pair not in robot.disabled_pairs and ours.reason(*pair).name.startswith("NEVER")
+    ]
+    assert not coal_judge(name)(robot.random_cfgs(300, seed=9), by_us_only).any()
 
 
 SMALL = """<?xml version="1.0"?>

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.robot._catalogue import find_robot
+from elbowroom.robot import find_robot
+from tests.oracles import PinocchioModel
 
 pytestmark = pytest.mark.robots
 
@@ -13,37 +14,6 @@ ROBOTS = (
     "panda", "ur5", "baxter", "talos", "talos_full", "tiago_dual", "g1_with_hands", "pr2", "icub", "romeo",
     "allegro_right_hand", "xarm7", "so101", "anymal", "z1", "kinova", "double_pendulum_continuous", "teaarm",
 )  # fmt: skip
-
-
-def pinocchio_poses(robot, cfgs):
-    """Link poses by Pinocchio: rotations (n, links, 3, 3) and positions (n, links, 3)."""
-    import pinocchio as pin
-
-    model = pin.buildModelFromUrdf(str(find_robot(robot_key(robot)).description))
-    data = model.createData()
-    names = [joint.name for joint in robot.tree.moving]
-    values = robot.tree.expand(cfgs)
-    frames = [model.getFrameId(name, pin.FrameType.BODY) for name in robot.link_names]
-    rotations, positions = np.empty((len(cfgs), len(frames), 3, 3)), np.empty((len(cfgs), len(frames), 3))
-    for row in range(len(cfgs)):
-        q = pin.neutral(model)
-        for name, value in zip(names, values[row], strict=True):
-            joint = model.joints[model.getJointId(name)]
-            if joint.nq == 2:
-                q[joint.idx_q : joint.idx_q + 2] = np.cos(value), np.sin(value)
-            else:
-                q[joint.idx_q] = value
-        pin.framesForwardKinematics(model, data, q)
-        for column, frame in enumerate(frames):
-            rotations[row, column], positions[row, column] = (
-                data.oMf[frame].rotation,
-                data.oMf[frame].translation,
-            )
-    return rotations, positions
-
-
-def robot_key(robot):
-    return robot.source
 
 
 def rotation_matrices(poses):
@@ -62,7 +32,10 @@ def angle_between(a, b):
 def test_poses_equal_pinocchio(load, name):
     robot = load(name)
     cfgs = robot.random_cfgs(100, seed=1)
-    rotations, positions = pinocchio_poses(robot, cfgs)
+    oracle = PinocchioModel(find_robot(name).description)
+    assert oracle.joint_names == robot.joint_names
+    T = oracle.link_poses(cfgs, robot.link_names)
+    rotations, positions = T[..., :3, :3], T[..., :3, 3]
     exact = robot.link_poses(cfgs)
     assert np.abs(exact[..., 4:] - positions).max() <= 1e-9
     assert angle_between(rotation_matrices(exact), rotations).max() <= 1e-9
@@ -72,6 +45,7 @@ def test_poses_equal_pinocchio(load, name):
     assert angle_between(rotation_matrices(single), rotations).max() <= 2e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_poses_equal_yourdfpy(load, name):
     import yourdfpy
@@ -99,15 +73,11 @@ def test_jacobian_equals_pinocchio(load, name):
     import pinocchio as pin
 
     robot = load(name)
-    model = pin.buildModelFromUrdf(str(find_robot(name).description))
-    data = model.createData()
+    oracle = PinocchioModel(find_robot(name).description)
+    model, data = oracle.model, oracle.data
     link = robot.link_names[-1]
-    names = [joint.name for joint in robot.tree.moving]
-    for cfg in robot.random_cfgs(20, seed=3):
-        q = pin.neutral(model)
-        values = robot.tree.expand(cfg)
-        for joint, value in zip(names, values, strict=True):
-            q[model.joints[model.getJointId(joint)].idx_q] = value
+    cfgs = robot.random_cfgs(20, seed=3)
+    for cfg, q in zip(cfgs, oracle.q(cfgs), strict=True):
         frame = model.getFrameId(link, pin.FrameType.BODY)
         full = pin.computeFrameJacobian(model, data, q, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
         expected = np.zeros((6, robot.dof))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.robot._catalogue import find_robot
+from elbowroom.robot import find_robot
+from tests.oracles import PinocchioCoal, coal
 
 pytestmark = pytest.mark.robots
 
@@ -16,8 +17,6 @@ ENCLOSED = 0.011
 
 def half_extents(shape, rotation):
     """Half the axis-aligned extent of a Coal primitive turned by `rotation`; None for meshes."""
-    import coal
-
     z = np.abs(rotation[:, 2])
     if isinstance(shape, coal.Box):
         return np.abs(rotation) @ np.array(shape.halfSide)
@@ -34,33 +33,18 @@ def half_extents(shape, rotation):
     "name", ["panda", "ur5", "baxter", "talos", "pr2", "tiago_dual", "romeo", "icub", "anymal_c", "go1"]
 )
 def test_every_link_has_the_extent_that_coal_sees(load, name):
-    import pinocchio as pin
-
     entry, robot = find_robot(name), load(name)
-    model = pin.buildModelFromUrdf(str(entry.description))
-    geometry = pin.buildGeomFromUrdf(
-        model,
-        str(entry.description),
-        pin.GeometryType.COLLISION,
-        package_dirs=[str(folder) for folder in entry.package_dirs],
-    )
-    data, placements = model.createData(), geometry.createData()
-    q = pin.neutral(model)
+    oracle = PinocchioCoal(entry.description, entry.package_dirs)
     zero = np.zeros(robot.dof)
-    for joint, value in zip(robot.tree.moving, robot.tree.expand(zero), strict=True):
-        slot = model.joints[model.getJointId(joint.name)]
-        if slot.nq == 1:
-            q[slot.idx_q] = value
-    pin.updateGeometryPlacements(model, data, geometry, placements, q)
     bounds: dict[str, list[np.ndarray]] = {}
-    for index, element in enumerate(geometry.geometryObjects):
-        M = placements.oMg[index]
-        half = half_extents(element.geometry, M.rotation)
+    for link, shape, T in zip(oracle.shape_links, oracle.shapes, oracle.shape_poses(zero)[0], strict=True):
+        rotation, position = T[:3, :3], T[:3, 3]
+        half = half_extents(shape, rotation)
         if half is None:
-            corners = np.array(element.geometry.vertices()) @ M.rotation.T + M.translation
+            corners = np.array(shape.vertices()) @ rotation.T + position
         else:
-            corners = M.translation + np.array([-half, half])
-        bounds.setdefault(model.frames[element.parentFrame].name, []).append(corners)
+            corners = position + np.array([-half, half])
+        bounds.setdefault(link, []).append(corners)
     Ts = matrix_from_wxyz_xyz(robot.link_poses(zero))
     assert set(bounds) == set(robot.mesh_links)
     for link, pieces in bounds.items():

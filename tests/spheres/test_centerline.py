@@ -122,6 +122,7 @@ def test_bounding_sphere_is_near_the_smallest() -> None:
         assert radius <= (1 + 1e-6) * np.linalg.norm(points - start, axis=1).max()
 
 
+@pytest.mark.slow
 @pytest.mark.robots
 @pytest.mark.parametrize("name", [*ROBOTS, "teaarm"])
 def test_centerline_is_proved_on_every_link(load, name) -> None:

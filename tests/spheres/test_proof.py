@@ -36,6 +36,7 @@ def surface(mesh: trimesh.Trimesh, n: int, seed: int) -> np.ndarray:
     return np.einsum("nk,nkd->nd", w, tri)
 
 
+@pytest.mark.slow
 def test_random_sets_are_never_contradicted_by_dense_samples() -> None:
     rng = np.random.default_rng(7)
     proved = caught = doubted = 0

@@ -53,6 +53,7 @@ def test_same_seed_same_spheres_for_any_number_of_workers(load) -> None:
     assert prove_coverage(robot, other, measure=False).proved
 
 
+@pytest.mark.slow
 @pytest.mark.robots
 def test_mirrored_links_get_mirrored_spheres(load) -> None:
     robot = load("panda")

@@ -1,25 +1,30 @@
-"""Check configurations of a robot for self-collision: which links, how far; exit code 1 when something collides."""
+"""Is the robot free? Which links touch, where and how deep; exit code 1 when a configuration is not free.
+
+Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
+and never calls a collision free.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..errors import InputError, UnknownNameError, unknown
-from ._common import console, print_json
+from ..errors import InputError
+from ._common import console, pairs_from_file, print_json
 from ._pairs import SphereOptions
 
 if TYPE_CHECKING:
-    from ..distance import SelfCollisionChecker
+    from ..collision import Clash, CollisionModel, Verdict
     from ..pairs import PairMatrix
     from ..robot import Robot
+    from ..spheres import SphereModel
 
 EXIT_COLLIDES = 1
 LISTED = 20
-"""Colliding configurations that are listed."""
+"""Configurations that are explained when there are many: the first ones that are not free."""
 
 
 @dataclass(frozen=True)
@@ -35,41 +40,67 @@ class Options(SphereOptions):
     seed: int = 0
     """Of the random configurations, and of the pairs if they are computed."""
     pairs: Path | None = None
-    """SRDF file that says which pairs to check; computed if not given."""
+    """File that says which pairs to check (JSON, SRDF, or any format that holds pairs); computed if not given."""
+    ignore: tuple[str, ...] = ()
+    """Links that may touch, two by two."""
     samples: int = 10_000
     """Samples for computing the pairs."""
     buffer: float = 0.0
-    """Metres added to every radius."""
-    exact: bool = False
-    """Check the meshes themselves instead of their spheres: exact, slower."""
+    """Clearance in metres that every pair must keep."""
+    by: Literal["meshes", "spheres"] = "meshes"
+    """Who has the last word: meshes (exact), or spheres (conservative, faster)."""
 
 
 def run(options: Options) -> int:
-    """Checks and reports; exit code 1 when a configuration collides."""
-    from ..distance import SelfCollisionChecker
-    from ..pairs import PairOptions, compute_pairs, read_pairs_srdf
+    """Checks and reports; exit code 1 when a configuration is not free."""
+    from ..collision import CollisionModel
 
     robot = options.load()
-    labels, cfgs = _configurations(robot, options)
-    model = options.model(robot)
-    if options.pairs is not None:
-        pairs = read_pairs_srdf(options.pairs, robot)
-    else:
-        pairs = compute_pairs(robot, model, PairOptions(samples=options.samples, seed=options.seed))
-    if options.exact:
-        report, free = _exact_report(robot, pairs, labels, cfgs)
-    else:
-        checker = SelfCollisionChecker(robot, model, pairs, buffer=options.buffer)
-        free = checker.free(cfgs)
-        report = _report(robot, checker, labels, cfgs, free)
+    if options.random < 0:
+        raise InputError(f"--random must not be negative, found {options.random}")
+    spheres = options.model(robot)
+    model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
+    labels, cfgs = _configurations(model, options)
+    free = model.free(cfgs, by=options.by)
+    shown = range(len(cfgs)) if len(cfgs) <= LISTED else np.flatnonzero(~free)[:LISTED].tolist()
+    verdicts = [(labels[k], bool(free[k]), model.explain(cfgs[k])) for k in shown]
+    outside = int(((cfgs < robot.lower) | (cfgs > robot.upper)).any(axis=1).sum())
     if options.json:
+        report = {
+            "robot": robot.name,
+            "by": options.by,
+            "checked_pairs": len(model.pairs.checked),
+            "decided_by_meshes_alone": len(model.by_meshes),
+            "ignored_pairs": len(model.ignored),
+            "configurations": len(cfgs),
+            "colliding": int((~free).sum()),
+            "out_of_limits": outside,
+            "notes": model.pairs.notes,
+            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts],
+        }
         print_json(report)
     else:
-        _print(report)
+        _print(model, options.by, free, outside, verdicts)
     return 0 if bool(free.all()) else EXIT_COLLIDES
 
 
-def _configurations(robot: Robot, options: Options) -> tuple[list[str], np.ndarray]:
+def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
+    from ..pairs import PairOptions, compute_pairs
+
+    if len(options.ignore) % 2:
+        raise InputError(f"--ignore needs links two by two, found {len(options.ignore)} names")
+    ignore = list(zip(options.ignore[::2], options.ignore[1::2], strict=True))
+    if options.pairs is not None:
+        return pairs_from_file(options.pairs, robot).with_user(ignore=ignore)
+    buffer = max(PairOptions().buffer, options.buffer)  # never within the buffer asked for
+    settings = PairOptions(samples=options.samples, seed=options.seed, ignore=ignore, buffer=buffer)
+    return compute_pairs(robot, spheres, settings)
+
+
+def _configurations(model: CollisionModel, options: Options) -> tuple[list[str], np.ndarray]:
+    from ..robot import named_poses
+
+    robot = model.robot
     labels: list[str] = []
     rows: list[np.ndarray] = []
     if options.cfg:
@@ -82,120 +113,72 @@ def _configurations(robot: Robot, options: Options) -> tuple[list[str], np.ndarr
         labels += [f"cfg {k + 1}" for k in range(len(given))]
         rows += list(given)
     for name in options.named:
-        poses = {"default": robot.default_cfg, "zero": np.zeros(robot.dof), **robot.named_cfgs}
-        if name not in poses:
-            raise UnknownNameError(unknown("named configuration", name, poses))
-        labels.append(name)
-        rows.append(np.asarray(poses[name]))
-    if options.random < 0:
-        raise InputError(f"--random must not be negative, found {options.random}")
+        # The model's default pose, which is free where the robot's own guess is not.
+        found = [("default", model.default_cfg)] if name == "default" else named_poses(robot, [name])
+        labels += [label for label, _ in found]
+        rows += [cfg for _, cfg in found]
     if options.random:
         labels += [f"random {k}" for k in range(options.random)]
         rows += list(robot.random_cfgs(options.random, options.seed))
     if not rows:
-        labels, rows = ["default"], [np.asarray(robot.default_cfg)]
+        labels, rows = ["default"], [model.default_cfg]
     return labels, robot.as_cfgs(np.array(rows))
 
 
-def _report(
-    robot: Robot, checker: SelfCollisionChecker, labels: list[str], cfgs: np.ndarray, free: np.ndarray
-) -> dict[str, Any]:
-    bad = np.flatnonzero(~free)
-    shown = np.arange(len(cfgs)) if len(cfgs) <= LISTED else bad[:LISTED]
-    entries: list[dict[str, Any]] = []
-    for k in shown.tolist():
-        worst = checker.worst(cfgs[k])
-        distances = checker.pair_distances(cfgs[k])
-        touching = np.flatnonzero(distances < checker.float_margin)
-        entries.append(
-            {
-                "name": labels[k],
-                "free": bool(free[k]),
-                "distance": worst.distance if worst else None,
-                "closest": [worst.link_a, worst.link_b] if worst else None,
-                "point_a": worst.point_a if worst else None,
-                "point_b": worst.point_b if worst else None,
-                "colliding": [
-                    {"link_a": checker.pairs[p][0], "link_b": checker.pairs[p][1], "distance": distances[p]}
-                    for p in touching[np.argsort(distances[touching])].tolist()
-                ],
-                "cfg": cfgs[k],
-            }
-        )
+def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
     return {
-        "robot": robot.name,
-        "by": "spheres",
-        "checked_pairs": len(checker.pairs),
-        "configurations": len(cfgs),
-        "colliding": len(bad),
-        "listed": entries,
+        "name": label,
+        "free": free,
+        "by": verdict.by,
+        "clearance": verdict.clearance,
+        "closest": None if verdict.closest is None else _clash(verdict.closest),
+        "clashes": [_clash(clash) for clash in verdict.clashes],
+        "ignored_touching": [
+            {"a": a, "b": b, "reason": str(reason)} for (a, b), reason in verdict.ignored_touching.items()
+        ],
+        "out_of_limits": [
+            {"joint": joint.joint, "value": joint.value, "lower": joint.lower, "upper": joint.upper}
+            for joint in verdict.out_of_limits
+        ],
+        "cfg": verdict.cfg,
     }
 
 
-def _exact_report(
-    robot: Robot, pairs: PairMatrix, labels: list[str], cfgs: np.ndarray
-) -> tuple[dict[str, Any], np.ndarray]:
-    """The same report from the meshes: depth and contact point of every colliding pair."""
-    from ..mesh import ExactCollision
-
-    exact = ExactCollision(robot, pairs)
-    free = np.atleast_1d(exact.free(cfgs))
-    bad = np.flatnonzero(~free)
-    shown = range(len(cfgs)) if len(cfgs) <= LISTED else bad[:LISTED].tolist()
-    entries: list[dict[str, Any]] = []
-    for k in shown:
-        contacts = exact.contacts(cfgs[k])
-        apart = exact.distances(cfgs[k]) if not contacts else None
-        entries.append(
-            {
-                "name": labels[k],
-                "free": bool(free[k]),
-                "distance": apart.minimum if apart else -contacts[0].depth,
-                "closest": list(apart.closest or ()) if apart else [contacts[0].link_a, contacts[0].link_b],
-                "colliding": [
-                    {
-                        "link_a": contact.link_a,
-                        "link_b": contact.link_b,
-                        "distance": -contact.depth,
-                        "point": contact.contact.point,
-                        "normal": contact.contact.normal,
-                    }
-                    for contact in contacts
-                ],
-                "cfg": cfgs[k],
-            }
-        )
-    report = {
-        "robot": robot.name,
-        "by": "meshes",
-        "checked_pairs": len(exact.pairs),
-        "open_links": exact.open_links,
-        "configurations": len(cfgs),
-        "colliding": len(bad),
-        "listed": entries,
+def _clash(clash: Clash) -> dict[str, Any]:
+    return {
+        "a": clash.a,
+        "b": clash.b,
+        "distance": clash.distance,
+        "point_a": clash.point_a,
+        "point_b": clash.point_b,
+        "normal": clash.normal,
     }
-    return report, free
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print(
+    model: CollisionModel, by: str, free: np.ndarray, outside: int, verdicts: list[tuple[str, bool, Verdict]]
+) -> None:
     from rich.markup import escape
 
     out = console()
-    total, bad = report["configurations"], report["colliding"]
+    bad = int((~free).sum())
     out.print(
-        f"[bold]{escape(report['robot'])}[/bold]: {bad} of {total} configurations collide "
-        f"({report['checked_pairs']} link pairs checked, by {report['by']})"
+        f"[bold]{escape(model.robot.name)}[/bold]: {bad} of {len(free)} configurations are not free, by {by} "
+        f"({len(model.pairs.checked)} link pairs checked, {len(model.by_meshes)} of them by meshes alone)"
     )
-    for entry in report["listed"]:
-        if entry["free"]:
-            near = "" if entry["closest"] is None else f": closest {' and '.join(entry['closest'])}"
-            gap = "" if entry["distance"] is None else f", {1000 * entry['distance']:.1f} mm apart"
-            out.print(escape(f"  {entry['name']}: free{near}{gap}"))
-        else:
-            hits = [
-                f"{hit['link_a']} and {hit['link_b']} overlap by {max(0.0, -1000 * hit['distance']):.1f} mm"
-                for hit in entry["colliding"]
-            ]
-            out.print(escape(f"  {entry['name']}: collides: {'; '.join(hits)}"))
+    for note in model.pairs.notes:
+        out.print(escape(f"  note: {note}"))
+    if outside:
+        out.print(f"  {outside} configurations are outside the joint limits")
+    for label, answer, verdict in verdicts:
+        text = str(verdict)
+        if verdict.free and not answer:
+            text = f"free by meshes, but not by spheres, which overlap ({text})"
+        out.print(escape(f"  {label}: {text}".replace("\n", "\n  ")))
+        adjacent = [
+            " and ".join(pair) for pair, reason in verdict.ignored_touching.items() if reason == "adjacent"
+        ]
+        if adjacent:
+            out.print(escape(f"    neighbours that touch here, as they may: {', '.join(adjacent)}"))
     if bad > LISTED:
         out.print(f"  ... and {bad - LISTED} more")

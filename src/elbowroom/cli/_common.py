@@ -18,6 +18,7 @@ from ..errors import FormatError, InputError
 if TYPE_CHECKING:
     from .._parallel import Progress
     from ..mesh import TriangleMesh
+    from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
 
@@ -64,6 +65,20 @@ def spheres_from_file(path: Path, robot: Robot) -> SphereModel:
     return found
 
 
+def pairs_from_file(path: Path, robot: Robot) -> PairMatrix:
+    """Pairs of a file of any format that holds them, for this robot.
+
+    Raises:
+        FormatError: the file holds none.
+    """
+    from .. import formats
+
+    found = formats.read(path, robot=robot).pairs
+    if found is None:
+        raise FormatError(f"{path}: the file holds no pairs")
+    return found
+
+
 def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
     """The triangles of a mesh file, times `scale`.
 
@@ -71,7 +86,7 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         InputError: there is no such file. MeshError: it is not a mesh.
     """
     from ..mesh import TriangleMesh
-    from ..robot._meshfile import read_mesh
+    from ..robot import read_mesh
 
     if not path.is_file():
         raise InputError(f"{path}: there is no such mesh file")

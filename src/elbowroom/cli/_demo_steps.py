@@ -34,15 +34,15 @@ class Report:
 
 def description(report: Report, robot: Robot) -> None:
     """What was loaded, with a picture."""
-    from ..ui.draw import Camera, robot_scene, save_png
+    from ..ui.draw import Camera, robot_picture, save_png
     from ._info import describe
 
     facts = describe(robot)
     closed = all(link["closed"] for link in facts["links"] if link["triangles"])
     pictures = ("default.png", "arms_forward.png")
     for name in pictures:
-        scene = robot_scene(robot, robot.named_cfgs[name.removesuffix(".png")])
-        save_png(report.folder / name, scene.draw(Camera(azimuth_deg=60.0, width=640, height=640)))
+        picture = robot_picture(robot, robot.named_cfgs[name.removesuffix(".png")])
+        save_png(report.folder / name, picture.draw(Camera(azimuth_deg=60.0, width=640, height=640)))
     report.add(
         "Description",
         f"{robot.name} has {len(robot.link_names)} links, {robot.dof} actuated joints and {facts['triangles']} "
@@ -97,9 +97,10 @@ def self_collision(report: Report, robot: Robot, model: SphereModel) -> None:
     from ..distance import SelfCollisionChecker
     from ..mesh import ExactCollision
     from ..pairs import compute_pairs
+    from ..ui.draw import plot_pairs
 
     pairs = compute_pairs(robot, model)
-    pairs.heat_map().savefig(report.folder / "pairs.png", dpi=90, bbox_inches="tight")
+    plot_pairs(pairs).savefig(report.folder / "pairs.png", dpi=90, bbox_inches="tight")
     checker, exact = SelfCollisionChecker(robot, model, pairs), ExactCollision(robot, pairs)
     cfgs = robot.random_cfgs(2_000)
     quick, true = checker.free(cfgs), ExactCollision(robot, pairs.by_spheres).free(cfgs)
@@ -111,7 +112,7 @@ def self_collision(report: Report, robot: Robot, model: SphereModel) -> None:
         f"{len(pairs.entries)} pairs of links: {counts} ({len(pairs.by_meshes)} of the checked are for meshes alone, "
         f"their spheres overlap at rest). Of {len(cfgs)} random configurations the meshes of the others collide in "
         f"{int((~true).sum())}; the spheres miss {missed} of these and raise {alarms} false alarms. At the pose named "
-        f"self_collision {len(contacts)} pairs touch, {contacts[0].link_a} and {contacts[0].link_b} deepest, by "
+        f"self_collision {len(contacts)} pairs touch, {contacts[0].a} and {contacts[0].b} deepest, by "
         f"{contacts[0].depth * 1e3:.1f} mm.",
         ("pairs.png",),
         pairs=counts,
@@ -122,7 +123,8 @@ def self_collision(report: Report, robot: Robot, model: SphereModel) -> None:
 
 def grasp(report: Report) -> None:
     """Two grasps of the bundled hand."""
-    from ..grasp import GraspPlanner, contacts_on_cylinder, grasp_quality, load_hand, plot_grasp, save_figure
+    from ..grasp import GraspPlanner, contacts_on_cylinder, grasp_quality, load_hand
+    from ..ui.draw import plot_grasp, save_figure
 
     planner = GraspPlanner(load_hand("rh56"))
     planned, around = planner.line(0.04), planner.cylinder(0.06)

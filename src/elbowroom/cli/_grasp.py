@@ -68,7 +68,8 @@ def run(options: Options) -> int:
     """Plans, prints and draws."""
     if options.self_test:
         return _self_test(options)
-    from ..grasp import GraspPlanner, has_display, load_hand, plan_approach, show_grasp
+    from ..grasp import GraspPlanner, load_hand, plan_approach
+    from ..ui.draw import has_display, show_grasp
 
     hand = load_hand(options.hand, revision=options.revision)
     planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
@@ -108,14 +109,14 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
 
 
 def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
-    from ..grasp import GraspChecker, drawn_object
+    from ..grasp import GraspChecker, grasped_object
 
     T = np.eye(4)
     if options.object is not None:
         mesh: Any = read_mesh_file(options.object)
         T[2, 3] = height
     else:
-        mesh = drawn_object(grasp, height).mesh()
+        mesh = grasped_object(grasp, height).mesh()
     found = GraspChecker(planner.hand).check(grasp, height=height, object_mesh=mesh, T_world_object=T)
     return {
         "free": found.free,
@@ -129,7 +130,8 @@ def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
 
 
 def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> list[str]:
-    from ..grasp import GraspPlanner, has_display, plan_approach, plot_grasp, plot_sweep, render_grasp
+    from ..grasp import GraspPlanner, plan_approach
+    from ..ui.draw import has_display, plot_grasp, plot_sweep, render_grasp
 
     written: list[str] = []
     if options.plot is not None:
@@ -162,7 +164,7 @@ def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
 
 
 def _save(figure: Any, path: Path, written: list[str]) -> None:
-    from ..grasp import save_figure
+    from ..ui.draw import save_figure
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -41,6 +41,8 @@ def run(options: Options) -> int:
 
 def describe(robot: Robot) -> dict[str, Any]:
     """Facts of a robot as plain values; reads all its meshes."""
+    from .._closed import is_closed
+
     links: list[dict[str, Any]] = []
     for name in robot.link_names:
         mesh = robot.link_mesh(name)
@@ -52,7 +54,7 @@ def describe(robot: Robot) -> dict[str, Any]:
                 "parent": parent.parent if parent else None,
                 "shapes": [shape.kind for shape in shapes],
                 "triangles": 0 if mesh is None else len(mesh.faces),
-                "closed": None if mesh is None else bool(mesh.is_watertight),
+                "closed": None if mesh is None else is_closed(mesh),
                 "extent": None if mesh is None else mesh.extents.tolist(),
             }
         )

@@ -46,11 +46,11 @@ def run(options: Options) -> int:
 
     a, b = _read(options.a, options.scale), _read(options.b, options.scale)
     T_a, T_b = _pose(options.pose_a, "--pose-a"), _pose(options.pose_b, "--pose-b")
-    solid = not options.surfaces
-    manifold = mesh.contact_manifold(a, T_a, b, T_b, max_points=options.max_points, solid=solid)
+    contain = not options.surfaces
+    manifold = mesh.contact_manifold(a, T_a, b, T_b, max_points=options.max_points, contain=contain)
     facts: dict[str, Any] = {
-        "a": {"file": options.a, "triangles": len(a), "closed": a.solid, "dropped": a.n_degenerate},
-        "b": {"file": options.b, "triangles": len(b), "closed": b.solid, "dropped": b.n_degenerate},
+        "a": {"file": options.a, "triangles": len(a), "closed": a.closed, "dropped": a.n_degenerate},
+        "b": {"file": options.b, "triangles": len(b), "closed": b.closed, "dropped": b.n_degenerate},
         "collides": manifold is not None,
     }
     if manifold is not None:
@@ -61,7 +61,7 @@ def run(options: Options) -> int:
             "patches": manifold.n_patches,
         }
     else:
-        apart = mesh.distance(a, T_a, b, T_b, solid=solid)
+        apart = mesh.distance(a, T_a, b, T_b, contain=contain)
         facts |= {"distance": apart.distance, "point_a": apart.point_a, "point_b": apart.point_b}
     if options.json:
         print_json(facts)

@@ -106,8 +106,10 @@ def _write(pairs: PairMatrix, options: Options) -> list[str]:
         else:
             notes += pairs.write(options.out)
     if options.plot is not None:
+        from ..ui.draw import plot_pairs
+
         make_folder(options.plot.parent)
-        pairs.heat_map().savefig(options.plot, dpi=200)
+        plot_pairs(pairs).savefig(options.plot, dpi=200)
     return notes
 
 

@@ -123,12 +123,12 @@ def _write(robot: Robot, model: SphereModel, options: Options) -> list[str]:
 
 def plot(robot: Robot, model: SphereModel, path: Path) -> None:
     """Writes a PNG: the robot alone, and with its spheres."""
-    from ..ui.draw import Camera, robot_scene, save_png
+    from ..ui.draw import Camera, robot_picture, save_png
 
     spheres = {link: np.column_stack(model.link(link)) for link in model.counts}
     camera = Camera(azimuth_deg=40.0)
     save_png(
-        path, np.concatenate([robot_scene(robot, spheres=s).draw(camera) for s in (None, spheres)], axis=1)
+        path, np.concatenate([robot_picture(robot, spheres=s).draw(camera) for s in (None, spheres)], axis=1)
     )
 
 

@@ -3,8 +3,8 @@
 Names that need JAX load it on first use, so the numba checker starts without it.
 
 Doors for other folders: spheres as arrays (`sphere_arrays`, `link_values`), balls around balls (`enclosing_ball`,
-`split_balls`), the model that the numba kernels run on (`pack_model`, `PackedModel`), those `kernels`, a module that
-loads numba when it is first used, and `bad_row`, the error for rows that they refuse.
+`split_balls`), the model that the numba kernels run on (`pack_model`, `PackedModel`), `bad_row`, the error for
+rows that they refuse, and the module `elbowroom.distance.kernels`, which loads numba.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._checker import Closest as Closest
 from ._checker import SelfCollisionChecker as SelfCollisionChecker
 from ._checker import bad_row as bad_row
 from ._inputs import Spheres as Spheres
@@ -25,7 +24,6 @@ from ._model import pack_model as pack_model
 from ._model import split_balls as split_balls
 
 if TYPE_CHECKING:
-    from . import _kernels as kernels
     from ._build import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
     from ._build import build_multi_sphere_collision as build_multi_sphere_collision
     from ._build import colldist_from_sdf as colldist_from_sdf
@@ -42,7 +40,6 @@ _LAZY = {
 """Name -> module that needs JAX."""
 
 __all__ = [
-    "Closest",
     "MultiSphereCollision",
     "PackedModel",
     "SelfCollisionChecker",
@@ -53,7 +50,6 @@ __all__ = [
     "colldist_from_sdf",
     "default_pairs",
     "enclosing_ball",
-    "kernels",
     "link_values",
     "pack_model",
     "self_collision_residual",
@@ -63,8 +59,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "kernels":
-        return importlib.import_module(f"{__name__}._kernels")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

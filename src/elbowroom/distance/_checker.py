@@ -8,19 +8,18 @@ micrometres, see `float_margin`) may be called colliding. Distances carry the ro
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
+from .._clash import Clash
+from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
-from ..errors import InputError, shape_text
+from ..errors import InputError
 from ..robot import Robot, as_robot
 from ..typing import LinkPair
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
@@ -31,30 +30,6 @@ THREAD_ROWS = 8192
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
 ORDER_SAMPLES = 1024
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
-
-
-@dataclass(frozen=True)
-class Closest:
-    """The closest two spheres of checked links at one configuration."""
-
-    distance: float
-    """Clearance in metres; negative when the spheres overlap."""
-    link_a: str
-    link_b: str
-    """Sorted by name."""
-    sphere_a: int
-    sphere_b: int
-    """Positions in the sphere model."""
-    point_a: Float[np.ndarray, "3"]
-    point_b: Float[np.ndarray, "3"]
-    """Points of the two spheres on the line between their centres, nearest to the other sphere; world frame.
-    When the spheres overlap, `point_a` is the deepest point of sphere a inside b, and the other way round."""
-    normal: Float[np.ndarray, "3"]
-    """Unit vector from sphere a to sphere b, world frame."""
-
-    def __str__(self) -> str:
-        verb = "overlap by" if self.distance < 0 else "are apart by"
-        return f"{self.link_a} and {self.link_b} {verb} {abs(self.distance) * 1000:.2f} mm"
 
 
 class SelfCollisionChecker:
@@ -97,8 +72,7 @@ class SelfCollisionChecker:
         self.pairs: tuple[LinkPair, ...] = kept
         """Link pairs that are checked, in the order of `pair_distances`; pairs without spheres are left out."""
         self._centers, self._radii, self._links = centers, radii, links
-        self._source = self._positions(spheres)
-        self._threads = threads or _cores()
+        self._threads = threads or cores()
         self._local = threading.local()
         self._index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in kept]
         self._model = pack_model(self.robot.tree, centers, radii, links, self._index)
@@ -115,7 +89,7 @@ class SelfCollisionChecker:
             InputError: wrong shape, NaN, or joint values beyond what the error bound covers.
         """
         model = self._fast or self._sort_pairs()
-        rows, single = self._rows(cfgs)
+        rows, single = self.robot.cfg_rows(cfgs)
         if single:  # the way of planners and controllers: as few Python operations as possible
             answer = _free_kernel()(
                 rows, model.ints, model.floats, model.doubles, self._safe_pads, self._workspace()
@@ -129,36 +103,37 @@ class SelfCollisionChecker:
 
     def min_distance(self, cfgs: Any) -> Any:
         """Smallest clearance over all checked pairs in metres, infinite without pairs: float, or (n,) float32."""
-        rows, single = self._rows(cfgs)
+        rows, single = self.robot.cfg_rows(cfgs)
         out = np.empty((len(rows), 1), dtype=np.float32)
         self._run(self._fast or self._sort_pairs(), "distances", rows, self._no_pads, out, False)
         return float(out[0, 0]) if single else out[:, 0]
 
     def pair_distances(self, cfgs: Any) -> Float[np.ndarray, "*n pairs"]:
         """Clearance of every checked link pair in metres, in the order of `pairs`: (pairs,) or (n, pairs) float32."""
-        rows, single = self._rows(cfgs)
+        rows, single = self.robot.cfg_rows(cfgs)
         out = np.empty((len(rows), len(self.pairs)), dtype=np.float32)
         self._run(self._model, "distances", rows, self._no_pads, out, True)
         return out[0] if single else out
 
     def pair_hits(self, cfgs: Any) -> Bool[np.ndarray, "*n pairs"]:
         """Whether each checked link pair touches, as conservative as `free`: (pairs,) or (n, pairs) bool."""
-        rows, single = self._rows(cfgs)
+        rows, single = self.robot.cfg_rows(cfgs)
         out = np.empty((len(rows), len(self.pairs)), dtype=np.bool_)
         self._run(self._model, "pair_hits", rows, self._safe_pads, out, np.zeros(0, dtype=np.int64))
         return out[0] if single else out
 
-    def worst(self, cfg: Any) -> Closest | None:
-        """The closest two spheres at one configuration, in float64; None when no pair is checked."""
-        rows, single = self._rows(cfg)
-        if not single:
-            raise InputError(f"worst takes one configuration ({self.robot.dof},), found {shape_text(rows)}")
+    def worst(self, cfg: Any) -> Clash | None:
+        """The closest two spheres at one configuration, in float64; None when no pair is checked.
+
+        The points are those of the two spheres on the line between their centres.
+        """
+        row = self.robot.as_cfg(cfg)
         if not self.pairs:
             return None
-        near = self.pair_distances(rows[0])
-        T = matrix_from_wxyz_xyz(self.robot.link_poses(rows[0]))
+        near = self.pair_distances(row)
+        T = matrix_from_wxyz_xyz(self.robot.link_poses(row))
         world = np.einsum("nij,nj->ni", T[self._links, :3, :3], self._centers) + T[self._links, :3, 3]
-        best: Closest | None = None
+        best: Clash | None = None
         for p in np.flatnonzero(near <= near.min() + 4.0 * self.float_margin):
             found = self._closest(int(p), world)
             if best is None or found.distance < best.distance:
@@ -193,23 +168,6 @@ class SelfCollisionChecker:
         self._fast = reorder_pairs(self._model, np.argsort(-counts, kind="stable"))
         return self._fast
 
-    def _rows(self, cfgs: Any) -> tuple[np.ndarray, bool]:
-        """Configurations as (n, dof) float64; whether a single one was given. Values are checked by the kernels."""
-        try:
-            rows = np.ascontiguousarray(cfgs, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"{self.robot.name}: a configuration must be numbers, found {cfgs!r:.60}"
-            ) from error
-        dof, shape = self._model.dof, rows.shape
-        if shape == (dof,) and (dof > 1 or np.ndim(cfgs) == 1):
-            return rows.reshape(1, dof), True
-        if len(shape) == 2 and shape[1] == dof:
-            return rows, False
-        raise InputError(
-            f"{self.robot.name}: configurations must have shape ({dof},) or (n, {dof}), found {shape_text(rows)}"
-        )
-
     def _run(
         self,
         model: PackedModel,
@@ -230,13 +188,7 @@ class SelfCollisionChecker:
             bad = function(own, *arrays, pads, self._workspace(), out[start:stop], *others)
             return bad + start if bad >= 0 else -1
 
-        if len(rows) < THREAD_ROWS or self._threads < 2:
-            found = [piece(0, len(rows))]
-        else:
-            cuts = np.linspace(0, len(rows), 4 * self._threads + 1).astype(int)
-            cuts[1:-1] -= cuts[1:-1] % LANES
-            with ThreadPoolExecutor(self._threads) as pool:
-                found = list(pool.map(piece, cuts[:-1].tolist(), cuts[1:].tolist()))
+        found = over_rows(piece, len(rows), threads=self._threads, at_least=THREAD_ROWS, align=LANES)
         bad = next((row for row in found if row >= 0), -1)
         if bad >= 0:
             raise bad_row(self.robot.name, rows, bad)
@@ -249,15 +201,7 @@ class SelfCollisionChecker:
             self._local.work = self._model.workspace()
             return self._local.work
 
-    def _positions(self, spheres: Spheres) -> Int[np.ndarray, "spheres"]:
-        """Position in the given model of each sphere in our order."""
-        names = tuple(spheres.link_names)
-        links = np.array(
-            [self.robot.link_index(names[k]) for k in np.asarray(spheres.link_idx)], dtype=np.int64
-        )
-        return np.argsort(links, kind="stable")
-
-    def _closest(self, pair: int, world: Float[np.ndarray, "spheres 3"]) -> Closest:
+    def _closest(self, pair: int, world: Float[np.ndarray, "spheres 3"]) -> Clash:
         a, b = self._index[pair]
         mine, yours = np.flatnonzero(self._links == a), np.flatnonzero(self._links == b)
         apart = np.linalg.norm(world[mine, None] - world[None, yours], axis=-1)
@@ -270,17 +214,7 @@ class SelfCollisionChecker:
         point_b = world[sphere_b] - normal * self._radii[sphere_b]
         for value in (normal, point_a, point_b):
             value.setflags(write=False)
-        names = self.pairs[pair]
-        source = self._source
-        return Closest(
-            float(clearance[i, j]),
-            *names,
-            int(source[sphere_a]),
-            int(source[sphere_b]),
-            point_a,
-            point_b,
-            normal,
-        )
+        return Clash(*self.pairs[pair], float(clearance[i, j]), point_a, point_b, normal)
 
 
 @cache
@@ -289,11 +223,6 @@ def _free_kernel() -> Any:
     from ._kernels import free_one
 
     return free_one
-
-
-def _cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def bad_row(name: str, rows: np.ndarray, start: int) -> InputError:

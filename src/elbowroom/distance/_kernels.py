@@ -58,7 +58,7 @@ FULL = (1 << LANES) - 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _expand(cfgs, start, count, moving, doubles, q_full):
+def expand(cfgs, start, count, moving, doubles, q_full):
     """Joint values at q_full[joint * LANES ...] of rows from `start`; spare lanes repeat the last row.
 
     Returns False when a value is not finite or beyond what the error bound covers.
@@ -84,7 +84,7 @@ def _expand(cfgs, start, count, moving, doubles, q_full):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _body_poses(bodies, local, q_full, trig, poses):
+def body_poses(bodies, local, q_full, trig, poses):
     """Poses of all bodies at offsets body * POSE, relative to the root body."""
     for b in range(1, len(bodies)):
         compose(poses, bodies[b, BODY_PARENT] * POSE, b * POSE, local, 12 * b)
@@ -102,7 +102,7 @@ def _table(ints, kind, width):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _tables(ints, floats):
+def tables(ints, floats):
     """Views of the packed model: bodies, moving, links, groups, pairs, local poses, points."""
     bodies, moving = _table(ints, BODIES, WIDTHS[BODIES]), _table(ints, MOVING, WIDTHS[MOVING])
     links, groups = _table(ints, LINKS, WIDTHS[LINKS]), _table(ints, GROUPS, WIDTHS[GROUPS])
@@ -112,7 +112,7 @@ def _tables(ints, floats):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _views(ints, work):
+def views(ints, work):
     """Views of the workspace: poses of bodies, points in the world, best distances, sine and cosine."""
     nb, n_points = ints[BODIES], ints[N_POINTS]
     cut = nb * POSE
@@ -124,7 +124,7 @@ def _views(ints, work):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _need(link, ready, links, poses, points, world):
+def need(link, ready, links, poses, points, world):
     """Places sub-balls and spheres of a link, once per block."""
     if ready[link] == 0:
         ready[link] = 1
@@ -134,7 +134,7 @@ def _need(link, ready, links, poses, points, world):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_mask(a, b, pad, wanted, links, groups, first_group, points, world):
+def pair_mask(a, b, pad, wanted, links, groups, first_group, points, world):
     """Lanes in which a sphere of link a meets one of link b: all such lanes of `wanted`, perhaps others."""
     found = 0
     for ca in range(links[a, LINK_GROUP], links[a, LINK_GROUP] + links[a, LINK_GROUPS]):
@@ -172,16 +172,16 @@ def _pair_mask(a, b, pad, wanted, links, groups, first_group, points, world):
 @njit(cache=True, nogil=True, error_model="numpy")
 def free(cfgs, ints, floats, doubles, pads, work, out):
     """out[row] = 1 when no checked pair comes closer than its pad; returns the first bad row or -1."""
-    bodies, moving, links, groups, pairs, local, points = _tables(ints, floats)
-    poses, world, _, trig = _views(ints, work)
+    bodies, moving, links, groups, pairs, local, points = tables(ints, floats)
+    poses, world, _, trig = views(ints, work)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
     ready = np.empty(nl, np.uint8)
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
-        if not _expand(cfgs, start, count, moving, doubles, q_full):
+        if not expand(cfgs, start, count, moving, doubles, q_full):
             return start
-        _body_poses(bodies, local, q_full, trig, poses)
+        body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
             place(poses, links[link, LINK_BODY] * POSE, points, link, 1, world)
@@ -191,9 +191,9 @@ def free(cfgs, ints, floats, doubles, pads, work, out):
             pad = pads[p]
             mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & alive
             if mask:
-                _need(a, ready, links, poses, points, world)
-                _need(b, ready, links, poses, points, world)
-                alive &= ~_pair_mask(a, b, pad, mask, links, groups, nl, points, world)
+                need(a, ready, links, poses, points, world)
+                need(b, ready, links, poses, points, world)
+                alive &= ~pair_mask(a, b, pad, mask, links, groups, nl, points, world)
                 if alive == 0:
                     break
         for lane in range(count):
@@ -212,16 +212,16 @@ def free_one(cfgs, ints, floats, doubles, pads, work):
 @njit(cache=True, nogil=True, error_model="numpy")
 def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
     """out[row, p] = 1 when pair p comes closer than its pad, and counts[p] += such rows; either may be empty."""
-    bodies, moving, links, groups, pairs, local, points = _tables(ints, floats)
-    poses, world, _, trig = _views(ints, work)
+    bodies, moving, links, groups, pairs, local, points = tables(ints, floats)
+    poses, world, _, trig = views(ints, work)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
     ready = np.empty(nl, np.uint8)
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
-        if not _expand(cfgs, start, count, moving, doubles, q_full):
+        if not expand(cfgs, start, count, moving, doubles, q_full):
             return start
-        _body_poses(bodies, local, q_full, trig, poses)
+        body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
             place(poses, links[link, LINK_BODY] * POSE, points, link, 1, world)
@@ -231,9 +231,9 @@ def pair_hits(cfgs, ints, floats, doubles, pads, work, out, counts):
             pad = pads[p]
             mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & everyone
             if mask:
-                _need(a, ready, links, poses, points, world)
-                _need(b, ready, links, poses, points, world)
-                mask = _pair_mask(a, b, pad, mask, links, groups, nl, points, world) & everyone
+                need(a, ready, links, poses, points, world)
+                need(b, ready, links, poses, points, world)
+                mask = pair_mask(a, b, pad, mask, links, groups, nl, points, world) & everyone
                 if len(counts):
                     counts[p] += count_bits(mask)
             if len(out):
@@ -269,16 +269,16 @@ def _pair_best(a, b, pad, links, groups, first_group, points, world, best):
 @njit(cache=True, nogil=True, error_model="numpy")
 def distances(cfgs, ints, floats, doubles, pads, work, out, per_pair):
     """out (n, pairs): smallest distance of each pair less its pad; or out (n, 1): the smallest of all."""
-    bodies, moving, links, groups, pairs, local, points = _tables(ints, floats)
-    poses, world, best, trig = _views(ints, work)
+    bodies, moving, links, groups, pairs, local, points = tables(ints, floats)
+    poses, world, best, trig = views(ints, work)
     nl = len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
     ready = np.empty(nl, np.uint8)
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
-        if not _expand(cfgs, start, count, moving, doubles, q_full):
+        if not expand(cfgs, start, count, moving, doubles, q_full):
             return start
-        _body_poses(bodies, local, q_full, trig, poses)
+        body_poses(bodies, local, q_full, trig, poses)
         for link in range(nl):
             ready[link] = 0
             place(poses, links[link, LINK_BODY] * POSE, points, link, 1, world)
@@ -289,8 +289,8 @@ def distances(cfgs, ints, floats, doubles, pads, work, out, per_pair):
             if per_pair:
                 best[:] = np.inf
             if closer(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad, best):
-                _need(a, ready, links, poses, points, world)
-                _need(b, ready, links, poses, points, world)
+                need(a, ready, links, poses, points, world)
+                need(b, ready, links, poses, points, world)
                 _pair_best(a, b, pad, links, groups, nl, points, world, best)
             if per_pair:
                 for lane in range(count):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._files import write_bytes as write_bytes
+from .._text import MAX_BITS
+from .._text import short as short
 from ..errors import FormatError, InputError
-from ..spheres._model import MAX_BITS
-from ..spheres._model import short as short
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:

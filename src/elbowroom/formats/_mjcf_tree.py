@@ -17,8 +17,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._poses import as_wxyz_xyz
 from .._xml import parse_xml
 from ..errors import InputError
-from ..robot import Joint, Robot
-from ..robot._mjcf import motion
+from ..robot import Joint, Robot, joint_motion
 from ..typing import Matrix4
 
 WORLD = "world"
@@ -112,7 +111,7 @@ def _body_frame(
     for joint in reversed(chain):
         after = joint.T_joint_child @ after
         if joint.name in constants:
-            after = motion(joint.type, joint.axis, constants[joint.name]) @ after
+            after = joint_motion(joint.type, joint.axis, constants[joint.name]) @ after
         elif joint.type != "fixed":
             R_body_joint = after[:3, :3].T
             moving.append((joint, R_body_joint @ joint.axis, -R_body_joint @ after[:3, 3]))

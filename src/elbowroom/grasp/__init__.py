@@ -1,4 +1,4 @@
-"""Grasp geometry: hands with coupled joints, closures for lines, planes and cylinders, checks and pictures."""
+"""Grasp geometry: hands with coupled joints, closures for lines, planes and cylinders, checks."""
 
 from ._checks import GraspCheck as GraspCheck
 from ._checks import GraspChecker as GraspChecker
@@ -15,19 +15,15 @@ from ._hand import Actuator as Actuator
 from ._hand import Finger as Finger
 from ._hand import Hand as Hand
 from ._hand import UnknownFingerError as UnknownFingerError
+from ._hand import moving_joints as moving_joints
 from ._load import load_hand as load_hand
-from ._mujoco import floating_hand_spec as floating_hand_spec
-from ._mujoco import has_display as has_display
-from ._mujoco import render_grasp as render_grasp
-from ._mujoco import show_grasp as show_grasp
+from ._object import GraspedObject as GraspedObject
+from ._object import grasped_object as grasped_object
 from ._planner import GraspPlanner as GraspPlanner
 from ._planner import GraspRangeError as GraspRangeError
 from ._planner import Sweep as Sweep
-from ._plots import plot_grasp as plot_grasp
-from ._plots import plot_sweep as plot_sweep
-from ._plots import save_figure as save_figure
 from ._proportional import ClosureFigures as ClosureFigures
-from ._quality import Contact as Contact
+from ._quality import GraspContact as GraspContact
 from ._quality import GraspQuality as GraspQuality
 from ._quality import contacts_on_cylinder as contacts_on_cylinder
 from ._quality import contacts_on_mesh as contacts_on_mesh
@@ -35,11 +31,6 @@ from ._quality import contacts_on_sides as contacts_on_sides
 from ._quality import grasp_quality as grasp_quality
 from ._rh56 import revisions as revisions
 from ._rh56 import rh56_spec as rh56_spec
-from ._scene import DrawnObject as DrawnObject
-from ._scene import Piece as Piece
-from ._scene import drawn_object as drawn_object
-from ._scene import hand_bones as hand_bones
-from ._scene import hand_pieces as hand_pieces
 from ._selftest import SelfTest as SelfTest
 from ._selftest import self_test as self_test
 from ._tables import ExactFingers as ExactFingers
@@ -58,6 +49,7 @@ __all__ = [
     "Wrap",
     "ProportionalLaw",
     "UnknownFingerError",
+    "moving_joints",
     "revisions",
     "rh56_spec",
     "TableFingers",
@@ -69,6 +61,8 @@ __all__ = [
     "Sweep",
     "ClosureFigures",
     "GraspRangeError",
+    "GraspedObject",
+    "grasped_object",
     "self_test",
     "SelfTest",
     # execution
@@ -82,23 +76,10 @@ __all__ = [
     "contacts_on_cylinder",
     "grasp_quality",
     "GraspQuality",
-    "Contact",
+    "GraspContact",
     "GraspChecker",
     "GraspCheck",
     "rate_grasp",
     "best_grasp",
     "RatedGrasp",
-    # looking
-    "hand_pieces",
-    "hand_bones",
-    "drawn_object",
-    "DrawnObject",
-    "Piece",
-    "plot_grasp",
-    "plot_sweep",
-    "save_figure",
-    "floating_hand_spec",
-    "render_grasp",
-    "has_display",
-    "show_grasp",
 ]

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from ..errors import InputError
-from ..robot._types import frozen
 from ._grasp import Grasp, as_number, rotation
 from ._planner import GraspPlanner
 

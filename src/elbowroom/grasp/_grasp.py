@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from ..errors import InputError
-from ..robot._types import frozen
 from ..typing import Matrix4
 from ._hand import Hand
 from ._types import Mode

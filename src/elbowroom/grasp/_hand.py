@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from ..errors import InputError, UnknownNameError, shape_text, unknown
 from ..robot import Joint, Robot
-from ..robot._types import frozen
 from ._types import Opposition, ProportionalLaw, Wrap
 
 RANGE_TOLERANCE = 1e-9
@@ -137,20 +137,22 @@ class Hand:
     def tip_links(self, fingers: Iterable[str]) -> tuple[str, ...]:
         """Links that carry fingertips, and those that are fixed to them."""
         tips = [self.finger(name).tip_link for name in fingers]
-        fixed = [chain(self.robot, link) for link in tips]
-        others = [link for link in self.robot.link_names if chain(self.robot, link) in fixed]
+        fixed = [moving_joints(self.robot, link) for link in tips]
+        others = [link for link in self.robot.link_names if moving_joints(self.robot, link) in fixed]
         return tuple(dict.fromkeys((*tips, *others)))
 
     @cached_property
     def link_fingers(self) -> dict[str, str]:
         """The finger of every link that moves with one finger alone, links beyond its tip included."""
-        chains = {f.name: {joint.name for joint in chain(self.robot, f.tip_link)} for f in self.fingers}
+        chains = {
+            f.name: {joint.name for joint in moving_joints(self.robot, f.tip_link)} for f in self.fingers
+        }
         shared = {
             joint for name in chains for joint in chains[name] if sum(joint in c for c in chains.values()) > 1
         }
         owners: dict[str, str] = {}
         for link in self.robot.link_names:
-            moving = {joint.name for joint in chain(self.robot, link)} - shared
+            moving = {joint.name for joint in moving_joints(self.robot, link)} - shared
             for finger, joints in chains.items():
                 if moving & joints:
                     owners[link] = finger
@@ -245,7 +247,7 @@ class Hand:
         cfg = self.cfg(ctrl)
         if cfg.ndim > 1:
             return self.robot.tree.expand(cfg)
-        from ..robot._kernels import LANES, expand_lanes
+        from ..robot.kernels import LANES, expand_lanes
 
         tree, kernel = self.robot.tree, cast(Any, expand_lanes)
         q_full = np.zeros((len(tree.moving), LANES))
@@ -344,7 +346,9 @@ class Hand:
         """Which actuators (columns) move which tips (rows), from the tree."""
         moved = np.zeros((len(self.fingers), len(self.actuators)), dtype=bool)
         for row, finger in enumerate(self.fingers):
-            drivers = {driver_law(self.robot, joint)[0] for joint in chain(self.robot, finger.tip_link)}
+            drivers = {
+                driver_law(self.robot, joint)[0] for joint in moving_joints(self.robot, finger.tip_link)
+            }
             for column, actuator in enumerate(self.actuators):
                 moved[row, column] = actuator.joint in drivers
         return moved
@@ -371,7 +375,7 @@ def joints_above(robot: Robot, link: str) -> list[Joint]:
     return joints
 
 
-def chain(robot: Robot, link: str) -> list[Joint]:
+def moving_joints(robot: Robot, link: str) -> list[Joint]:
     """Moving joints between the root and a link."""
     return [joint for joint in reversed(joints_above(robot, link)) if joint.type != "fixed"]
 

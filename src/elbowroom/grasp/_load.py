@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ApproximationWarning, InputError, unknown
 from ..robot import Robot, load_robot
 from ._grasp import as_number
-from ._hand import Actuator, Finger, Hand, UnknownFingerError, chain
+from ._hand import Actuator, Finger, Hand, UnknownFingerError, moving_joints
 from ._known import KNOWN
 from ._rh56 import load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
@@ -163,7 +163,7 @@ def _finger(robot: Robot, name: str, tip: TipSpec, knuckle: TipSpec | None, radi
     if as_number(radius, f"{robot.name}: tip radius of {name!r}") < 0.0:
         raise InputError(f"{robot.name}: the tip radius of {name!r} must not be negative, found {radius}")
     tip_link, tip_point = _point(robot, tip, f"finger {name!r}")
-    joints = chain(robot, tip_link)
+    joints = moving_joints(robot, tip_link)
     if not joints:
         raise InputError(f"{robot.name}: finger {name!r}: no joint moves link {tip_link!r}")
     if knuckle is None:

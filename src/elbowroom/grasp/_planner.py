@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from ..errors import InputError, UnknownNameError, unknown
-from ..robot._types import frozen
 from ._grasp import Grasp, as_number, make_grasp
 from ._hand import Hand, UnknownFingerError
 from ._proportional import Proportional

@@ -18,8 +18,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import ConvexHull, QhullError
 
+from .._frozen import frozen
 from ..errors import InputError, shape_text
-from ..robot._types import frozen
 from ._grasp import Grasp, as_number
 
 FRICTION = 1.0
@@ -32,7 +32,7 @@ FLAT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class GraspContact:
     """A fingertip, or a link of a wrapping hand, on the object."""
 
     finger: str
@@ -49,7 +49,7 @@ class Contact:
 class GraspQuality:
     """What a set of contacts can hold."""
 
-    contacts: tuple[Contact, ...]
+    contacts: tuple[GraspContact, ...]
     force_closure: bool
     """Every wrench can be resisted."""
     epsilon: float
@@ -71,7 +71,7 @@ def contacts_on_mesh(
     vertices: Any,
     faces: Any,
     radii: Mapping[str, float] | None = None,
-) -> tuple[Contact, ...]:
+) -> tuple[GraspContact, ...]:
     """Contacts where fingertips are nearest to a mesh.
 
     Args:
@@ -88,7 +88,7 @@ def contacts_on_mesh(
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1)
     corners, normals = corners[length > 0], normals[length > 0] / length[length > 0, None]
-    contacts: list[Contact] = []
+    contacts: list[GraspContact] = []
     for name, tip in tips.items():
         nearest = closest_point(
             corners, np.broadcast_to(np.asarray(tip, dtype=np.float64), (len(corners), 3))
@@ -99,28 +99,28 @@ def contacts_on_mesh(
         k = int(np.argmax(np.where(ties, np.abs(side), -1.0)))
         sign = 1.0 if side[k] >= 0.0 else -1.0
         gap = float(sign * distance[k]) - (radii or {}).get(name, 0.0)
-        contacts.append(Contact(name, frozen(nearest[k].copy()), frozen(-normals[k]), gap))
+        contacts.append(GraspContact(name, frozen(nearest[k].copy()), frozen(-normals[k]), gap))
     return tuple(contacts)
 
 
-def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
+def contacts_on_sides(grasp: Grasp, height: float = 0.1) -> tuple[GraspContact, ...]:
     """Contacts on two parallel vertical sides (the object a line or plane grasp is planned for).
 
     Raises:
         InputError: the grasp is of a cylinder.
     """
     fingers, thumb = grasp.sides(height)
-    contacts: list[Contact] = []
+    contacts: list[GraspContact] = []
     for name, tip in grasp.to_world(height).tips_world.items():
         at_thumb = name == grasp.hand.thumb
         point = np.array([thumb if at_thumb else fingers, tip[1], tip[2]])
         normal = np.array([-1.0 if at_thumb else 1.0, 0.0, 0.0])
         gap = float(-normal @ (tip - point)) - grasp.hand.finger(name).tip_radius
-        contacts.append(Contact(name, frozen(point), frozen(normal), gap))
+        contacts.append(GraspContact(name, frozen(point), frozen(normal), gap))
     return tuple(contacts)
 
 
-def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ...]:
+def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[GraspContact, ...]:
     """Contacts of a wrapped cylinder (the object a smooth cylinder grasp is planned for), named by their links.
 
     Raises:
@@ -130,18 +130,18 @@ def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[Contact, ..
         raise InputError(f"{grasp!r} wraps no cylinder; its contacts are at the fingertips")
     level = as_number(height, "height")
     T = grasp.to_world(level).T_world_base
-    contacts: list[Contact] = []
+    contacts: list[GraspContact] = []
     for link, point in grasp.touching.items():
         place = T[:3, :3] @ point + T[:3, 3]
         inward = np.array([-place[0], 0.0, level - place[2]])  # the axis is along Y at that height
         distance = float(np.linalg.norm(inward))
         gap = distance - 0.5 * grasp.width
-        contacts.append(Contact(link, frozen(place), frozen(inward / distance), gap))
+        contacts.append(GraspContact(link, frozen(place), frozen(inward / distance), gap))
     return tuple(contacts)
 
 
 def grasp_quality(
-    contacts: tuple[Contact, ...],
+    contacts: tuple[GraspContact, ...],
     *,
     center: Any = None,
     scale: float | None = None,
@@ -188,7 +188,7 @@ def grasp_quality(
 
 
 def generators(
-    contact: Contact, center: np.ndarray, scale: float, friction: float, torsion: float, edges: int
+    contact: GraspContact, center: np.ndarray, scale: float, friction: float, torsion: float, edges: int
 ) -> Float[np.ndarray, "n 6"]:
     """Wrenches of one contact for unit normal force: cone edges, and the two torsional extremes."""
     n = contact.normal

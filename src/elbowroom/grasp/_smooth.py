@@ -24,8 +24,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .._cache import Arrays, cached
+from .._frozen import frozen
 from ..errors import InputError
-from ..robot._types import frozen
 from ._equations import TOLERANCE, Closure, Curve, State
 from ._hand import Hand
 from ._types import Opposition

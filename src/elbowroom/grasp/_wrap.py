@@ -19,8 +19,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.interpolate import PchipInterpolator
 
+from .._frozen import frozen
 from ..errors import InputError
-from ..robot._types import frozen
 from ._grasp import tilt_of, upright
 from ._hand import Hand, driver_law, joints_above, largest
 from ._types import Wrap

@@ -19,6 +19,7 @@ from ._collide import collide as collide
 from ._collide import collide_batch as collide_batch
 from ._collide import collide_scene as collide_scene
 from ._collide import collide_states as collide_states
+from ._collide import pack_meshes as pack_meshes
 from ._collide import query_bvh_pair as query_bvh_pair
 from ._collide import transform_aabb as transform_aabb
 from ._contact import ContactBatch as ContactBatch
@@ -26,6 +27,7 @@ from ._contact import Contacts as Contacts
 from ._contact import TriTriContact as TriTriContact
 from ._contact import mesh_mesh_contact as mesh_mesh_contact
 from ._contact import mesh_mesh_contact_batch as mesh_mesh_contact_batch
+from ._contact import mesh_mesh_deepest_triangle_contact as mesh_mesh_deepest_triangle_contact
 from ._contact import triangle_triangle_intersection as triangle_triangle_intersection
 from ._depth import Contact as Contact
 from ._depth import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
@@ -35,15 +37,13 @@ from ._distance import MeshDistance as MeshDistance
 from ._distance import distance as distance
 from ._distance import distance_batch as distance_batch
 from ._exact import ExactCollision as ExactCollision
-from ._exact import LinkContact as LinkContact
-from ._exact import LinkDistances as LinkDistances
 from ._manifold import Manifold as Manifold
 from ._manifold import contact_manifold as contact_manifold
 from ._mesh import TriangleMesh as TriangleMesh
 from ._shapes import Box as Box
 from ._shapes import Capsule as Capsule
+from ._shapes import ContactShape as ContactShape
 from ._shapes import HalfSpace as HalfSpace
-from ._shapes import Shape as Shape
 from ._shapes import Sphere as Sphere
 from ._shapes import detect_contact as detect_contact
 
@@ -59,11 +59,13 @@ __all__ = [
     "collide_states",
     "STATES",
     "Scene",
+    "pack_meshes",
     "mesh_mesh_contact",
     "mesh_mesh_contact_batch",
     "Contacts",
     "ContactBatch",
     "mesh_mesh_deepest_contact",
+    "mesh_mesh_deepest_triangle_contact",
     "separation_along",
     "Contact",
     "contact_manifold",
@@ -73,12 +75,10 @@ __all__ = [
     "MeshDistance",
     "DistanceBatch",
     "detect_contact",
-    "Shape",
+    "ContactShape",
     "Sphere",
     "Capsule",
     "Box",
     "HalfSpace",
     "ExactCollision",
-    "LinkContact",
-    "LinkDistances",
 ]

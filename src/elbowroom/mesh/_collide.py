@@ -1,8 +1,13 @@
 """Do posed meshes collide: one pose, many poses, many meshes.
 
-Solid semantics: closed, consistently wound meshes are solids, so one that lies wholly inside another collides with it
-(surfaces alone, as in Coal and FCL, would not meet). Open meshes are surfaces: nothing can be inside them. The
-option `solid=False` asks for surfaces only. Touching counts as colliding, to about 1e-13 of the scene's size.
+Closed meshes are solids, so one that lies wholly inside another collides with it (surfaces alone, as in Coal and FCL,
+would not meet). Open pieces are surfaces: nothing can be inside them. `contain=False` asks for surfaces only.
+
+Touching counts as colliding, so that no contact is missed by rounding; what is said to be apart is apart. With L the
+size of the scene (largest coordinates of both meshes plus the distance of their frames), gaps up to 1e-13 L count as
+touching, and up to 1e-10 L for any two triangles of ordinary shape and position. Separating directions of thin
+triangles and of almost parallel edges are inexact: there gaps up to 1e-6 L or, for triangles of length l and width w
+below 1e-6 l, up to 1e-12 L l / w count as touching. Needles of 1 m by 1 um are told apart for sure beyond some 2 um.
 """
 
 from __future__ import annotations
@@ -66,7 +71,7 @@ def query_bvh_pair(
     return np.stack([a.order[found[:n] >> 32], b.order[found[:n] & 0xFFFFFFFF]], axis=1)
 
 
-def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: bool = True) -> bool:
+def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True) -> bool:
     """Does mesh `a` at `T_a` collide with mesh `b` at `T_b`?
 
     Args:
@@ -74,26 +79,26 @@ def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: bool
         T_a: its pose in the world, `(7,)` wxyz_xyz or `(4, 4)`; None for the identity.
         b: second mesh.
         T_b: its pose.
-        solid: closed meshes are solids, so that containment counts; False compares surfaces only.
+        contain: closed meshes are solids, so that containment counts; False compares surfaces only.
     """
-    return bool(collide_states(a, T_a, b, T_b, solid=solid)[0])
+    return bool(collide_states(a, T_a, b, T_b, contain=contain)[0])
 
 
 def collide_batch(
-    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, solid: bool = True
+    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, contain: bool = True
 ) -> Bool[np.ndarray, "n"]:
     """`collide` for a stack of poses in one call; a single pose goes with every pose of the other stack."""
-    return collide_states(a, Ts_a, b, Ts_b, solid=solid) > 0
+    return collide_states(a, Ts_a, b, Ts_b, contain=contain) > 0
 
 
 def collide_states(
-    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, solid: bool = True
+    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, contain: bool = True
 ) -> Int[np.ndarray, "n"]:
     """Like `collide_batch`, but says how: 0 apart, 1 surfaces meet, 2 `a` inside `b`, 3 `b` inside `a` (`STATES`)."""
     check_meshes(a, b)
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     out = np.zeros(n, np.uint8)
-    batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, out, bool(solid))
+    batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, out, bool(contain))
     return out
 
 
@@ -120,24 +125,24 @@ class Scene:
         freeze(self.pairs)
         if not self.meshes:
             raise InputError("meshes: expected at least one, found none")
-        self._nodes, self._triangles, self._roots = _concatenate(self.meshes)
+        self._nodes, self._triangles, self._roots = pack_meshes(self.meshes)
 
     def states(
-        self, poses: Any, *, solid: bool = True, first_only: bool = False
+        self, poses: Any, *, contain: bool = True, first_only: bool = False
     ) -> Int[np.ndarray, "n pairs"]:
         """State of every pair in every pose: see `STATES`.
 
         Args:
             poses: `(n, meshes, 7)` or `(n, meshes, 4, 4)`.
-            solid: see `collide`.
+            contain: see `collide`.
             first_only: stop at the first colliding pair of each pose; the other pairs may then be reported apart.
         """
         rows = scene_rows(poses, len(self.meshes))
         out = np.zeros((len(rows), len(self.pairs)), np.uint8)
-        self.states_into(rows, out, solid=solid, first_only=first_only)
+        self.states_into(rows, out, contain=contain, first_only=first_only)
         return out
 
-    def states_into(self, rows: np.ndarray, out: np.ndarray, *, solid: bool, first_only: bool) -> None:
+    def states_into(self, rows: np.ndarray, out: np.ndarray, *, contain: bool, first_only: bool) -> None:
         """`states` on packed poses `(n, meshes, 12)` into a given array; releases the interpreter lock."""
         if len(self.pairs) and len(rows):
             scene_states(
@@ -147,13 +152,13 @@ class Scene:
                 rows,
                 self.pairs,
                 out,
-                bool(solid),
+                bool(contain),
                 bool(first_only),
             )
 
 
 def collide_scene(
-    meshes: Sequence[TriangleMesh], poses: Any, pairs: Any = None, *, solid: bool = True
+    meshes: Sequence[TriangleMesh], poses: Any, pairs: Any = None, *, contain: bool = True
 ) -> Bool[np.ndarray, "n pairs"]:
     """Do the pairs of many meshes collide, in each of many poses?
 
@@ -161,9 +166,9 @@ def collide_scene(
         meshes: the meshes.
         poses: `(n, meshes, 7)` or `(n, meshes, 4, 4)`.
         pairs: `(k, 2)` mesh numbers; all pairs when omitted. To ask again with other poses, keep a `Scene`.
-        solid: see `collide`.
+        contain: see `collide`.
     """
-    return Scene(meshes, pairs).states(poses, solid=solid) > 0
+    return Scene(meshes, pairs).states(poses, contain=contain) > 0
 
 
 def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
@@ -177,8 +182,13 @@ def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
     return pose_rows(array.reshape(-1, *tail), "poses")[0].reshape(len(array), n_meshes, 12)
 
 
-def _concatenate(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One node array and one triangle array for all meshes, with absolute row numbers."""
+def pack_meshes(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One node array and one triangle array for all meshes, with absolute row numbers, and the rows of the roots."""
+    if not meshes:
+        meshes = (
+            TriangleMesh.box((1.0, 1.0, 1.0)),
+        )  # kernels take arrays of rows, none of which is then named
+        return (*pack_meshes(meshes)[:2], np.zeros(0, np.int64))
     roots = np.zeros(len(meshes), np.int64)
     nodes: list[np.ndarray] = []
     node_row, triangle_row = 0, 0

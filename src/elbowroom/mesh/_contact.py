@@ -2,7 +2,8 @@
 
 A contact of two triangles has the normal along which they part with the least motion, by separating axes. Its depth is
 that of the two triangles, here called `triangle_depth`: it says little about the meshes (two cubes of 12 triangles that
-overlap by 0.1 have triangle depths near 1). For the meshes as wholes see `mesh_mesh_deepest_contact`.
+overlap by 0.1 have triangle depths near 1). `mesh_mesh_deepest_triangle_contact` is the deepest of them; for the meshes
+as wholes see `mesh_mesh_deepest_contact`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..errors import InputError
 from ._frames import broadcast_rows, one_row
 from ._kernels_batch import CONTACT_WIDTH, batch_contacts
 from ._kernels_contact import triangle_contact
+from ._kernels_deepest import deepest_triangles
 from ._kernels_query import TOUCH
 from ._kernels_tritri import triangles_meet
 from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes, freeze
@@ -127,6 +129,39 @@ def mesh_mesh_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any) -> C
     one_row(T_a, "T_a")
     one_row(T_b, "T_b")
     return mesh_mesh_contact_batch(a, T_a, b, T_b).contacts
+
+
+def mesh_mesh_deepest_triangle_contact(
+    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any
+) -> TriTriContact | None:
+    """The pair of triangles that are deepest in each other, in the world frame; None when no triangles meet.
+
+    The largest of `mesh_mesh_contact(...).depths`, found without making the other contacts. Moving B by the depth parts
+    these two triangles, not the meshes: for those see `mesh_mesh_deepest_contact`, which takes longer. Surfaces only.
+    """
+    check_meshes(a, b)
+    kind, row = deepest_row(a, one_row(T_a, "T_a")[0], b, one_row(T_b, "T_b")[0])
+    if kind < 0:
+        return None
+    point, normal = row[:3].copy(), row[3:6].copy()
+    freeze(point, normal)
+    tri_a, tri_b = int(a.order[int(row[7])]), int(b.order[int(row[8])])
+    return TriTriContact(point, normal, float(row[6]), KINDS[kind], tri_a, tri_b)
+
+
+def deepest_row(
+    a: TriangleMesh, row_a: np.ndarray, b: TriangleMesh, row_b: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """Kind (-1 for none) and contact row, triangles in leaf order, of the deepest pair of triangles at packed poses."""
+    row = np.zeros((1, CONTACT_WIDTH))
+    work = _workspace
+    while True:
+        kind, more = deepest_triangles(
+            a.packed, a.triangles, b.packed, b.triangles, row_a, row_b, work.found, row
+        )
+        if not more:
+            return kind, row[0]
+        work.found = np.empty(2 * more, np.int64)
 
 
 def mesh_mesh_contact_batch(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> ContactBatch:

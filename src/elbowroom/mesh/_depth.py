@@ -1,12 +1,12 @@
 """How deep two meshes are in each other, as wholes: the translation that separates them.
 
 For a direction the first separating translation is computed from the exact sliding intervals of triangle pairs (see
-`_kernels_sweep`); the directions themselves are searched: contact normals, face normals, area vectors, centre line,
-axes, each followed down to a local minimum (see `_kernels_depth`).
+`_kernels_sweep`). The direction of two convex meshes with few edges is found by enumeration, that of others by a search
+(see `_directions` and `_kernels_depth`).
 
 Guaranteed: B moved by (depth + 1e-6) * normal is apart from A, and B moved by less than depth * normal is not (gaps
-narrower than 2e-6 m excepted). The depth is never below the least separating translation. Not guaranteed: that no other
-direction would do with less. Convex pairs agree with EPA in the tests.
+narrower than 2e-6 m excepted). The depth is never below the least separating translation. Exchanging A and B gives the
+same depth. Not guaranteed, unless both meshes are convex: that no other direction would do with less.
 """
 
 from __future__ import annotations
@@ -18,20 +18,13 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import InputError
-from ._collide import STATES, collide_states
-from ._contact import contact_table
-from ._frames import one_row
+from ._collide import STATES
+from ._contact import contact_table, deepest_row
+from ._directions import CONTACTS, convex_pair, search_directions
+from ._frames import one_row, row_matrix
+from ._kernels_batch import SURFACES, batch_states
 from ._kernels_depth import least_separation, separations
 from ._mesh import TriangleMesh, check_meshes, freeze
-
-MAX_STARTS = 96
-"""Start directions of the search at most."""
-HULL_FACES = 8
-"""Face normals and edge crosses of the convex hulls taken as start directions: those with the least overlap."""
-MAX_CROSSES = 2000
-"""Pairs of hull edges up to which all their crosses are tried."""
-SPREADS = (0.3, 0.1, 0.03, 0.01)
-"""Sizes (radians, roughly) of the offsets tried around the best direction at the end, eight of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +52,7 @@ class Contact:
 
 
 def mesh_mesh_deepest_contact(
-    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: bool = True
+    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True
 ) -> Contact | None:
     """The penetration of two meshes as wholes, or None when they do not collide.
 
@@ -68,51 +61,63 @@ def mesh_mesh_deepest_contact(
         T_a: its pose in the world, `(7,)` or `(4, 4)`; None for the identity.
         b: second mesh.
         T_b: its pose.
-        solid: closed meshes are solids: they must come out of each other altogether.
+        contain: closed meshes are solids: they must come out of each other altogether.
     """
     check_meshes(a, b)
     rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
-    if _rank(b) < _rank(a):  # always ask the same question of a pair, whatever the order
-        other = mesh_mesh_deepest_contact(b, T_b, a, T_a, solid=solid)
+    if _rank(b, rows_b) < _rank(a, rows_a):  # always ask the same question of a pair, whatever the order
+        other = _deepest(b, rows_b, a, rows_a, contain)
         return None if other is None else flipped(other)
-    state = int(collide_states(a, T_a, b, T_b, solid=solid)[0])
-    if state == 0:
+    return _deepest(a, rows_a, b, rows_b, contain)
+
+
+def _deepest(
+    a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray, contain: bool
+) -> Contact | None:
+    """`mesh_mesh_deepest_contact` at packed poses `(1, 12)`, the order given."""
+    row_a, row_b = rows_a[0], rows_b[0]
+    kind, touch = deepest_row(a, row_a, b, row_b)
+    states = np.array([SURFACES if kind >= 0 else 0], np.uint8)
+    if kind < 0 and contain:
+        batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, states, True)
+    if states[0] == 0:
         return None
-    table = contact_table(a, T_a, b, T_b)[0].copy()
-    rotation, shift = rows_a[0, :9].reshape(3, 3), rows_a[0, 9:]
-    starts = _start_directions(a, b, rotation, rows_b[0], shift, table)
-    found = np.zeros(14)
-    ceiling = _ceiling(a, b, rows_a[0], rows_b[0])
+    rotation, shift = row_a[:9].reshape(3, 3), row_a[9:]
+    R, t = rotation.T @ row_b[:9].reshape(3, 3), rotation.T @ (row_b[9:] - shift)
+    normals = np.empty((0, 3)) if kind < 0 or convex_pair(a, b) else _contact_normals(a, row_a, b, row_b)
+    search = search_directions(a, b, R, t, normals)
+    found = np.zeros(11)
     depth = least_separation(
         a.packed,
         a.triangles,
         b.packed,
         b.triangles,
-        rows_a[0],
-        rows_b[0],
-        starts,
-        OFFSETS,
-        ceiling,
-        bool(solid),
+        row_a,
+        row_b,
+        search.starts,
+        search.scan,
+        search.spread,
+        search.begin,
+        _ceiling(a, b, row_a, row_b),
+        bool(contain),
         found,
     )
     normal = rotation @ found[:3]
     normal /= np.linalg.norm(normal)
-    if found[3] >= 0:
-        point_a = rotation @ found[8:11] + shift
-        tri_a, tri_b = int(a.order[int(found[3])]), int(b.order[int(found[4])])
-    else:  # touching only: no triangle pair holds them together
-        point_a = table[0, :3].copy()
-        tri_a, tri_b = int(a.order[int(table[0, 7])]), int(b.order[int(table[0, 8])])
+    pair, point_a = found[3:5], rotation @ found[8:11] + shift
+    if found[3] < 0:  # touching only: no triangle pair holds them together
+        pair, point_a = touch[7:9], touch[:3].copy()
+    tri_a, tri_b = int(a.order[int(pair[0])]), int(b.order[int(pair[1])])
     point_b = point_a - depth * normal
     point = 0.5 * (point_a + point_b)
     freeze(point, normal, point_a, point_b)
-    triangle_depth = float(table[:, 6].max(initial=0.0))
-    return Contact(point, normal, float(depth), point_a, point_b, triangle_depth, tri_a, tri_b, STATES[state])
+    return Contact(
+        point, normal, float(depth), point_a, point_b, float(touch[6]), tri_a, tri_b, STATES[states[0]]
+    )
 
 
 def separation_along(
-    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, directions: Any, *, solid: bool = True
+    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, directions: Any, *, contain: bool = True
 ) -> Float[np.ndarray, "n"]:
     """First separating translation of `b` along each direction.
 
@@ -125,7 +130,7 @@ def separation_along(
         b: second mesh, moved.
         T_b: its pose.
         directions: `(n, 3)` vectors in the world frame; their length does not matter.
-        solid: see `collide`.
+        contain: see `collide`.
 
     Returns:
         Metres, not negative; 0 where they are apart already.
@@ -142,7 +147,7 @@ def separation_along(
     local = np.ascontiguousarray((d / length) @ rows_a[0, :9].reshape(3, 3))
     ceiling = _ceiling(a, b, rows_a[0], rows_b[0])
     separations(
-        a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], local, ceiling, bool(solid), out
+        a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], local, ceiling, bool(contain), out
     )
     return out
 
@@ -155,9 +160,9 @@ def flipped(c: Contact) -> Contact:
     return Contact(c.point, normal, c.depth, c.point_b, c.point_a, c.triangle_depth, c.tri_b, c.tri_a, state)
 
 
-def _rank(mesh: TriangleMesh) -> tuple[float, ...]:
-    """An order of meshes by their shape: number of triangles, then bounding box."""
-    return (float(len(mesh.faces)), *mesh.nodes[1, :6].tolist())
+def _rank(mesh: TriangleMesh, rows: np.ndarray) -> tuple[int, bytes, list[float]]:
+    """An order of posed meshes: number of triangles, then which triangles, then the pose."""
+    return len(mesh.faces), mesh.digest, rows[0].tolist()
 
 
 def _ceiling(a: TriangleMesh, b: TriangleMesh, row_a: np.ndarray, row_b: np.ndarray) -> float:
@@ -167,86 +172,24 @@ def _ceiling(a: TriangleMesh, b: TriangleMesh, row_a: np.ndarray, row_b: np.ndar
     return 1.001 * (a.radius + b.radius + float(np.linalg.norm(center_a - center_b))) + 1e-5
 
 
-def _start_directions(
-    a: TriangleMesh, b: TriangleMesh, R_a: np.ndarray, row_b: np.ndarray, t_a: np.ndarray, table: np.ndarray
-) -> np.ndarray:
-    """Unit vectors in A's frame to start from, the most promising first, without near duplicates."""
-    R = R_a.T @ row_b[:9].reshape(3, 3)
-    line = R @ b.center + R_a.T @ (row_b[9:] - t_a) - a.center
-    groups = [_hull_directions(a, b, R, R_a.T @ (row_b[9:] - t_a)), line[None]]
-    if len(table):
-        pick = np.linspace(0, len(table) - 1, min(len(table), 16)).astype(np.int64)
-        normal_a = face_normals(a.triangles[table[:, 7].astype(np.int64)])
-        normal_b = face_normals(b.triangles[table[:, 8].astype(np.int64)]) @ R.T
-        mean = (normal_a - normal_b).sum(axis=0)
-        groups += [mean[None], normal_a[pick], -normal_b[pick], table[pick, 3:6] @ R_a]
-        if not (a.solid and b.solid):
-            groups += [-mean[None], -normal_a[pick], normal_b[pick]]
-    groups += [LATTICE, R.T, -R.T]
-    directions = np.concatenate(groups)
-    length = np.linalg.norm(directions, axis=1)
-    directions = directions[length > 1e-12] / length[length > 1e-12, None]
-    _, first = np.unique(np.round(directions, 2), axis=0, return_index=True)
-    chosen = directions[np.sort(first)]
-    if len(chosen) > MAX_STARTS:
-        tail = len(LATTICE) + 6
-        chosen = np.concatenate([chosen[: MAX_STARTS - tail], chosen[-tail:]])
-    return np.ascontiguousarray(chosen)
-
-
-def _hull_directions(a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Directions along which the convex hulls overlap less than along their neighbours, and the best hull faces."""
-    (points_a, normals_a, edges_a), (points_b, normals_b, edges_b) = a.hull, b.hull
-    directions = np.concatenate([FIBONACCI, normals_a, -normals_b @ R.T, _crosses(edges_a, edges_b @ R.T)])
-    high = (directions @ points_a.T).max(axis=1)
-    low = (directions @ (R @ points_b.T)).min(axis=1) + directions @ t
-    overlap = high - low
-    even = overlap[: len(FIBONACCI)]
-    valleys = np.flatnonzero(even <= even[NEIGHBOURS].min(axis=1))
-    faces = len(FIBONACCI) + np.argsort(overlap[len(FIBONACCI) :])[:HULL_FACES]
-    chosen = np.concatenate([valleys, faces])
-    return directions[chosen[np.argsort(overlap[chosen])]]
-
-
-def _crosses(edges_a: np.ndarray, edges_b: np.ndarray) -> np.ndarray:
-    """Both unit normals of every pair of edge directions, when there are few enough pairs."""
-    if len(edges_a) * len(edges_b) > MAX_CROSSES:
-        return np.empty((0, 3))
-    n = np.cross(edges_a[:, None], edges_b[None]).reshape(-1, 3)
-    length = np.linalg.norm(n, axis=1)
-    n = n[length > 1e-6] / length[length > 1e-6, None]
-    return np.concatenate([n, -n])
+def _contact_normals(
+    a: TriangleMesh, row_a: np.ndarray, b: TriangleMesh, row_b: np.ndarray
+) -> Float[np.ndarray, "n 3"]:
+    """Normals of some contacts and of their triangles, and the sum of the latter over all contacts, in A's frame."""
+    table = contact_table(a, row_matrix(row_a), b, row_matrix(row_b))[0]
+    R_a, R_b = row_a[:9].reshape(3, 3), row_b[:9].reshape(3, 3)
+    normal_a = face_normals(a.triangles[table[:, 7].astype(np.int64)])
+    normal_b = face_normals(b.triangles[table[:, 8].astype(np.int64)]) @ (R_a.T @ R_b).T
+    mean = (normal_a - normal_b).sum(axis=0)[None]
+    pick = np.linspace(0, len(table) - 1, min(len(table), CONTACTS)).astype(np.int64)
+    groups = [mean, normal_a[pick], -normal_b[pick], table[pick, 3:6] @ R_a]
+    if not (a.closed and b.closed):  # an open surface may be left to both sides
+        groups += [-mean, -normal_a[pick], normal_b[pick]]
+    return np.concatenate(groups)
 
 
 def face_normals(triangles: np.ndarray) -> np.ndarray:
+    """Unit normals of triangles (n, 9); zero where there is none."""
     n = np.cross(triangles[:, 3:6] - triangles[:, :3], triangles[:, 6:9] - triangles[:, :3])
     length = np.linalg.norm(n, axis=1, keepdims=True)
     return n / np.where(length > 0, length, 1.0)
-
-
-def _lattice() -> np.ndarray:
-    steps = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)]
-    return np.array(steps, dtype=np.float64)
-
-
-def _offsets() -> np.ndarray:
-    rng = np.random.default_rng(0)
-    return np.concatenate([size * rng.normal(size=(8, 3)) for size in SPREADS])
-
-
-def _fibonacci(n: int) -> np.ndarray:
-    k = np.arange(n) + 0.5
-    z = 1.0 - 2.0 * k / n
-    turn = np.pi * (1.0 + np.sqrt(5.0)) * k
-    r = np.sqrt(1.0 - z * z)
-    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
-
-
-FIBONACCI = _fibonacci(500)
-"""Directions spread evenly over the sphere, some 9 degrees apart."""
-NEIGHBOURS = np.argsort(-(FIBONACCI @ FIBONACCI.T), axis=1)[:, 1:7]
-"""The six nearest others of every direction of `FIBONACCI`."""
-LATTICE = _lattice()
-"""The 26 directions to the neighbours in a cubic lattice."""
-OFFSETS = _offsets()
-"""Offsets tried around the best direction: fixed, nothing is random."""

@@ -58,7 +58,7 @@ class DistanceBatch:
         return len(self.distances)
 
 
-def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: bool = True) -> MeshDistance:
+def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True) -> MeshDistance:
     """Signed distance of two posed meshes.
 
     Args:
@@ -66,11 +66,11 @@ def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: boo
         T_a: its pose in the world, `(7,)` or `(4, 4)`; None for the identity.
         b: second mesh.
         T_b: its pose.
-        solid: closed meshes are solids: containment is penetration.
+        contain: closed meshes are solids: containment is penetration.
     """
     one_row(T_a, "T_a")
     one_row(T_b, "T_b")
-    many = distance_batch(a, T_a, b, T_b, solid=solid)
+    many = distance_batch(a, T_a, b, T_b, contain=contain)
     return MeshDistance(
         float(many.distances[0]),
         many.points_a[0],
@@ -82,7 +82,7 @@ def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, solid: boo
 
 
 def distance_batch(
-    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, solid: bool = True, signed: bool = True
+    a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, contain: bool = True, signed: bool = True
 ) -> DistanceBatch:
     """`distance` for a stack of poses in one call.
 
@@ -91,7 +91,7 @@ def distance_batch(
         Ts_a: its poses.
         b: second mesh.
         Ts_b: its poses.
-        solid: closed meshes are solids.
+        contain: closed meshes are solids.
         signed: False reports 0 for colliding poses (points and normals NaN, triangles -1) instead of searching the
             depth, which costs milliseconds where a distance costs microseconds.
     """
@@ -99,7 +99,7 @@ def distance_batch(
     rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
     states, out = np.zeros(n, np.uint8), np.full((n, 9), np.nan)
     out[:, 0], out[:, 7:] = 0.0, -1
-    batch_distances(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, states, out, bool(solid))
+    batch_distances(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, states, out, bool(contain))
     apart = states == 0
     tri_a, tri_b = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     tri_a[apart], tri_b[apart] = (
@@ -115,7 +115,7 @@ def distance_batch(
     if signed:
         for i in np.flatnonzero(~apart):
             row_a, row_b = rows_a[i % len(rows_a)], rows_b[i % len(rows_b)]
-            contact = mesh_mesh_deepest_contact(a, row_matrix(row_a), b, row_matrix(row_b), solid=solid)
+            contact = mesh_mesh_deepest_contact(a, row_matrix(row_a), b, row_matrix(row_b), contain=contain)
             assert contact is not None  # the state said so
             distances[i], normals[i] = -contact.depth, contact.normal
             points_a[i], points_b[i] = contact.point_a, contact.point_b

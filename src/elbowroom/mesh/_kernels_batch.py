@@ -1,7 +1,7 @@
 """Kernels behind the public calls: many poses of one pair, many pairs of a scene, contacts as rows.
 
 The state of a pair is 0 (apart), 1 (the surfaces meet), 2 (a part of A is inside B) or 3 (a part of B is inside A);
-2 and 3 are looked for only between closed meshes and only where the surfaces do not meet.
+2 and 3 are looked for only with closed pieces and only where the surfaces do not meet.
 
 Constants handed to other kernels are wrapped (`np.int64(1)`): numba would compile a version for each literal.
 """
@@ -30,9 +30,9 @@ from ._kernels_lanes import (
 )
 from ._kernels_query import (
     FASTMATH,
+    HEADER_CLOSED,
     HEADER_FIRST_REP,
     HEADER_REPS,
-    HEADER_SOLID,
     SCRATCH_ROWS,
     inverse_pose,
     pose_triangle,
@@ -70,7 +70,15 @@ def spheres_apart(na, ra, nb, rb, rel):
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def boxes_apart(na, ra, nb, rb, rel):
     """Does an axis of one of the two root boxes separate them? Cheaper than setting up a walk that ends at once."""
-    tol = touch_tolerance(na, ra, nb, rb, rel)
+    return box_gap(na, ra, nb, rb, rel, touch_tolerance(na, ra, nb, rb, rel)) > 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def box_gap(na, ra, nb, rb, rel, tol):
+    """Largest gap between the two root boxes, grown by `tol`, along an axis of one of them.
+
+    Where it is negative, moving along that axis by as much parts the boxes and what is in them.
+    """
     x, y, z = nb[rb, 0], nb[rb, 1], nb[rb, 2]
     dx = rel[0] * x + rel[1] * y + rel[2] * z + rel[9] - na[ra, 0]
     dy = rel[3] * x + rel[4] * y + rel[5] * z + rel[10] - na[ra, 1]
@@ -85,18 +93,17 @@ def boxes_apart(na, ra, nb, rb, rel):
     u = abs(rel[0] * dx + rel[3] * dy + rel[6] * dz) - hx
     v = abs(rel[1] * dx + rel[4] * dy + rel[7] * dz) - hy
     w = abs(rel[2] * dx + rel[5] * dy + rel[8] * dz) - hz
-    gap = max(
+    return max(
         gap,
         u - abs(rel[0]) * gx - abs(rel[3]) * gy - abs(rel[6]) * gz,
         v - abs(rel[1]) * gx - abs(rel[4]) * gy - abs(rel[7]) * gz,
         w - abs(rel[2]) * gx - abs(rel[5]) * gy - abs(rel[8]) * gz,
     )
-    return gap > 0.0
 
 
 @njit(cache=True, error_model="numpy")
 def part_inside(na, ta, ra, nb, tb, rb, inv, stack):
-    """Is one of A's components (by its stored point) inside the closed mesh B? `inv` maps A's frame into B's."""
+    """Is one of A's components (by its stored point) inside the closed pieces of B? `inv` maps A's frame into B's."""
     first = int(na[ra - 1, HEADER_FIRST_REP])
     for i in range(first, first + int(na[ra - 1, HEADER_REPS])):
         x, y, z = ta[i, 0], ta[i, 1], ta[i, 2]
@@ -111,22 +118,23 @@ def part_inside(na, ta, ra, nb, tb, rb, inv, stack):
 @njit(cache=True, error_model="numpy")
 def containment(na, ta, ra, nb, tb, rb, rel, inv, stack):
     """State of a pair whose surfaces do not meet: A_IN_B, B_IN_A or APART."""
-    if nb[rb - 1, HEADER_SOLID] > 0.0 and part_inside(na, ta, ra, nb, tb, rb, inv, stack):
+    if nb[rb - 1, HEADER_CLOSED] > 0.0 and part_inside(na, ta, ra, nb, tb, rb, inv, stack):
         return A_IN_B
-    if na[ra - 1, HEADER_SOLID] > 0.0 and part_inside(nb, tb, rb, na, ta, ra, rel, stack):
+    if na[ra - 1, HEADER_CLOSED] > 0.0 and part_inside(nb, tb, rb, na, ta, ra, rel, stack):
         return B_IN_A
     return APART
 
 
 @njit(cache=True, error_model="numpy")
-def pair_state(na, ta, ra, nb, tb, rb, rel, inv, stack, codes, scratch, w, solid):
+def pair_state(na, ta, ra, nb, tb, rb, rel, inv, stack, codes, scratch, w, contain):
     """State of one posed pair; `inv` is filled here."""
     if spheres_apart(na, ra, nb, rb, rel) or boxes_apart(na, ra, nb, rb, rel):
         return APART
     inverse_pose(rel, inv)
-    if walk(na, ta, ra, nb, tb, rb, rel, inv, stack, stack, codes, scratch, w, np.int64(0)) > 0:
+    tol = touch_tolerance(na, ra, nb, rb, rel)
+    if walk(na, ta, ra, nb, tb, rb, rel, inv, tol, stack, stack, codes, scratch, w, np.int64(0)) > 0:
         return SURFACES
-    if solid:
+    if contain:
         return containment(na, ta, ra, nb, tb, rb, rel, inv, stack)
     return APART
 
@@ -141,18 +149,18 @@ def walk_scratch():
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def batch_states(na, ta, nb, tb, poses_a, poses_b, out, solid):
+def batch_states(na, ta, nb, tb, poses_a, poses_b, out, contain):
     """State of one pair of meshes in every pose; pose arrays are (n, 12) or (1, 12)."""
     root = np.int64(1)
     step_a, step_b = int(poses_a.shape[0] > 1), int(poses_b.shape[0] > 1)
     stack, codes, scratch, w, rel, inv = walk_scratch()
     for i in range(out.shape[0]):
         relative_pose(poses_a[step_a * i], poses_b[step_b * i], rel)
-        out[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
+        out[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, contain)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def scene_states(nodes, tris, roots, poses, pairs, out, solid, first_only):
+def scene_states(nodes, tris, roots, poses, pairs, out, contain, first_only):
     """State of every pair of a scene in every pose.
 
     `poses` (n, meshes, 12), `pairs` (k, 2), `out` (n, k). With `first_only`, the pairs after the first that is not
@@ -167,7 +175,7 @@ def scene_states(nodes, tris, roots, poses, pairs, out, solid, first_only):
             a, b = pairs[k, 0], pairs[k, 1]
             relative_pose(poses[i, a], poses[i, b], rel)
             out[i, k] = pair_state(
-                nodes, tris, roots[a], nodes, tris, roots[b], rel, inv, stack, codes, scratch, w, solid
+                nodes, tris, roots[a], nodes, tris, roots[b], rel, inv, stack, codes, scratch, w, contain
             )
             if first_only and out[i, k] != APART:
                 last = k
@@ -175,7 +183,8 @@ def scene_states(nodes, tris, roots, poses, pairs, out, solid, first_only):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _to_world(pose, rows, i):
+def to_world(pose, rows, i):
+    """Move the point and the normal of contact row `i` into the world."""
     for c in range(0, 6, 3):
         x, y, z = rows[i, c], rows[i, c + 1], rows[i, c + 2]
         shift = 1.0 if c == 0 else 0.0
@@ -207,7 +216,7 @@ def write_contacts(ta, hits, names, n, answers, pose_a, w, rows, start):
             px, py, pz = face_point(w, kind, x, y, z, depth)
         rows[row, 0], rows[row, 1], rows[row, 2] = px + ta[i, 0], py + ta[i, 1], pz + ta[i, 2]
         rows[row, 3], rows[row, 4], rows[row, 5], rows[row, 6] = x, y, z, depth
-        _to_world(pose_a, rows, row)
+        to_world(pose_a, rows, row)
         rows[row, 7] = i
         rows[row, 8] = names[h] & 0xFFFFFFFF
 
@@ -264,7 +273,8 @@ def batch_contacts(na, ta, nb, tb, poses_a, poses_b, begin, starts, found, rows)
         if spheres_apart(na, root, nb, root, rel):
             continue
         inverse_pose(rel, inv)
-        n = walk(na, ta, root, nb, tb, root, rel, inv, stack, found, codes, scratch, w, collect)
+        tol = touch_tolerance(na, root, nb, root, rel)
+        n = walk(na, ta, root, nb, tb, root, rel, inv, tol, stack, found, codes, scratch, w, collect)
         if n > found.shape[0]:
             return i, n, 0
         pose_a, start = poses_a[step_a * i], starts[i]
@@ -282,7 +292,8 @@ def close_pairs(na, ta, nb, tb, pose_a, pose_b, found):
     relative_pose(pose_a, pose_b, rel)
     inverse_pose(rel, inv)
     root, collect = np.int64(1), np.int64(1)
-    return walk(na, ta, root, nb, tb, root, rel, inv, stack, found, codes, scratch, w, collect)
+    tol = touch_tolerance(na, root, nb, root, rel)
+    return walk(na, ta, root, nb, tb, root, rel, inv, tol, stack, found, codes, scratch, w, collect)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -1,9 +1,7 @@
-"""Kernels that turn a triangle soup into topology facts and a bounding volume tree.
+"""Kernels that build a bounding volume tree over a triangle soup.
 
-Vertices are merged by exact coordinates with an open-addressing hash table; a mesh bounds a solid when every
-directed edge is balanced by its reverse (the boundary of the chain of triangles is zero). The tree is a binary
-AABB tree split by the binned surface area heuristic (Wald, "On fast construction of SAH-based bounding volume
-hierarchies", 2007). Boxes hold their triangles to rounding: centre and half extents are rounded float64.
+It is a binary AABB tree split by the binned surface area heuristic (Wald, "On fast construction of SAH-based bounding
+volume hierarchies", 2007). Boxes hold their triangles to rounding: centre and half extents are rounded float64.
 """
 
 # pyright: basic
@@ -24,105 +22,8 @@ NO_SLAB = 1e300
 """Half thickness of a node without a slab; its normal is zero, so the slab never separates."""
 NODE_WIDTH = 16
 """Numbers in a node row."""
-MIX_A, MIX_B, MIX_C = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-"""Odd 64-bit constants that spread the coordinates over the hash table."""
-
-
-@njit(cache=True, error_model="numpy")
-def _table_size(entries):
-    """Slots of a hash table that is at most half full: a power of two."""
-    size = 16
-    while size < 2 * entries:
-        size *= 2
-    return size
-
-
-@njit(cache=True, error_model="numpy")
-def merge_vertices(bits):
-    """Number the distinct rows of `bits` (n, 3) uint64, the bit patterns of coordinates without negative zeros."""
-    n = bits.shape[0]
-    size = _table_size(n)
-    mask = np.uint64(size - 1)
-    table = np.full(size, -1, np.int64)
-    label = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
-        h = bits[i, 0] * np.uint64(MIX_A) + bits[i, 1] * np.uint64(MIX_B) + bits[i, 2] * np.uint64(MIX_C)
-        h ^= h >> np.uint64(29)
-        h *= np.uint64(MIX_B)
-        slot = (h ^ (h >> np.uint64(32))) & mask
-        while True:
-            j = table[slot]
-            if j < 0:
-                table[slot] = i
-                label[i] = count
-                count += 1
-                break
-            if bits[j, 0] == bits[i, 0] and bits[j, 1] == bits[i, 1] and bits[j, 2] == bits[i, 2]:
-                label[i] = label[j]
-                break
-            slot = (slot + np.uint64(1)) & mask
-    return label, count
-
-
-@njit(cache=True, error_model="numpy")
-def edge_balance(faces):
-    """Edges with an odd number of triangles, and edges whose two directions do not cancel, for merged faces."""
-    m = faces.shape[0]
-    size = _table_size(3 * m)
-    mask = np.uint64(size - 1)
-    keys = np.full(size, -1, np.int64)
-    total = np.zeros(size, np.int32)
-    signed = np.zeros(size, np.int32)
-    for i in range(m):
-        for k in range(3):
-            u = faces[i, k]
-            v = faces[i, (k + 1) % 3]
-            if u == v:
-                continue
-            key = (min(u, v) << 32) | max(u, v)
-            h = np.uint64(key) * np.uint64(MIX_A)
-            slot = (h ^ (h >> np.uint64(31))) & mask
-            while keys[slot] >= 0 and keys[slot] != key:
-                slot = (slot + np.uint64(1)) & mask
-            keys[slot] = key
-            total[slot] += 1
-            signed[slot] += 1 if u < v else -1
-    odd = 0
-    unbalanced = 0
-    for s in range(size):
-        odd += total[s] & 1
-        if signed[s] != 0:
-            unbalanced += 1
-    return odd, unbalanced
-
-
-@njit(cache=True, error_model="numpy")
-def _root_of(parent, v):
-    """Root of `v` in a forest of parents, with path halving."""
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
-
-
-@njit(cache=True, error_model="numpy")
-def component_vertices(faces, n_vertices):
-    """One vertex of every connected component of the merged faces."""
-    parent = np.arange(n_vertices)
-    used = np.zeros(n_vertices, np.bool_)
-    for i in range(faces.shape[0]):
-        root = _root_of(parent, faces[i, 0])
-        for k in range(3):
-            used[faces[i, k]] = True
-            parent[_root_of(parent, faces[i, k])] = root
-    out = np.empty(n_vertices, np.int64)
-    count = 0
-    for v in range(n_vertices):
-        if used[v] and parent[v] == v:
-            out[count] = v
-            count += 1
-    return out[:count]
+CONTAINS = 14
+"""Columns of a leaf's row, one for each of its triangles: 1 for those of closed pieces, which can contain things."""
 
 
 @njit(cache=True, error_model="numpy")

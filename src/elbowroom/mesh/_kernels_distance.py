@@ -48,8 +48,6 @@ def _corner_face(a, ia, b, ib, limit, p, row_a, row_b):
     gap = low if low > 0.0 else (-high if high < 0.0 else 0.0)
     if gap * gap >= limit * nn:
         return -1.0
-    if gap == 0.0:
-        return limit
     for k in range(3):
         d = d0 if k == 0 else (d1 if k == 1 else d2)
         if d * d >= limit * nn:
@@ -102,13 +100,17 @@ def _edge_edge(a, ia, i, b, ib, j, limit, p):
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def triangle_distance(a, ia, b, ib, limit, p):
-    """Squared distance of two triangles that do not cross, if below `limit`, with closest points in p[0], p[1]."""
+    """Squared distance of two triangles that do not cross, if below `limit`, with closest points in p[0], p[1].
+
+    Triangles that touch may cross by rounding: their points are still right, no feature is left out for it.
+    """
     best = _corner_face(a, ia, b, ib, limit, p, 0, 1)
     if best < 0.0:
         return limit
-    best = _corner_face(b, ib, a, ia, best, p, 1, 0)
-    if best < 0.0:
-        return limit
+    other = _corner_face(b, ib, a, ia, best, p, 1, 0)
+    if other < 0.0:  # the planes are as far apart as the points found
+        return best
+    best = other
     for i in range(3):
         for j in range(3):
             best = _edge_edge(a, ia, i, b, ib, j, best, p)
@@ -337,7 +339,7 @@ def surface_distance(na, ta, ra, nb, tb, rb, rel, inv, stack, bounds, scratch, p
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
+def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, contain):
     """Distance of one pair of meshes in every pose.
 
     `states` (n,) receives the states; for poses that are apart, `out` (n, 9) receives the distance, the closest
@@ -353,7 +355,7 @@ def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, solid):
     for i in range(out.shape[0]):
         pose_a = poses_a[step_a * i]
         relative_pose(pose_a, poses_b[step_b * i], rel)
-        states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, solid)
+        states[i] = pair_state(na, ta, root, nb, tb, root, rel, inv, stack, codes, scratch, w, contain)
         if states[i] != APART:
             continue
         inverse_pose(rel, inv)

@@ -1,8 +1,8 @@
 """Point in closed mesh, by the winding number along a ray.
 
 The signed crossings of a ray with a closed, consistently wound surface sum to the winding number of its origin,
-which is not zero exactly inside. A crossing near an edge is not counted: another ray is tried, and after a few the
-sum of solid angles (van Oosterom and Strackee, 1983) decides.
+which is not zero exactly inside. Triangles of open pieces of the mesh are passed over. A crossing near an edge is not
+counted: another ray is tried, and after a few the sum of solid angles (van Oosterom and Strackee, 1983) decides.
 """
 
 # pyright: basic
@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._kernels_query import HEADER_FIRST_TRIANGLE, HEADER_TRIANGLES
+from ._kernels_build import CONTAINS
+from ._kernels_query import HEADER_NODES
 
 RAYS = np.array(
     [
@@ -77,6 +78,8 @@ def _ray_winding(nodes, tris, root, px, py, pz, dx, dy, dz, stack):
             continue
         first = int(nodes[i, 6])
         for k in range(first, first + int(nodes[i, 7])):
+            if nodes[i, CONTAINS + k - first] == 0.0:
+                continue
             c = _crossing(tris, k, px, py, pz, dx, dy, dz)
             if c == 2:
                 return UNSURE
@@ -85,25 +88,34 @@ def _ray_winding(nodes, tris, root, px, py, pz, dx, dy, dz, stack):
 
 
 @njit(cache=True, error_model="numpy")
-def _solid_angle_winding(nodes, tris, root, first, px, py, pz):
+def _half_solid_angle(tris, i, px, py, pz):
+    """Half the signed solid angle of triangle `i` seen from a point."""
+    ax, ay, az = tris[i, 0] - px, tris[i, 1] - py, tris[i, 2] - pz
+    bx, by, bz = tris[i, 3] - px, tris[i, 4] - py, tris[i, 5] - pz
+    cx, cy, cz = tris[i, 6] - px, tris[i, 7] - py, tris[i, 8] - pz
+    la = np.sqrt(ax * ax + ay * ay + az * az)
+    lb = np.sqrt(bx * bx + by * by + bz * bz)
+    lc = np.sqrt(cx * cx + cy * cy + cz * cz)
+    det = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    den = la * lb * lc + (ax * bx + ay * by + az * bz) * lc
+    den += (bx * cx + by * cy + bz * cz) * la + (ax * cx + ay * cy + az * cz) * lb
+    return np.arctan2(det, den)
+
+
+@njit(cache=True, error_model="numpy")
+def _solid_angle_winding(nodes, tris, root, px, py, pz):
     total = 0.0
-    for i in range(first, first + int(nodes[root - 1, HEADER_TRIANGLES])):
-        ax, ay, az = tris[i, 0] - px, tris[i, 1] - py, tris[i, 2] - pz
-        bx, by, bz = tris[i, 3] - px, tris[i, 4] - py, tris[i, 5] - pz
-        cx, cy, cz = tris[i, 6] - px, tris[i, 7] - py, tris[i, 8] - pz
-        la = np.sqrt(ax * ax + ay * ay + az * az)
-        lb = np.sqrt(bx * bx + by * by + bz * bz)
-        lc = np.sqrt(cx * cx + cy * cy + cz * cz)
-        det = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
-        den = la * lb * lc + (ax * bx + ay * by + az * bz) * lc
-        den += (bx * cx + by * cy + bz * cz) * la + (ax * cx + ay * cy + az * cz) * lb
-        total += np.arctan2(det, den)
+    for row in range(root, root + int(nodes[root - 1, HEADER_NODES])):
+        first = int(nodes[row, 6])
+        for k in range(int(nodes[row, 7])):
+            if nodes[row, CONTAINS + k] > 0.0:
+                total += _half_solid_angle(tris, first + k, px, py, pz)
     return total / (2.0 * np.pi)
 
 
 @njit(cache=True, error_model="numpy")
 def point_inside(nodes, tris, root, px, py, pz, stack):
-    """Is the point (frame of the mesh) inside the closed mesh whose root is at row `root`?"""
+    """Is the point (frame of the mesh) inside the closed pieces of the mesh whose root is at row `root`?"""
     for k in range(3):
         p = px if k == 0 else (py if k == 1 else pz)
         if abs(p - nodes[root, k]) > nodes[root, 3 + k]:
@@ -112,5 +124,4 @@ def point_inside(nodes, tris, root, px, py, pz, stack):
         winding = _ray_winding(nodes, tris, root, px, py, pz, RAYS[k, 0], RAYS[k, 1], RAYS[k, 2], stack)
         if winding != UNSURE:
             return winding != 0
-    first = int(nodes[root - 1, HEADER_FIRST_TRIANGLE])
-    return abs(_solid_angle_winding(nodes, tris, root, first, px, py, pz)) > 0.5
+    return abs(_solid_angle_winding(nodes, tris, root, px, py, pz)) > 0.5

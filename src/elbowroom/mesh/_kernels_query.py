@@ -20,8 +20,8 @@ from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE, open_for_node,
 
 TOUCH = 1e-13
 """Gaps below this fraction of the scene's size are touching: some 100 roundings of a float64."""
-HEADER_SOLID, HEADER_REPS, HEADER_FIRST_REP, HEADER_SCALE = 0, 1, 2, 3
-"""Columns of a header row: solid flag, number of components, row of the first one's point, largest coordinate."""
+HEADER_CLOSED, HEADER_REPS, HEADER_FIRST_REP, HEADER_SCALE = 0, 1, 2, 3
+"""Columns of a header row: closed flag, number of components, row of the first one's point, largest coordinate."""
 HEADER_TRIANGLES, HEADER_FIRST_TRIANGLE, HEADER_NODES = 4, 5, 6
 """More columns: number of triangles, row of the first one, number of nodes."""
 NAMES = (FIELDS - 1) * LANES
@@ -72,15 +72,15 @@ def inverse_pose(rel, inv):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def walk(na, ta, ra, nb, tb, rb, rel, inv, stack, found, codes, scratch, w, collect):
-    """Traverse both trees together, block by block.
+def walk(na, ta, ra, nb, tb, rb, rel, inv, tol, stack, found, codes, scratch, w, collect):
+    """Traverse both trees together, block by block; gaps below the length `tol` count as contact.
 
-    With `collect` 0: 1 when the surfaces share a point, else 0. With `collect` 1: the number of triangle pairs
-    whose bounds meet; their codes (row of A's triangle << 32 | row of B's) go to `found` as far as it is long.
+    With `collect` 0: 1 when the surfaces share a point, else 0; found[0] is then the code of a pair that does. With
+    `collect` 1: the number of triangle pairs whose bounds meet; their codes (row of A's triangle << 32 | row of B's)
+    go to `found` as far as it is long. A negative `tol` leaves out pairs that overlap by less than -tol.
     `stack`, `found` and `codes` (8,) are int64, `scratch` (SCRATCH_ROWS, 9) is for a posed triangle and the lanes,
     `w` (32, 3) for the triangle test.
     """
-    tol = touch_tolerance(na, ra, nb, rb, rel)
     f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], rel[9], rel[10], rel[11])
     g = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], inv[9], inv[10], inv[11])
     flat_a, flat_b, flat = na.reshape(-1), nb.reshape(-1), scratch.reshape(-1)
@@ -137,6 +137,7 @@ def walk(na, ta, ra, nb, tb, rb, rel, inv, stack, found, codes, scratch, w, coll
             if (code & TRIANGLES) == TRIANGLES:
                 pose_triangle(tb, code & (TRIANGLE - 1), rel, scratch, 0)
                 if triangles_meet(ta, (code & ROWS) >> 32, scratch, 0, tol, w):
+                    found[0] = code & ROWS
                     return 1
                 continue
             if miss[k] > nearest:

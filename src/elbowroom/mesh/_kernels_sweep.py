@@ -31,7 +31,6 @@ from ._kernels_tritri import (
     in_plane_axis,
     nearly_parallel,
     prepare,
-    triangles_meet,
 )
 
 GAP = 2e-6
@@ -150,6 +149,15 @@ def limiting_axis(a, ia, b, ib, axis, w):
     return x, y, z
 
 
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def _span(tris, i, d):
+    """Lowest and highest projection of triangle `i` on d."""
+    p = tris[i, 0] * d[0] + tris[i, 1] * d[1] + tris[i, 2] * d[2]
+    q = tris[i, 3] * d[0] + tris[i, 4] * d[1] + tris[i, 5] * d[2]
+    r = tris[i, 6] * d[0] + tris[i, 7] * d[1] + tris[i, 8] * d[2]
+    return min(p, q, r), max(p, q, r)
+
+
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def _slide_leaf(na, ta, ia, nb, tb, ib, rel, d, low, high, first, work):
     """Treat the triangle pairs of a leaf pair: the new (low, high) as `slide_pass` describes them."""
@@ -157,13 +165,11 @@ def _slide_leaf(na, ta, ia, nb, tb, ib, rel, d, low, high, first, work):
     first_a, first_b = int(na[ia, 6]), int(nb[ib, 6])
     for j in range(first_b, first_b + int(nb[ib, 7])):
         pose_triangle(tb, j, rel, scratch, 0)
+        rear, _ = _span(scratch, 0, d)
         for i in range(first_a, first_a + int(na[ia, 7])):
-            if first == 0:
-                t = low + 0.5 * GAP
-                for k in range(9):
-                    scratch[1, k] = scratch[0, k] + t * d[k % 3]
-                if not triangles_meet(ta, i, scratch, 1, GAP, w):
-                    continue
+            _, front = _span(ta, i, d)
+            if front - rear <= low:  # B has passed A by then
+                continue
             t0, t1 = slide_interval(ta, i, scratch, 0, d[0], d[1], d[2], tol, low, w, axis)
             if t0 > t1:
                 continue
@@ -293,14 +299,15 @@ def slide_pass(na, ta, nb, tb, rel, inv, d, low, high, first, work):
 
 
 @njit(cache=True, error_model="numpy")
-def separation(na, ta, nb, tb, rel, inv, d, ceiling, solid, work):
+def separation(na, ta, nb, tb, rel, inv, d, begin, ceiling, contain, work):
     """First separating translation of B along the unit vector d; some value >= `ceiling` when it is not below.
 
+    The meshes are known not to be apart up to the translation `begin`.
     `work` is (touch tolerance, stack, scratch (2, 9), scratch rows (32, 3), axis (3,), limit (5,)); `limit` receives
     the pair of triangles that let go last and its axis, limit[0] is -1 when there is none.
     """
     _, stack, _, _, _, limit = work
-    reach = 0.0
+    reach = begin
     limit[0] = -1
     moved, back = np.empty(12), np.empty(12)
     extend, earliest = np.int64(0), np.int64(1)
@@ -312,7 +319,7 @@ def separation(na, ta, nb, tb, rel, inv, d, ceiling, solid, work):
                 return reach
             if reach == before:
                 break
-        if not solid:
+        if not contain:
             return reach
         for c in range(9):
             moved[c] = rel[c]
@@ -321,13 +328,13 @@ def separation(na, ta, nb, tb, rel, inv, d, ceiling, solid, work):
         inverse_pose(moved, back)
         if containment(na, ta, ROOT, nb, tb, ROOT, moved, back, stack) == APART:
             return reach
-        begin, window = reach, ceiling / WINDOWS
+        low, window = reach, ceiling / WINDOWS
         while True:
-            end = min(ceiling, begin + window)
-            nxt = slide_pass(na, ta, nb, tb, rel, inv, d, begin, end, earliest, work)
+            end = min(ceiling, low + window)
+            nxt = slide_pass(na, ta, nb, tb, rel, inv, d, low, end, earliest, work)
             if nxt < end:
                 break
             if end >= ceiling:
                 return ceiling
-            begin = end
+            low = end
         reach = nxt

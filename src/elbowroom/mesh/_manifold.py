@@ -18,12 +18,12 @@ from jaxtyping import Float, Int
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from .._closed import merge_vertices
 from ..errors import InputError
 from ._contact import contact_table
 from ._depth import Contact, face_normals, mesh_mesh_deepest_contact, separation_along
 from ._frames import one_row
 from ._kernels_batch import contact_segments
-from ._kernels_build import merge_vertices
 from ._mesh import TriangleMesh, freeze
 
 FLAT = 1e-9
@@ -67,7 +67,7 @@ class Manifold:
 
 
 def contact_manifold(
-    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, max_points: int = 8, *, solid: bool = True
+    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, max_points: int = 8, *, contain: bool = True
 ) -> Manifold | None:
     """Merges the contacts of two meshes into at most `max_points` points per patch; None when they are apart.
 
@@ -79,12 +79,12 @@ def contact_manifold(
         b: second mesh.
         T_b: its pose.
         max_points: points per patch at most, at least 1.
-        solid: see `collide`.
+        contain: see `collide`.
     """
     if isinstance(max_points, bool) or int(max_points) != max_points or max_points < 1:
         raise InputError(f"max_points: expected a whole number of at least 1, found {max_points!r}")
     rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
-    deepest = mesh_mesh_deepest_contact(a, T_a, b, T_b, solid=solid)
+    deepest = mesh_mesh_deepest_contact(a, T_a, b, T_b, contain=contain)
     if deepest is None:
         return None
     table = contact_table(a, T_a, b, T_b)[0].copy()
@@ -106,7 +106,7 @@ def contact_manifold(
         )
         depth = deepest.depth
         if label.max() > 0:
-            depth = float(separation_along(a, T_a, b, T_b, normal, solid=solid)[0])
+            depth = float(separation_along(a, T_a, b, T_b, normal, contain=contain)[0])
         points = _spread(0.5 * (segments[rows, :3] + segments[rows, 3:]), int(max_points))
         patches.append((points, normal, depth, float(table[rows, 6].max())))
     return _manifold(patches, deepest)
@@ -125,10 +125,10 @@ def _manifold(patches: list[tuple[np.ndarray, np.ndarray, float, float]], deepes
 
 def _patches(a: TriangleMesh, b: TriangleMesh, tri_a: np.ndarray, tri_b: np.ndarray) -> np.ndarray:
     """Patch of every contact: two are connected when their triangles share a vertex (or are one) in both meshes."""
-    label_a, _ = merge_vertices((a.vertices + 0.0).view(np.uint64))
-    label_b, count_b = merge_vertices((b.vertices + 0.0).view(np.uint64))
+    label_a, _ = merge_vertices(a.vertices)
+    label_b, first_b = merge_vertices(b.vertices)
     corners_a, corners_b = label_a[a.faces[tri_a]], label_b[b.faces[tri_b]]
-    keys = (corners_a[:, :, None] * count_b + corners_b[:, None, :]).reshape(len(tri_a), 9)
+    keys = (corners_a[:, :, None] * len(first_b) + corners_b[:, None, :]).reshape(len(tri_a), 9)
     values, number = np.unique(keys, return_inverse=True)
     n, size = len(tri_a), len(tri_a) + len(values)
     graph = coo_matrix(
@@ -157,7 +157,7 @@ def _patch_normal(
     mean = (normal_a - normal_b).sum(axis=0)
     area = 0.5 * np.cross(begin - middle, end - middle).sum(axis=0)
     size = float(np.square(begin - middle).sum(axis=1).max())
-    if a.solid and b.solid and np.linalg.norm(area) > FLAT * size > 0.0:
+    if a.closed and b.closed and np.linalg.norm(area) > FLAT * size > 0.0:
         return area / np.linalg.norm(area)
     if np.linalg.norm(mean) > 1e-6 * len(rows):
         return mean / np.linalg.norm(mean)

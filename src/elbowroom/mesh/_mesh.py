@@ -1,31 +1,33 @@
 """Triangle meshes ready for collision queries.
 
-A `TriangleMesh` checks its triangles, finds out whether they bound a solid, and builds a binary AABB tree whose nodes
+A `TriangleMesh` checks its triangles, finds out which of them bound a solid, and builds a binary AABB tree whose nodes
 also carry a thin slab along their mean normal, which prunes as well as oriented boxes do at a fraction of the cost.
 
-Guarantees: arrays are finite and indices valid; `solid` is true only when every edge is balanced by its reverse, so
-that inside and outside are well defined. Not checked: self-intersection. A mesh wound inside out is a solid too.
+Guarantees: arrays are finite and indices valid. What is closed is decided by `elbowroom._closed`, piece by piece: the
+closed pieces of a mesh contain things even when others are open. Not checked: self-intersection.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import ConvexHull, QhullError
 
+from .._closed import closed_pieces, connected_pieces, merge_vertices
 from ..errors import InputError, shape_text
-from ._kernels_build import build_tree, component_vertices, edge_balance, merge_vertices
+from ._hull import Hull, hull_of
+from ._kernels_build import CONTAINS, LEAF_TRIANGLES, build_tree
 from ._kernels_query import (
+    HEADER_CLOSED,
     HEADER_FIRST_REP,
     HEADER_FIRST_TRIANGLE,
     HEADER_NODES,
     HEADER_REPS,
     HEADER_SCALE,
-    HEADER_SOLID,
     HEADER_TRIANGLES,
 )
 from ._kernels_wide import pack_blocks
@@ -34,8 +36,6 @@ MAX_COORDINATE = 1e9
 """Metres; beyond this products of three coordinates lose all meaning."""
 DEGENERATE = 1e-14
 """Twice the area over the squared longest edge below which a triangle is dropped: thinner is rounding noise."""
-MAX_HULL = 1000
-"""Corners and normals of a hull kept for choosing directions."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -49,11 +49,9 @@ class TriangleMesh:
     degenerate: Bool[np.ndarray, "tris"]
     """Triangles without area; they take no part in queries."""
     closed: bool
-    """Every edge belongs to an even number of triangles (vertices are compared by coordinates)."""
-    wound: bool
-    """Every edge is used as often in one direction as in the other, except the rims of an open mesh."""
-    solid: bool
-    """Closed and consistently wound: containment can be asked. Open meshes are surfaces."""
+    """Every piece is closed: the mesh bounds a solid (see `elbowroom._closed`)."""
+    closed_faces: Bool[np.ndarray, "tris"]
+    """Triangles of closed pieces: only these contain things; the others are surfaces."""
     components: int
     """Number of connected pieces."""
     depth: int
@@ -63,7 +61,7 @@ class TriangleMesh:
     packed: Float[np.ndarray, "more_rows 16"]
     """`nodes`, then the same tree in blocks of eight, packed for the kernels."""
     triangles: Float[np.ndarray, "rows 9"]
-    """Corners in leaf order, then one point of every component, packed for the kernels."""
+    """Corners in leaf order, those of closed pieces wound alike, then one point of every component."""
     order: Int[np.ndarray, "used"]
     """Row of `faces` of every triangle in leaf order."""
 
@@ -90,22 +88,22 @@ class TriangleMesh:
         self, v: np.ndarray, f: np.ndarray, degenerate: np.ndarray, *, may_close: bool = True
     ) -> None:
         """Fills the fields; without `may_close` balanced edges bound nothing (those of a degenerate triangle)."""
-        label, count = merge_vertices((v + 0.0).view(np.uint64))
+        label, first = merge_vertices(v)
         merged = label[f]
-        odd, unbalanced = edge_balance(merged)
+        pieces = closed_pieces(v[first], merged)
+        closed_faces = pieces.closed & may_close
+        turned = (pieces.faces != merged).any(axis=1)
         used = np.flatnonzero(~degenerate)
-        corners = np.ascontiguousarray(v[f[used]].reshape(-1, 9))
+        corners = np.ascontiguousarray(v[np.where(turned[:, None], f[:, ::-1], f)[used]].reshape(-1, 9))
         nodes, leaf_order, depth = build_tree(corners)
-        where = np.empty(count, np.int64)
-        where[label[::-1]] = np.arange(len(v))[::-1]
-        pieces = where[component_vertices(merged[used], count)]
-        triangles = np.zeros((len(used) + len(pieces), 9))
+        number = connected_pieces(merged[used], len(first))
+        points = v[f[used[np.unique(number, return_index=True)[1]], 0]]
+        triangles = np.zeros((len(used) + len(points), 9))
         triangles[: len(used)] = corners[leaf_order]
-        triangles[len(used) :, :3] = v[pieces]
-        closed = may_close and odd == 0
-        solid = closed and unbalanced == 0
-        nodes[0, HEADER_SOLID] = float(solid)
-        nodes[0, HEADER_REPS] = len(pieces)
+        triangles[len(used) :, :3] = points
+        _mark_leaves(nodes, closed_faces[used[leaf_order]])
+        nodes[0, HEADER_CLOSED] = float(closed_faces.any())
+        nodes[0, HEADER_REPS] = len(points)
         nodes[0, HEADER_FIRST_REP] = len(used)
         nodes[0, HEADER_SCALE] = np.abs(v[f]).max()
         nodes[0, HEADER_TRIANGLES] = len(used)
@@ -116,10 +114,9 @@ class TriangleMesh:
             "vertices": v,
             "faces": f,
             "degenerate": degenerate,
-            "closed": bool(closed),
-            "wound": bool(unbalanced == odd),
-            "solid": bool(solid),
-            "components": len(pieces),
+            "closed": bool(closed_faces.all()),
+            "closed_faces": closed_faces,
+            "components": len(points),
             "depth": int(depth),
             "nodes": packed[: len(nodes)],
             "packed": packed,
@@ -183,32 +180,20 @@ class TriangleMesh:
         return float(np.linalg.norm(self.half_extents))
 
     @cached_property
-    def hull(self) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, "m 3"], Float[np.ndarray, "k 3"]]:
-        """Corners, outward face normals and edge directions of the convex hull, made when first asked for.
+    def hull(self) -> Hull:
+        """The convex hull, made when first asked for: for choosing directions, and is the mesh convex?"""
+        return hull_of(self.vertices[np.unique(self.faces)], self.triangles[: len(self.order)], self.closed)
 
-        A flat mesh has no hull: its vertices only. At most `MAX_HULL` of each are kept, so this is good for choosing
-        directions, not for proofs.
-        """
-        normals, edges = np.empty((0, 3)), np.empty((0, 3))
-        points = self.vertices[np.unique(self.faces)]
-        try:
-            hull = ConvexHull(points)
-            edges = _edge_directions(points, hull)
-            points, normals = points[hull.vertices], np.unique(np.round(hull.equations[:, :3], 9), axis=0)
-        except QhullError:
-            pass
-        keep = np.random.default_rng(0)
-        if len(points) > MAX_HULL:
-            points = points[keep.choice(len(points), MAX_HULL, replace=False)]
-        if len(normals) > MAX_HULL:
-            normals = normals[keep.choice(len(normals), MAX_HULL, replace=False)]
-        return points, normals, edges[:MAX_HULL]
+    @cached_property
+    def digest(self) -> bytes:
+        """Tells meshes of other triangles apart: a hash of those that take part in queries."""
+        return hashlib.blake2b(self.triangles.tobytes(), digest_size=16).digest()
 
     def __len__(self) -> int:
         return len(self.faces)
 
     def __repr__(self) -> str:
-        kind = "solid" if self.solid else ("closed, winding mixed" if self.closed else "open surface")
+        kind = "closed" if self.closed else ("partly closed" if self.closed_faces.any() else "open")
         dropped = f", {self.n_degenerate} degenerate" if self.n_degenerate else ""
         return f"TriangleMesh({len(self.faces)} triangles{dropped}, {kind}, {self.components} pieces)"
 
@@ -255,18 +240,11 @@ def _degenerate(corners: np.ndarray) -> np.ndarray:
     return ~(np.linalg.norm(np.cross(u, v), axis=1) > DEGENERATE * longest)
 
 
-def _edge_directions(points: np.ndarray, hull: ConvexHull) -> np.ndarray:
-    """Distinct directions of a hull's edges, those inside flat faces left out."""
-    found: list[np.ndarray] = []
-    for k in range(3):
-        other = hull.equations[hull.neighbors[:, k], :3]
-        bent = np.einsum("ij,ij->i", hull.equations[:, :3], other) < 1.0 - 1e-9
-        pair = np.delete(hull.simplices, k, axis=1)[bent]
-        found.append(points[pair[:, 1]] - points[pair[:, 0]])
-    edges = np.concatenate(found)
-    edges = edges / np.linalg.norm(edges, axis=1, keepdims=True)
-    sign = np.sign(edges[np.arange(len(edges)), np.argmax(np.abs(edges) > 1e-6, axis=1)])
-    return np.unique(np.round(edges * sign[:, None], 6), axis=0)
+def _mark_leaves(nodes: np.ndarray, closed: np.ndarray) -> None:
+    """Writes into the leaves which of their triangles (leaf order) belong to closed pieces."""
+    for k in range(LEAF_TRIANGLES):
+        rows = np.flatnonzero(nodes[:, 7] > k)
+        nodes[rows, CONTAINS + k] = closed[nodes[rows, 6].astype(np.int64) + k]
 
 
 def check_meshes(*meshes: Any) -> None:

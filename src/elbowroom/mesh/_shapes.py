@@ -88,11 +88,11 @@ class HalfSpace:
             raise InputError(f"offset: expected a finite length, found {self.offset!r}")
 
 
-Shape: TypeAlias = Sphere | Capsule | Box | HalfSpace | TriangleMesh
+ContactShape: TypeAlias = Sphere | Capsule | Box | HalfSpace | TriangleMesh
 
 
 def detect_contact(
-    shape_a: Shape, T_a: Any, shape_b: Shape, T_b: Any, *, solid: bool = True
+    shape_a: ContactShape, T_a: Any, shape_b: ContactShape, T_b: Any, *, contain: bool = True
 ) -> Contact | None:
     """Contact of two shapes, or None when they are apart.
 
@@ -101,7 +101,7 @@ def detect_contact(
         T_a: its pose in the world, `(7,)` or `(4, 4)`; None for the identity.
         shape_b: second shape.
         T_b: its pose.
-        solid: closed meshes are solids; see `collide`.
+        contain: closed meshes are solids; see `collide`.
 
     Raises:
         InputError: a shape of another type, or a bad pose.
@@ -112,11 +112,11 @@ def detect_contact(
         found = f"{type(shape_a).__name__} and {type(shape_b).__name__}"
         raise InputError(f"shapes: expected two of {names}, found {found}")
     return handler(
-        shape_a, row_matrix(one_row(T_a, "T_a")[0]), shape_b, row_matrix(one_row(T_b, "T_b")[0]), solid
+        shape_a, row_matrix(one_row(T_a, "T_a")[0]), shape_b, row_matrix(one_row(T_b, "T_b")[0]), contain
     )
 
 
-def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Contact | None:
+def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
     """Spheres and capsules: closest points of two segments."""
     p, u, radius_a = _segment(a, T_a)
     q, v, radius_b = _segment(b, T_b)
@@ -133,11 +133,11 @@ def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> 
     return _contact(point_a + radius_a * normal, normal, radius_a + radius_b - length, "surfaces")
 
 
-def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Contact | None:
+def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
     """Anything but half-spaces: contact of the cores, widened by the radii."""
     (core_a, radius_a), (core_b, radius_b) = _core(a), _core(b)
     radius = radius_a + radius_b
-    found = distance_batch(core_a, T_a, core_b, T_b, solid=solid, signed=False)
+    found = distance_batch(core_a, T_a, core_b, T_b, contain=contain, signed=False)
     tri_a, tri_b = _face(a, int(found.tri_a[0])), _face(b, int(found.tri_b[0]))
     if found.tri_a[0] >= 0:
         gap = float(found.distances[0])
@@ -148,7 +148,7 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Con
             normal = _outward(a, T_a, b, T_b, int(found.tri_a[0]), int(found.tri_b[0]))
         point_a = found.points_a[0] + radius_a * normal
         return _contact(point_a, normal, radius - gap, "surfaces", 0.0, tri_a, tri_b)
-    deep = mesh_mesh_deepest_contact(core_a, T_a, core_b, T_b, solid=solid)
+    deep = mesh_mesh_deepest_contact(core_a, T_a, core_b, T_b, contain=contain)
     if deep is None:
         return None
     point_a = deep.point_a + radius_a * deep.normal
@@ -156,7 +156,7 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Con
     return _contact(point_a, deep.normal, deep.depth + radius, deep.state, deep.triangle_depth, tri_a, tri_b)
 
 
-def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Contact | None:
+def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
     """A shape against a half-space: its deepest point."""
     outward, offset = _plane(b, T_b)
     core, radius = _core(a)
@@ -169,7 +169,7 @@ def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bo
     return _contact(low, -outward, radius - lowest, "surfaces")
 
 
-def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Contact | None:
+def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
     """Two half-spaces: they meet without end unless they face away from each other."""
     normal_a, offset_a = _plane(a, T_a)
     normal_b, offset_b = _plane(b, T_b)
@@ -182,8 +182,8 @@ def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) 
 def _swapped(handler: Handler) -> Handler:
     """The same contact seen from the other side."""
 
-    def swapped(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, solid: bool) -> Contact | None:
-        c = handler(b, T_b, a, T_a, solid)
+    def swapped(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
+        c = handler(b, T_b, a, T_a, contain)
         return None if c is None else flipped(c)
 
     return swapped

@@ -4,10 +4,10 @@ Doors for `formats`: `edit_pairs` and `edit_elements` make an SRDF say what a ma
 has the words; `pairs_to_json` and `pairs_from_json` are the lossless form.
 """
 
+from ._chain import PairChains as PairChains
 from ._compute import compute_pairs as compute_pairs
 from ._diff import PairDiff as PairDiff
 from ._diff import diff_pairs as diff_pairs
-from ._draw import heat_map as heat_map
 from ._evidence import PairEvidence as PairEvidence
 from ._evidence import PairReason as PairReason
 from ._file import is_pairs_json as is_pairs_json
@@ -26,6 +26,7 @@ from ._srdf import read_pairs_srdf as read_pairs_srdf
 from ._srdf import write_pairs_srdf as write_pairs_srdf
 
 __all__ = [
+    "PairChains",
     "LinkMark",
     "MadeFor",
     "PairDiff",
@@ -38,7 +39,6 @@ __all__ = [
     "diff_pairs",
     "edit_elements",
     "edit_pairs",
-    "heat_map",
     "is_pairs_json",
     "made_for",
     "pairs_from_json",

@@ -59,6 +59,10 @@ class PairChains:
         )
         return PairChain(joints, joints.best_side(*middles), balls_a, spans_a, balls_b, spans_b)
 
+    def balls_of(self, link: int) -> tuple[Float[np.ndarray, "balls 4"], Int[np.ndarray, "groups 2"]]:
+        """Groups, then spheres of a link, in the frame of its body, and each group's first sphere and count."""
+        return self._balls[link]
+
 
 def _grouped(spheres: Float[np.ndarray, "n 4"]) -> tuple[np.ndarray, np.ndarray]:
     groups = split_balls(spheres)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._frozen import frozen
 from .._parallel import Progress, parallel_map
 from ..distance import SelfCollisionChecker, Spheres
 from ..errors import InputError
@@ -265,8 +266,7 @@ class _Decisions:
         ground, checked = self.ground, self.checked
         label, cfg = self.poses[0] if self.poses else ("default", ground.robot.default_cfg)
         if label != "default":
-            cfg.setflags(write=False)
-            return DefaultPose(cfg, f"asked for: {label}"), []
+            return DefaultPose(frozen(cfg), f"asked for: {label}"), []
         touches = ground.judge.touching(cfg[None], checked)[0].tolist()
         clashes = [pair for pair, hit in zip(checked, touches, strict=True) if hit]
         joints = {name for pair in clashes for name in ground.joints_between(pair)}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._files import write_bytes
+from .._frozen import frozen
 from ..errors import ElbowroomError, FormatError, InputError
 from ..robot import DefaultPose, Robot
 from ._evidence import PairEvidence, PairReason
@@ -119,6 +120,5 @@ def _evidence(row: Mapping[str, Any]) -> PairEvidence:
 
 
 def _pose(data: Mapping[str, Any]) -> DefaultPose:
-    cfg = np.array(data["cfg"], dtype=np.float64)
-    cfg.setflags(write=False)
+    cfg = frozen(np.array(data["cfg"], dtype=np.float64))
     return DefaultPose(cfg, str(data["source"]), tuple(map(str, data["guessed_joints"])))

@@ -46,7 +46,7 @@ def _gap(a, i, b, j):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _bounds(
+def box_bounds(
     pad, side, kind, pose, chord, order, parts, end_a, balls_a, spans_a, at_a, moves_a, end_b, balls_b, spans_b,
     at_b, moves_b,
 ):  # fmt: skip
@@ -193,7 +193,7 @@ def prove(
         for k in range(m):
             chord[k] = chord_of(kind[k], slope[k] * halves[waiting, var[k]])
         chain_poses(center, n_a, kind, local, poly, var, pose, end_a, end_b)
-        bound, middle, i, j = _bounds(
+        bound, middle, i, j = box_bounds(
             pad, side, kind, pose, chord, path, parts, end_a, balls_a, spans_a, at_a, moves_a, end_b, balls_b,
             spans_b, at_b, moves_b,
         )  # fmt: skip

@@ -7,16 +7,16 @@ off for a reason with evidence, which prints as a sentence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import Frozen, FrozenMap
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import DefaultPose, pair_list
 from ..typing import LinkPair, sorted_pair
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class PairMatrix:
+class PairMatrix(Frozen):
     """All pairs of links with geometry; see the module."""
 
     robot_name: str
@@ -57,7 +57,7 @@ class PairMatrix:
                 f"{'missing' if odd in wanted else 'not expected'}: {odd}"
             )
         ordered = {pair: self.entries[pair] for pair in sorted(self.entries)}
-        object.__setattr__(self, "entries", MappingProxyType(ordered))
+        object.__setattr__(self, "entries", FrozenMap(ordered))
 
     @cached_property
     def checked(self) -> tuple[LinkPair, ...]:
@@ -161,12 +161,6 @@ class PairMatrix:
         ]
         return "\n".join([str(self), *lines])
 
-    def heat_map(self) -> Any:
-        """A matplotlib Figure: links against links, coloured by reason."""
-        from ._draw import heat_map
-
-        return heat_map(self)
-
     @staticmethod
     def read(path: str | Path, robot: Robot | None = None) -> PairMatrix:
         """Reads a matrix: JSON as `write` makes it, or an SRDF file, which needs the robot.
@@ -217,7 +211,3 @@ class PairMatrix:
             f"<p><b>{escape(str(self))}</b></p><table>{counts}</table>"
             f"<details><summary>{len(self.ignored)} ignored pairs</summary><table>{rows}</table></details>"
         )
-
-    def __reduce__(self) -> Any:
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return PairMatrix, tuple({**values, "entries": dict(self.entries)}.values())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._frozen import frozen
 from ..robot import DefaultPose, Robot
 from ..typing import LinkPair
 
@@ -58,9 +59,8 @@ def rest_pose(
                     for k, name in enumerate(robot.joint_names)
                     if cfg[k] != pose.cfg[k]
                 )
-                cfg.setflags(write=False)
                 source = f"{pose}, moved to the nearest free pose found ({moved})"
-                return DefaultPose(cfg, source, pose.guessed_joints), [f"{clash}; moved {moved}"]
+                return DefaultPose(frozen(cfg), source, pose.guessed_joints), [f"{clash}; moved {moved}"]
     return pose, [f"{clash}; no free pose was found near it"]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import write_bytes
+from .._frozen import frozen
 from .._xml import append, numbers, remove
 from ..errors import DescriptionError, ElbowroomError
 from ..robot import DefaultPose, DisabledPair, Robot, SrdfPairs, link_pair, srdf_pairs, srdf_tree
@@ -233,6 +234,5 @@ def _read_pose(mark: Any, where: str, robot: Robot) -> DefaultPose | None:
     values = numbers(where, mark, "default_cfg", robot.dof) if mark.get("default_cfg") else None
     if values is None:
         return None
-    cfg = np.array(values, dtype=np.float64)
-    cfg.setflags(write=False)
+    cfg = frozen(np.array(values, dtype=np.float64))
     return DefaultPose(cfg, mark.get("pose", "SRDF"), tuple((mark.get("guessed") or "").split()))

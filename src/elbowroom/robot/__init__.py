@@ -2,8 +2,9 @@
 
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`, `motion_kernels`), pairs and configurations by name (`pair_list`,
-`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`).
-`motion_kernels` is a module of numba kernels and loads numba when it is first used.
+`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files, triangles
+of primitives and joint motions. Kernels that other folders build on are in `motion_kernels` and in
+`elbowroom.robot.kernels`, which load numba when they are first used.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from ._bodies import coupling_law as coupling_law
 from ._bodies import find_bodies as find_bodies
 from ._catalogue import CatalogueEntry as CatalogueEntry
 from ._catalogue import catalogue as catalogue
+from ._catalogue import find_robot as find_robot
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
 from ._default import DefaultPose as DefaultPose
+from ._jax_door import register_with_jax as _register_with_jax
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
 from ._load import load_robot as load_robot
+from ._meshfile import read_mesh as read_mesh
 from ._named import named_poses as named_poses
 from ._pyroki import as_robot as as_robot
 from ._robot import Robot as Robot
@@ -32,12 +36,17 @@ from ._srdf import link_pair as link_pair
 from ._srdf import read_srdf as read_srdf
 from ._srdf import srdf_pairs as srdf_pairs
 from ._srdf import srdf_tree as srdf_tree
+from ._tessellate import mesh_shape as mesh_shape
+from ._tessellate import primitive as primitive
+from ._tessellate import sphere as sphere_mesh
 from ._tree import KinematicTree as KinematicTree
+from ._tree import build_tree as build_tree
 from ._types import Coupling as Coupling
 from ._types import Joint as Joint
 from ._types import MeshData as MeshData
 from ._types import Note as Note
 from ._types import Shape as Shape
+from ._types import joint_motion as joint_motion
 
 if TYPE_CHECKING:
     from . import _kernels_motion as motion_kernels
@@ -63,18 +72,28 @@ __all__ = [
     "SrdfPairs",
     "adjacent_pairs",
     "as_robot",
+    "build_tree",
     "catalogue",
     "coupling_law",
     "find_bodies",
+    "find_robot",
+    "joint_motion",
     "link_pair",
     "load_robot",
+    "mesh_shape",
     "motion_kernels",
     "named_poses",
     "pair_list",
+    "primitive",
+    "read_mesh",
     "read_srdf",
+    "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
 ]
+
+
+_register_with_jax()
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ rotation. A coupled joint follows an actuated one through a polynomial, however 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,10 @@ class Bodies:
             body = self.parent[body]
             found.append(body)
         return found
+
+    def with_ancestors(self, wanted: Iterable[int]) -> list[int]:
+        """The wanted bodies and all that carry them, ascending: carriers come first."""
+        return sorted({0}.union(*(self.ancestors(body) for body in wanted)))
 
 
 def find_bodies(tree: KinematicTree) -> Bodies:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import Frozen, frozen
 from ._tree import KinematicTree
-from ._types import Joint, frozen
+from ._types import Joint
 
 WORDS = (
     "default", "home", "homing", "ready", "rest", "resting", "neutral", "nominal", "stand", "standing",
@@ -26,7 +27,7 @@ WORDS = (
 
 
 @dataclass(frozen=True, eq=False)
-class DefaultPose:
+class DefaultPose(Frozen):
     """A configuration to start from."""
 
     cfg: Float[np.ndarray, "dof"]

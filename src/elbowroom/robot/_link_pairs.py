@@ -25,7 +25,7 @@ def pair_list(link_names: Iterable[str], pairs: Any) -> tuple[LinkPair, ...]:
     if isinstance(given, str):
         raise InputError(f"pairs must be (link, link) tuples, found {given!r:.60}")
     try:
-        rows = [tuple(pair) for pair in given]
+        rows = [(pair,) if isinstance(pair, str) else tuple(pair) for pair in given]
     except TypeError as error:
         raise InputError(f"pairs must be (link, link) tuples, found {given!r:.60}") from error
     for pair in rows:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from .._frozen import FrozenMap, frozen
 from .._poses import as_matrix
 from .._xml import read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
@@ -23,7 +22,7 @@ from ._resolve import as_folders
 from ._robot import Robot
 from ._srdf import Srdf, read_srdf
 from ._tree import KinematicTree, build_tree
-from ._types import Note, frozen
+from ._types import Note
 
 LIMIT_SLACK = 1e-4
 """Published poses are rounded to a few digits; so much outside a limit is not worth a note (rad or m)."""
@@ -67,10 +66,6 @@ def load_robot(
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
     robot = _assemble(parts, srdf_path, base_pose, origin, path)
-    if "jax" in sys.modules:
-        from . import (
-            _fk_jax as _fk_jax,
-        )  # registers Robot with JAX, so that it can be an argument of jitted functions
     warned = [str(note) for note in robot.notes if note.warns]
     if warned:
         listing = "\n  ".join(warned[:8]) + (
@@ -165,11 +160,11 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
     return Robot(
         name=parts.name,
         tree=tree,
-        shapes=MappingProxyType({link: tuple(shapes) for link, shapes in parts.shapes.items()}),
-        named_cfgs=MappingProxyType({name: _cfg(tree, values, pose.cfg) for name, values in named.items()}),
+        shapes=FrozenMap({link: tuple(shapes) for link, shapes in parts.shapes.items()}),
+        named_cfgs=FrozenMap({name: _cfg(tree, values, pose.cfg) for name, values in named.items()}),
         default_pose=pose,
         notes=tuple(notes),
-        disabled_pairs=MappingProxyType(disabled),
+        disabled_pairs=FrozenMap(disabled),
         source=origin,
         path=path,
     )

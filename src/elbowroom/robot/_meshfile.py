@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .._frozen import frozen
 from ..errors import MeshError, UnsafeFileError
-from ._types import MeshData, frozen
+from ._types import MeshData
 
 FORMATS = (".stl", ".obj", ".dae", ".ply", ".glb", ".off")
 """Formats in one file each; what they name besides (textures, materials, buffers elsewhere) is not opened."""

@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import DescriptionError
 from ..typing import LinkPair, Matrix4, sorted_pair
-from . import _tessellate
 from ._meshfile import clean_triangles
 from ._mjcf_files import check_files
 from ._parts import Parts
 from ._resolve import MeshResolver
-from ._types import Coupling, Joint, JointType, Note, Shape, frozen
+from ._tessellate import primitive
+from ._types import Coupling, Joint, JointType, Note, Shape, joint_motion
 
 FINITE = (
     "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "qpos0", "geom_pos", "geom_quat", "mesh_vert",
@@ -180,10 +181,10 @@ class _Reader:
         else:
             type_ = "prismatic"
         # The body's pose belongs to the reference value; ours to zero.
-        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ motion(type_, axis, -reference)
+        T_zero = _pose(anchor, np.array([1.0, 0.0, 0.0, 0.0])) @ joint_motion(type_, axis, -reference)
         T_joint_child = _pose(-anchor, np.array([1.0, 0.0, 0.0, 0.0]))
         if index in self.constants:
-            T_moved = motion(type_, axis, self.constants[index])
+            T_moved = joint_motion(type_, axis, self.constants[index])
             return fixed_joint(
                 self.joint_names[index], parent, child, T_carrier @ T_zero @ T_moved @ T_joint_child
             )
@@ -288,17 +289,17 @@ class _Reader:
             return Shape("mesh", T_link_shape, (1.0, 1.0, 1.0), self._mesh_loader(geom), source)
         if kind == types.mjGEOM_BOX:
             edges = (2 * size[0], 2 * size[1], 2 * size[2])
-            return Shape("box", T_link_shape, edges, partial(_tessellate.box, edges), source)
+            return primitive("box", T_link_shape, edges, source)
         if kind == types.mjGEOM_SPHERE:
-            return Shape("sphere", T_link_shape, (size[0],), partial(_tessellate.sphere, size[0]), source)
+            return primitive("sphere", T_link_shape, (size[0],), source)
         if kind == types.mjGEOM_ELLIPSOID:
             axes = (size[0], size[1], size[2])
-            return Shape("ellipsoid", T_link_shape, axes, partial(_tessellate.ellipsoid, axes), source)
+            return primitive("ellipsoid", T_link_shape, axes, source)
         dims = (size[0], 2 * size[1])
         if kind == types.mjGEOM_CYLINDER:
-            return Shape("cylinder", T_link_shape, dims, partial(_tessellate.cylinder, *dims), source)
+            return primitive("cylinder", T_link_shape, dims, source)
         if kind == types.mjGEOM_CAPSULE:
-            return Shape("capsule", T_link_shape, dims, partial(_tessellate.capsule, *dims), source)
+            return primitive("capsule", T_link_shape, dims, source)
         label = kind.name.removeprefix("mjGEOM_").lower()
         self.notes.append(
             Note("skipped", self.body_names[body], f"a {label} geom ({source}) has no finite mesh")
@@ -341,13 +342,6 @@ class _Reader:
 def fixed_joint(name: str, parent: str, child: str, T_parent_child: Matrix4) -> Joint:
     """A joint that does not move."""
     return Joint(name, "fixed", parent, child, frozen(T_parent_child), frozen(np.array([0.0, 0.0, 1.0])))
-
-
-def motion(type_: JointType, axis: np.ndarray, value: float) -> Matrix4:
-    """What a joint that moves does to its child at a value."""
-    if type_ == "prismatic":
-        return _pose(value * axis, np.array([1.0, 0.0, 0.0, 0.0]))
-    return _pose(np.zeros(3), np.concatenate([[math.cos(value / 2)], math.sin(value / 2) * axis]))
 
 
 def _pose(position: np.ndarray, quaternion: np.ndarray) -> Matrix4:

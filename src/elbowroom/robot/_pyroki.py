@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError
 from ._default import default_pose
 from ._tree import build_tree
-from ._types import Coupling, Joint, JointType, frozen
+from ._types import Coupling, Joint, JointType
 
 if TYPE_CHECKING:
     from ._robot import Robot

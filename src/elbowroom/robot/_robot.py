@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import Frozen, frozen
 from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
 from ..typing import LinkPair
 from ._default import DefaultPose
 from ._tree import KinematicTree
-from ._types import Joint, Note, Shape, frozen
+from ._types import Joint, Note, Shape
 
 if TYPE_CHECKING:
     import trimesh
@@ -33,7 +34,7 @@ THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class Robot(Frozen):
     """A robot: kinematic tree, limits, collision geometry and named configurations.
 
     Robots compare and hash by identity, so they can be static arguments of `jax.jit`.
@@ -206,24 +207,48 @@ class Robot:
         self._run_rows(_kernels.jacobians, rows, out, (self.tree.axis, frame))
         return out[0] if np.ndim(cfgs) == 1 else out
 
-    def as_cfgs(self, cfgs: Any) -> Float[np.ndarray, "n dof"]:
-        """Checks configurations and returns them as (n, dof) float64.
+    def cfg_rows(self, cfgs: Any) -> tuple[Float[np.ndarray, "n dof"], bool]:
+        """Configurations as (n, dof) float64, and whether a single one was given; for kernels that check the values.
 
         Raises:
-            InputError: wrong shape, not numbers, NaN or infinite.
+            InputError: wrong shape, or not numbers.
         """
         try:
             rows = np.ascontiguousarray(cfgs, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"{self.name}: a configuration must be numbers, found {cfgs!r:.60}") from error
-        if rows.ndim not in (1, 2) or rows.shape[-1] != self.dof:
-            raise InputError(
-                f"{self.name}: configurations must have shape ({self.dof},) or (n, {self.dof}), "
-                f"found {shape_text(rows)}"
-            )
+        dof, shape = len(self.tree.actuated), rows.shape
+        if shape == (dof,) and (dof > 1 or np.ndim(cfgs) == 1):
+            return rows.reshape(1, dof), True
+        if len(shape) == 2 and shape[1] == dof:
+            return rows, False
+        raise InputError(
+            f"{self.name}: configurations must have shape ({dof},) or (n, {dof}), found {shape_text(rows)}"
+        )
+
+    def as_cfgs(self, cfgs: Any) -> Float[np.ndarray, "n dof"]:
+        """Checks configurations, (dof,) or (n, dof), and returns them as (n, dof) float64.
+
+        Raises:
+            InputError: wrong shape, not numbers, NaN or infinite.
+        """
+        rows, _ = self.cfg_rows(cfgs)
         if not np.isfinite(rows).all():
             raise InputError(f"{self.name}: configurations have NaN or infinite entries")
-        return rows if rows.ndim == 2 else rows[None, :]
+        return rows
+
+    def as_cfg(self, cfg: Any) -> Float[np.ndarray, "dof"]:
+        """Checks one configuration.
+
+        Raises:
+            InputError: not one configuration (dof,), not numbers, NaN or infinite.
+        """
+        rows, single = self.cfg_rows(cfg)
+        if not single:
+            raise InputError(
+                f"{self.name}: expected one configuration ({self.dof},), found {shape_text(rows)}"
+            )
+        return self.as_cfgs(rows)[0]
 
     def random_cfgs(self, n: int, seed: int = 0) -> Float[np.ndarray, "n dof"]:
         """Configurations drawn uniformly within the limits.

@@ -8,10 +8,16 @@ contains the primitive. With the sides below no point of the mesh is farther fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
-from ._types import MeshData, frozen
+from .._frozen import frozen
+from ..typing import Matrix4
+from ._types import MeshData, Shape, ShapeKind
 
 SIDES = 32
 """Facets around the axis."""
@@ -78,3 +84,29 @@ def _revolved(profile: Float[np.ndarray, "rings 2"]) -> MeshData:
 
 def _mesh(vertices: np.ndarray, faces: np.ndarray) -> MeshData:
     return MeshData(frozen(np.ascontiguousarray(vertices, dtype=np.float64)), frozen(faces.astype(np.int64)))
+
+
+TRIANGLES: dict[ShapeKind, Callable[..., MeshData]] = {
+    "box": lambda *size: box(size),
+    "cylinder": cylinder,
+    "capsule": capsule,
+    "sphere": sphere,
+    "ellipsoid": lambda *axes: ellipsoid(axes),
+}
+"""Kind of primitive -> its triangles from its sizes, which are those of `Shape.size`."""
+
+
+def primitive(kind: ShapeKind, T_link_shape: Matrix4, size: tuple[float, ...], source: str = "") -> Shape:
+    """Collision geometry of a primitive: box, cylinder, capsule, sphere or ellipsoid; sizes as in `Shape.size`."""
+    return Shape(kind, T_link_shape, size, partial(_triangles, kind, size), source)
+
+
+def mesh_shape(vertices: Any, faces: Any, T_link_shape: Matrix4, source: str = "") -> Shape:
+    """Collision geometry of triangles that are at hand."""
+    return Shape(
+        "mesh", T_link_shape, (1.0, 1.0, 1.0), partial(_mesh, np.array(vertices), np.array(faces)), source
+    )
+
+
+def _triangles(kind: ShapeKind, size: tuple[float, ...]) -> MeshData:
+    return TRIANGLES[kind](*size)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._frozen import Frozen, frozen
 from .._poses import quaternion_from_rotation
 from ..errors import DescriptionError, unknown
 from ..typing import Matrix4
-from ._types import MOVING, Joint, frozen
+from ._types import MOVING, Joint
 
 FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
 POLY_TERMS = 5
@@ -25,7 +26,7 @@ POLY_TERMS = 5
 
 
 @dataclass(frozen=True)
-class KinematicTree:
+class KinematicTree(Frozen):
     """A tree of links and joints, with the flat arrays that forward kinematics runs on."""
 
     link_names: tuple[str, ...]

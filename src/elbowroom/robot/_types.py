@@ -13,18 +13,14 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import Frozen
+from .._poses import matrix_from_wxyz_xyz
 from ..typing import Matrix4, Points, Triangles
 
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
 MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
 
 NoteKind = Literal["approximated", "skipped", "held", "meshed"]
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """Marks an array read-only and returns it."""
-    array.setflags(write=False)
-    return array
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Coupling:
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(Frozen):
     """One joint: the child link moves in the parent link by `T_parent_joint * motion(q) * T_joint_child`."""
 
     name: str
@@ -86,8 +82,18 @@ class Joint:
         return self.type in MOVING and self.coupling is None
 
 
+def joint_motion(type_: JointType, axis: Float[np.ndarray, "3"], value: float) -> Matrix4:
+    """What a joint that moves does to its child at a value, in the joint frame; `axis` is a unit vector."""
+    quaternion, shift = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+    if type_ == "prismatic":
+        shift = value * axis
+    else:
+        quaternion = np.array([np.cos(value / 2), *(np.sin(value / 2) * axis)])
+    return matrix_from_wxyz_xyz(np.concatenate([quaternion, shift]))
+
+
 @dataclass(frozen=True)
-class MeshData:
+class MeshData(Frozen):
     """Triangles of a shape in its own frame, metres, scale applied; read-only."""
 
     vertices: Points
@@ -98,7 +104,7 @@ ShapeKind = Literal["mesh", "box", "cylinder", "sphere", "capsule", "ellipsoid"]
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(Frozen):
     """One piece of collision geometry, exact as described."""
 
     kind: ShapeKind

@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from .._frozen import frozen
 from .._xml import at_line, numbers
 from ..errors import DescriptionError
 from ..typing import Matrix4
-from . import _tessellate
 from ._meshfile import read_mesh
 from ._parts import Parts
 from ._resolve import MeshResolver
-from ._types import Coupling, Joint, JointType, MeshData, Note, Shape, frozen
+from ._tessellate import primitive
+from ._types import Coupling, Joint, JointType, Note, Shape
 
 _NUMBERS: dict[str, dict[str, int | tuple[int, ...]]] = {
     "origin": {"xyz": 3, "rpy": 3},
@@ -254,10 +255,6 @@ def _shape(element: Any, where: str, resolve: Callable[[str], Path], is_capsule:
     T_link_shape, geometry = _origin(element.origin), element.geometry
     if not np.all(np.isfinite(T_link_shape)):
         raise DescriptionError(f"{where}: the origin of a shape has NaN or infinite numbers")
-
-    def make(kind: Any, size: tuple[float, ...], load: Callable[[], MeshData], source: str = "") -> Shape:
-        return Shape(kind, T_link_shape, size, load, source)
-
     if geometry.mesh is not None:
         scale = np.broadcast_to(1.0 if geometry.mesh.scale is None else geometry.mesh.scale, 3)
         factors = tuple(map(float, scale))
@@ -266,16 +263,12 @@ def _shape(element: Any, where: str, resolve: Callable[[str], Path], is_capsule:
                 f"{where}: mesh {geometry.mesh.filename!r} has scale {factors}; it must not be zero"
             )
         path = resolve(geometry.mesh.filename)
-        return make("mesh", factors, partial(read_mesh, path, factors, where), str(path))
+        return Shape("mesh", T_link_shape, factors, partial(read_mesh, path, factors, where), str(path))
     if geometry.box is not None:
-        size = tuple(map(float, geometry.box.size))
-        return make("box", size, partial(_tessellate.box, size))
+        return primitive("box", T_link_shape, tuple(map(float, geometry.box.size)))
     if geometry.sphere is not None:
-        radius = float(geometry.sphere.radius)
-        return make("sphere", (radius,), partial(_tessellate.sphere, radius))
+        return primitive("sphere", T_link_shape, (float(geometry.sphere.radius),))
     if geometry.cylinder is not None:
-        radius, length = float(geometry.cylinder.radius), float(geometry.cylinder.length)
-        if is_capsule:
-            return make("capsule", (radius, length), partial(_tessellate.capsule, radius, length))
-        return make("cylinder", (radius, length), partial(_tessellate.cylinder, radius, length))
+        size = float(geometry.cylinder.radius), float(geometry.cylinder.length)
+        return primitive("capsule" if is_capsule else "cylinder", T_link_shape, size)
     raise DescriptionError(f"{where}: a shape is neither mesh, box, cylinder, capsule nor sphere")

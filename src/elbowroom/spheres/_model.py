@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
 from .._files import plain
+from .._frozen import Frozen, FrozenMap, frozen
+from .._text import short
 from ..errors import InputError, UnknownLinkError, unknown
 from ._shape import Float64, Int64
 
@@ -19,14 +18,10 @@ FORMAT = "elbowroom-spheres"
 """Name of the JSON format."""
 FORMAT_VERSION = 1
 """Version of the JSON format."""
-MAX_TEXT = 80
-"""Characters of a value shown in a message."""
-MAX_BITS = 128
-"""Integers longer than this are described, not shown: Python refuses to print very long ones."""
 
 
 @dataclass(frozen=True, eq=False)
-class SphereModel:
+class SphereModel(Frozen):
     """Spheres fixed to the links of a robot.
 
     Centres are in link frames, all lengths in metres. Spheres are ordered by link; those of an attached object
@@ -87,13 +82,12 @@ class SphereModel:
             (radii[order], "radii"),
             (link_idx[order], "link_idx"),
         ):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, frozen(value))
         object.__setattr__(self, "link_names", names)
         object.__setattr__(self, "attached", tuple(attached[k] for k in order))
         for name in ("self_padding", "world_padding"):
             object.__setattr__(self, name, _padding(getattr(self, name), names, name))
-        object.__setattr__(self, "evidence", MappingProxyType(dict(self.evidence)))
+        object.__setattr__(self, "evidence", FrozenMap(self.evidence))
 
     @classmethod
     def from_links(
@@ -139,10 +133,7 @@ class SphereModel:
         mask = self.link_idx == self.index(name)
         if not attached:
             mask &= np.array([a == "" for a in self.attached], dtype=bool)
-        centers, radii = self.centers[mask], self.radii[mask]
-        centers.setflags(write=False)
-        radii.setflags(write=False)
-        return centers, radii
+        return frozen(self.centers[mask]), frozen(self.radii[mask])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -161,9 +152,7 @@ class SphereModel:
             raise InputError(f"purpose must be 'self' or 'world', found {purpose!r}")
         padding = self.self_padding if purpose == "self" else self.world_padding
         per_link = np.array([padding.get(name, 0.0) for name in self.link_names], dtype=np.float64)
-        out = self.radii + per_link[self.link_idx]
-        out.setflags(write=False)
-        return out
+        return frozen(self.radii + per_link[self.link_idx])
 
     def __eq__(self, other: object) -> bool:
         """Same links, spheres, padding and attached objects; evidence does not count."""
@@ -313,46 +302,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-class _Short(reprlib.Repr):
-    """Text of any value in bounded time: depth, entries and length are cut while walking, not afterwards."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlevel, self.maxdict, self.maxlist, self.maxstring = 3, 4, 6, 60
-
-    def repr1(self, x: Any, level: int) -> str:
-        """Text of a value at a depth."""
-        if isinstance(x, int) and x.bit_length() > MAX_BITS:
-            return f"an integer of {x.bit_length()} bits"
-        if isinstance(x, (bool, int, float)) or x is None:
-            return repr(x)
-        if isinstance(x, str):
-            return self.repr_str(str(x[: 2 * self.maxstring]), level)
-        if isinstance(x, Mapping):
-            if level <= 0:
-                return "{...}"
-            entries = islice(x.items(), self.maxdict)
-            texts = [
-                f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}" for key, value in entries
-            ]
-            return "{" + ", ".join([*texts, *(["..."] if len(x) > self.maxdict else [])]) + "}"
-        if isinstance(x, Sequence) and not isinstance(x, (bytes, bytearray)):
-            return self._repr_iterable(x, level, "[", "]", self.maxlist)  # type: ignore[attr-defined]
-        return f"a {type(x).__name__}" if isinstance(x, Collection) else self.repr_instance(x, level)
-
-
-_SHORT = _Short()
-
-
-def short(value: Any) -> str:
-    """Text of a value for a message, at most `MAX_TEXT` characters, made in bounded time.
-
-    `repr` would first write out all of a value, which takes exponential time for one that shares its parts.
-    """
-    text = _SHORT.repr(value)
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
-
-
 def _floats(value: Any, what: str) -> Float64:
     try:
         return np.array(value, dtype=np.float64)
@@ -394,4 +343,4 @@ def _padding(value: Any, names: tuple[str, ...], what: str) -> Mapping[str, floa
             )
         if metres != 0.0:
             out[str(link)] = metres
-    return MappingProxyType(out)
+    return FrozenMap(out)

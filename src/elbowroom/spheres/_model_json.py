@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._files import plain
+from .._text import short
 from ..errors import FormatError, InputError, UnknownLinkError, unknown
-from ._model import FORMAT, FORMAT_VERSION, SphereModel, short
+from ._model import FORMAT, FORMAT_VERSION, SphereModel
 
 
 def read_model(cls: type[SphereModel], data: Any, link_names: Sequence[str] | None) -> SphereModel:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._frozen import frozen
 from ..errors import InputError
 from ._certify import check
 from ._model import SphereModel, table
@@ -131,8 +132,7 @@ def prove_mesh_coverage(
     gap, witness = result.surface_bound, None
     if not result.covered and (result.gaps > 0.0).any():
         worst = int(np.argmax(result.gaps))
-        gap, witness = float(result.gaps[worst]), result.witnesses[worst].copy()
-        witness.setflags(write=False)
+        gap, witness = float(result.gaps[worst]), frozen(result.witnesses[worst].copy())
     ratio, largest = np.nan, np.nan
     if measure:
         ratio, largest = measure_volumes(shape, c, r).ratio, protrusion(shape, c, r)[1]

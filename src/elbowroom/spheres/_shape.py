@@ -1,9 +1,7 @@
 """The shape of one link, prepared for fitting and proving: cleaned triangles, closedness, volume, distance.
 
-Vertices at the same place are merged, so a mesh stored as loose triangles can still be seen to be closed. A
-connected piece counts as closed when every directed edge is met by as many edges running the other way (after
-turning the faces consistently, if need be): then each point has a whole winding number about it, and inside means
-that it is not zero. No triangle is ever dropped, not even one without area: all of them must be covered.
+Vertices at the same place are merged; `elbowroom._closed` says which pieces are closed and turns their faces
+consistently. No triangle is ever dropped, not even one without area: all of them must be covered.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._closed import closed_pieces, merge_vertices
+from .._frozen import frozen
 from ..errors import MeshError
 from . import _kernels_field as field
 from . import _kernels_proof as proof
@@ -71,13 +71,9 @@ class LinkShape:
         if not np.isfinite(v[used]).all():
             bad = int(used[~np.isfinite(v[used]).all(axis=1)][0])
             raise MeshError(f"{name}: vertex {bad} is not finite: {v[bad].tolist()}")
-        merged, inverse = np.unique(v[f].reshape(-1, 3) + 0.0, axis=0, return_inverse=True)
-        f = inverse.reshape(-1, 3).astype(np.int64)
-        f, is_solid = _orient(merged, f)
-        solid = f[is_solid]
-        for array in (merged, f, solid):
-            array.setflags(write=False)
-        return cls(merged, f, solid)
+        merged, f = _sorted_places(v[f].reshape(-1, 3))
+        pieces = closed_pieces(merged, f)
+        return cls(frozen(merged), frozen(pieces.faces), frozen(pieces.faces[pieces.closed]))
 
     @classmethod
     def from_mesh(cls, mesh: Any, name: str = "mesh") -> LinkShape:
@@ -247,58 +243,11 @@ def _smallest(points: Float64) -> tuple[Float64, float, Float64]:
     return best
 
 
-def _orient(vertices: Float64, faces: Int64) -> tuple[Int64, npt.NDArray[np.bool_]]:
-    """Faces turned consistently where that closes a piece, and which of them belong to closed pieces."""
-    piece = _pieces(len(vertices), faces)
-    open_pieces = _unbalanced_pieces(faces, piece, directed=True)
-    if not open_pieces.any():
-        return faces, np.ones(len(faces), dtype=bool)
-    doubtful = open_pieces & ~_unbalanced_pieces(faces, piece, directed=False)
-    if doubtful.any():  # every edge is shared, but some faces are turned the wrong way
-        import trimesh
-
-        pick = np.flatnonzero(doubtful[piece])
-        mesh = trimesh.Trimesh(vertices, faces[pick], process=False, validate=False)
-        trimesh.repair.fix_winding(mesh)
-        turned = np.asarray(mesh.faces, dtype=np.int64)
-        if len(turned) == len(pick):
-            candidate = faces.copy()
-            candidate[pick] = turned
-            still_open = _unbalanced_pieces(candidate, piece, directed=True)
-            better = doubtful & ~still_open
-            faces = np.where(better[piece][:, None], candidate, faces)
-            open_pieces &= ~better
-    return faces, ~open_pieces[piece]
-
-
-def _pieces(n: int, faces: Int64) -> Int64:
-    """Connected piece of each face (shared vertices connect)."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = np.concatenate([faces[:, 0], faces[:, 1]]), np.concatenate([faces[:, 1], faces[:, 2]])
-    graph = coo_matrix((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
-    return connected_components(graph, directed=False)[1].astype(np.int64)[faces[:, 0]]
-
-
-def _unbalanced_pieces(faces: Int64, piece: Int64, directed: bool) -> npt.NDArray[np.bool_]:
-    """Pieces with an edge that is not met by another: in the other direction, or at all (odd count)."""
-    a = np.concatenate([faces[:, 0], faces[:, 1], faces[:, 2]])
-    b = np.concatenate([faces[:, 1], faces[:, 2], faces[:, 0]])
-    owner = np.tile(piece, 3)
-    proper = a != b  # edges of triangles without area: nothing to meet
-    a, b, owner = a[proper], b[proper], owner[proper]
-    out = np.zeros(int(piece.max()) + 1, dtype=bool)
-    if len(a) == 0:
-        out[:] = True
-        return out
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    keys = low * (high.max() + 1) + high
-    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if directed:
-        total = np.bincount(inverse, np.where(a < b, 1.0, -1.0))
-        bad = total != 0
-    else:
-        bad = np.bincount(inverse) % 2 != 0
-    out[owner[index[bad]]] = True
-    return out
+def _sorted_places(corners: Float64) -> tuple[Float64, Int64]:
+    """The places of triangle corners (3 * tris, 3), sorted by coordinates, and faces (tris, 3) that number them."""
+    label, first = merge_vertices(corners)
+    places = corners[first] + 0.0
+    order = np.lexsort(places.T[::-1])
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return places[order], rank[label].reshape(-1, 3)

@@ -1,8 +1,66 @@
-"""Pictures of robots and their collision models, drawn without a display."""
+"""Pictures of robots, pair matrices and grasps, drawn without a display; only `show_grasp` opens a window."""
 
-from ._camera import Camera as Camera
-from ._scene import Scene as Scene
-from ._scene import robot_scene as robot_scene
-from ._scene import save_png as save_png
+from __future__ import annotations
 
-__all__ = ["Camera", "Scene", "robot_scene", "save_png"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._camera import Camera as Camera
+    from ._grasp import plot_grasp as plot_grasp
+    from ._grasp import plot_sweep as plot_sweep
+    from ._grasp import save_figure as save_figure
+    from ._hand import HandPiece as HandPiece
+    from ._hand import hand_bones as hand_bones
+    from ._hand import hand_pieces as hand_pieces
+    from ._mujoco import floating_hand_spec as floating_hand_spec
+    from ._mujoco import has_display as has_display
+    from ._mujoco import render_grasp as render_grasp
+    from ._mujoco import show_grasp as show_grasp
+    from ._pairs import plot_pairs as plot_pairs
+    from ._picture import Picture as Picture
+    from ._picture import robot_picture as robot_picture
+    from ._picture import save_png as save_png
+
+_HOME = {
+    "Camera": "_camera",
+    "Picture": "_picture",
+    "robot_picture": "_picture",
+    "save_png": "_picture",
+    "plot_pairs": "_pairs",
+    "plot_grasp": "_grasp",
+    "plot_sweep": "_grasp",
+    "save_figure": "_grasp",
+    "HandPiece": "_hand",
+    "hand_pieces": "_hand",
+    "hand_bones": "_hand",
+    "floating_hand_spec": "_mujoco",
+    "render_grasp": "_mujoco",
+    "has_display": "_mujoco",
+    "show_grasp": "_mujoco",
+}
+"""Name -> module; each loads with what it draws when first used."""
+
+__all__ = [
+    "Camera",
+    "Picture",
+    "robot_picture",
+    "save_png",
+    "plot_pairs",
+    "plot_grasp",
+    "plot_sweep",
+    "save_figure",
+    "HandPiece",
+    "hand_pieces",
+    "hand_bones",
+    "floating_hand_spec",
+    "render_grasp",
+    "has_display",
+    "show_grasp",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -1,7 +1,4 @@
-"""What there is to draw of a grasp, as plain arrays: the hand's shapes, its bones, the object, the grasp plane.
-
-Shared by the pictures here and by pages that draw elsewhere. World frame, metres.
-"""
+"""The object that a grasp is planned for, as a box or a cylinder in the world: for checks and for pictures."""
 
 from __future__ import annotations
 
@@ -11,16 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from jaxtyping import Float
 
-from .._poses import matrix_from_wxyz_xyz
-from ..typing import Points, Triangles
 from ._grasp import Grasp
-from ._hand import Hand, chain
 
 if TYPE_CHECKING:
     import trimesh
 
 BELOW, ABOVE = 0.045, 0.012
-"""m; how far the drawn object reaches below and above the grasp's height."""
+"""m; how far the object reaches below and above the grasp's height."""
 BESIDE = 0.012
 """m; how far it reaches beyond the outermost fingertips sideways."""
 SECTIONS = 128
@@ -28,18 +22,7 @@ SECTIONS = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """One collision shape of a link, placed."""
-
-    link: str
-    finger: str
-    """The finger it belongs to; empty for the palm."""
-    vertices: Points
-    faces: Triangles
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnObject:
+class GraspedObject:
     """The object a grasp is planned for: a box, or a cylinder along Y."""
 
     kind: Literal["box", "cylinder"]
@@ -59,34 +42,7 @@ class DrawnObject:
         return made.apply_translation(self.center)
 
 
-def hand_pieces(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> tuple[Piece, ...]:
-    """All collision shapes of a hand in the world."""
-    poses = T_world_base @ matrix_from_wxyz_xyz(hand.robot.link_poses(hand.cfg(ctrl)))
-    owner = hand.link_fingers
-    pieces: list[Piece] = []
-    for link, shapes in hand.robot.shapes.items():
-        for shape in shapes:
-            data = shape.load()
-            T = poses[hand.robot.link_index(link)] @ shape.T_link_shape
-            pieces.append(
-                Piece(link, owner.get(link, ""), data.vertices @ T[:3, :3].T + T[:3, 3], data.faces)
-            )
-    return tuple(pieces)
-
-
-def hand_bones(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> dict[str, Points]:
-    """Per finger the line from its first joint over its joints to the tip, in the world."""
-    robot = hand.robot
-    poses = T_world_base @ matrix_from_wxyz_xyz(robot.link_poses(hand.cfg(ctrl)))
-    tips = hand.tips(ctrl) @ T_world_base[:3, :3].T + T_world_base[:3, 3]
-    bones: dict[str, Points] = {}
-    for i, finger in enumerate(hand.fingers):
-        origins = [poses[robot.link_index(joint.child)][:3, 3] for joint in chain(robot, finger.tip_link)]
-        bones[finger.name] = np.array([*origins, tips[i]])
-    return bones
-
-
-def drawn_object(grasp: Grasp, height: float = 0.1) -> DrawnObject:
+def grasped_object(grasp: Grasp, height: float = 0.1) -> GraspedObject:
     """The object, to scale: its sides where the fingertips' mean and the thumb are, a cylinder where it is wrapped.
 
     A cylinder of the proportional method lies between the knuckles that its diameter is measured from.
@@ -97,7 +53,7 @@ def drawn_object(grasp: Grasp, height: float = 0.1) -> DrawnObject:
     y = float(points[:, 1].min() + points[:, 1].max()) / 2
     if grasp.touching:
         reach = 2 * float(np.abs(points[:, 1]).max() + BESIDE)
-        return DrawnObject(
+        return GraspedObject(
             "cylinder", np.array([0.0, 0.0, height]), np.array([grasp.width, reach, grasp.width])
         )
     if grasp.mode == "cylinder":
@@ -105,8 +61,8 @@ def drawn_object(grasp: Grasp, height: float = 0.1) -> DrawnObject:
         others = [grasp.hand.finger_index(name) for name in grasp.fingers]
         middle = 0.5 * (knuckles[grasp.hand.finger_index(grasp.hand.thumb)] + knuckles[others].mean(axis=0))
         center = np.array([middle[0], y, middle[2]])
-        return DrawnObject("cylinder", center, np.array([grasp.width, reach, grasp.width]))
+        return GraspedObject("cylinder", center, np.array([grasp.width, reach, grasp.width]))
     x = 0.5 * sum(grasp.sides(height))
     tall = min(BELOW, height) + ABOVE
     center = np.array([x, y, height + ABOVE - tall / 2])
-    return DrawnObject("box", center, np.array([grasp.width, reach, tall]))
+    return GraspedObject("box", center, np.array([grasp.width, reach, tall]))

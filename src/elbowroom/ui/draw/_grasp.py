@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ._grasp import Grasp
-from ._planner import GraspPlanner, Sweep
-from ._scene import DrawnObject, Piece, drawn_object, hand_bones, hand_pieces
+from ...grasp import Grasp, GraspedObject, GraspPlanner, Sweep, grasped_object
+from ._hand import HandPiece, hand_bones, hand_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +43,7 @@ def plot_grasp(grasp: Grasp, height: float = 0.1) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    thing = drawn_object(grasp, height)
+    thing = grasped_object(grasp, height)
     base = grasp.to_world(height).T_world_base
     pieces = hand_pieces(grasp.hand, grasp.ctrl, base)
     points = 1e3 * np.concatenate([piece.vertices for piece in pieces])
@@ -78,7 +77,7 @@ def plot_grasp(grasp: Grasp, height: float = 0.1) -> Figure:
 
 
 def _draw_view(
-    ax: Axes, grasp: Grasp, height: float, thing: DrawnObject, pieces: Sequence[Piece], view: str
+    ax: Axes, grasp: Grasp, height: float, thing: GraspedObject, pieces: Sequence[HandPiece], view: str
 ) -> None:
     across, up, sight, label = VIEWS[view]
     T, tips = grasp.to_world(height)
@@ -119,7 +118,7 @@ def _draw_view(
     ax.grid(alpha=0.25)
 
 
-def _draw_object(ax: Axes, thing: DrawnObject, across: int, up: int, label: str) -> None:
+def _draw_object(ax: Axes, thing: GraspedObject, across: int, up: int, label: str) -> None:
     from matplotlib.patches import Circle, Rectangle
 
     style: dict[str, Any] = {"fc": OBJECT_COLOUR, "ec": "#8a6d1f", "lw": 1.4, "alpha": 0.55, "zorder": 4}

@@ -15,12 +15,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
-from ..errors import InputError, MissingExtraError
-from ._execute import GraspMotion, base_coordinates
-from ._grasp import Grasp
-from ._hand import Hand
-from ._rh56 import load_mujoco, revisions, rh56_spec
-from ._scene import DrawnObject, drawn_object
+from ...errors import InputError, MissingExtraError
+from ...grasp import (
+    Grasp,
+    GraspedObject,
+    GraspMotion,
+    Hand,
+    base_coordinates,
+    grasped_object,
+    revisions,
+    rh56_spec,
+)
 
 BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
 CONTEXTS = ("mujoco.egl", "mujoco.osmesa", "mujoco.glfw")
@@ -33,13 +38,18 @@ TIP_COLOURS = ((0.82, 0.16, 0.25, 1.0), (0.10, 0.42, 0.70, 1.0))
 """Thumb tip, other active tips."""
 
 
-def floating_hand_spec(hand: Hand, thing: DrawnObject | None = None, *, table: bool = True) -> Any:
+def _mujoco() -> Any:
+    """The mujoco module, imported when first needed; its compiled names are unknown to type checkers."""
+    return importlib.import_module("mujoco")
+
+
+def floating_hand_spec(hand: Hand, thing: GraspedObject | None = None, *, table: bool = True) -> Any:
     """A `mujoco.MjSpec` of the hand on six base joints, with table, light and the object to look at.
 
     Raises:
         InputError: the hand has no bundled MuJoCo model.
     """
-    mujoco = load_mujoco()
+    mujoco = _mujoco()
     if hand.name != "rh56" or hand.revision not in revisions():
         raise InputError(f"{hand.name}: MuJoCo pictures are made of the bundled hand 'rh56' only")
     spec = rh56_spec(hand.revision)
@@ -80,7 +90,7 @@ def set_posture(
     model: Any, data: Any, hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray, tilt: float
 ) -> None:
     """Writes a posture into MuJoCo's data: base joints, all finger joints by name, controls; then kinematics."""
-    mujoco = load_mujoco()
+    mujoco = _mujoco()
     values = dict(zip(BASE_JOINTS, base_coordinates(T_world_base, tilt), strict=True))
     values |= dict(zip(hand.joint_names, hand.joints(ctrl).tolist(), strict=True))
     for name, value in values.items():
@@ -104,9 +114,9 @@ def render_grasp(
     Raises:
         MissingExtraError: neither EGL nor OSMesa is there; the message says what to install.
     """
-    mujoco = load_mujoco()
+    mujoco = _mujoco()
     columns, rows = size
-    spec = floating_hand_spec(grasp.hand, drawn_object(grasp, height))
+    spec = floating_hand_spec(grasp.hand, grasped_object(grasp, height))
     getattr(spec.visual, "global").offwidth, getattr(spec.visual, "global").offheight = columns, rows
     model = spec.compile()
     data = mujoco.MjData(model)
@@ -130,7 +140,7 @@ def _aim(camera: Any, grasp: Grasp, height: float, azimuth: float) -> None:
 def _draw(
     model: Any, data: Any, camera: Any, grasp: Grasp, height: float, columns: int, rows: int
 ) -> np.ndarray:
-    mujoco = load_mujoco()
+    mujoco = _mujoco()
     scene = mujoco.MjvScene(model, maxgeom=2000)
     gl = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
     mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, gl)
@@ -190,9 +200,9 @@ def show_grasp(grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = N
 
     if not has_display():
         raise MissingExtraError("MuJoCo's viewer needs a display; render_grasp makes a picture without one")
-    mujoco = load_mujoco()
+    mujoco = _mujoco()
     viewer_module = importlib.import_module("mujoco.viewer")
-    model = floating_hand_spec(grasp.hand, drawn_object(grasp, height)).compile()
+    model = floating_hand_spec(grasp.hand, grasped_object(grasp, height)).compile()
     data = mujoco.MjData(model)
     set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
     with viewer_module.launch_passive(model, data, show_left_ui=False, show_right_ui=False) as viewer:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._evidence import PairReason
-from ._matrix import PairMatrix
+from ...pairs import PairMatrix, PairReason
 
 COLOURS = {
     PairReason.CHECKED: "#d1495b",
@@ -21,7 +20,7 @@ COLOURS = {
 """Warm: looked at; cold: known to stay apart; grey: together by construction."""
 
 
-def heat_map(pairs: PairMatrix) -> Any:
+def plot_pairs(pairs: PairMatrix) -> Any:
     """Links against links, coloured by reason; checked pairs show how often samples met, in per cent."""
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure

@@ -17,17 +17,19 @@ from elbowroom.grasp import (
     ApproachOptions,
     GraspPlanner,
     Hand,
-    drawn_object,
+    grasped_object,
+    plan_approach,
+)
+from elbowroom.ui.draw import _mujoco as ours
+from elbowroom.ui.draw import (
     hand_bones,
     hand_pieces,
-    plan_approach,
     plot_grasp,
     plot_sweep,
     render_grasp,
     save_figure,
     show_grasp,
 )
-from elbowroom.grasp import _mujoco as ours
 
 
 def test_the_object_is_drawn_to_scale_between_the_tips(smooth: GraspPlanner) -> None:
@@ -78,7 +80,7 @@ def test_pieces_and_bones_are_where_the_hand_is(smooth: GraspPlanner, hand: Hand
         np.linalg.norm(p.vertices - tips["index"], axis=1).min() for p in pieces if p.finger == "index"
     )
     assert near < 0.004
-    assert drawn_object(grasp, 0.1).size[0] == pytest.approx(0.03)
+    assert grasped_object(grasp, 0.1).size[0] == pytest.approx(0.03)
 
 
 def test_sweeps_show_both_methods(hand: Hand, smooth: GraspPlanner, tmp_path: Path) -> None:

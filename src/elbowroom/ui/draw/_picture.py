@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
-from ...robot._tessellate import sphere as unit_sphere
+from ...robot import sphere_mesh
 from ._camera import Camera, View
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ SPHERE_COLOUR: Colour = (0.85, 0.30, 0.25)
 
 
 @dataclass
-class Scene:
+class Picture:
     """Triangles collected for one picture."""
 
     solid: list[tuple[np.ndarray, Colour]] = field(default_factory=list[tuple[np.ndarray, Colour]])
@@ -50,14 +50,14 @@ class Scene:
 
     def add_sphere(self, centre_world: np.ndarray, radius: float, colour: Colour = SPHERE_COLOUR) -> None:
         """Adds a see-through sphere."""
-        ball = unit_sphere(1.0)
+        ball = sphere_mesh(1.0)
         self.glass.append(((ball.vertices * radius + centre_world)[ball.faces], colour))
 
     def draw(self, camera: Camera) -> Float[np.ndarray, "height width 3"]:
         """Renders the picture, values in [0, 1].
 
         Raises:
-            InputError: the scene is empty.
+            InputError: the picture is empty.
         """
         everything = [corners.reshape(-1, 3) for corners, _ in (*self.solid, *self.glass)]
         if not everything:
@@ -90,12 +90,12 @@ class Scene:
             fill_triangles(pixels.reshape(-1, 3, 3), shade[:, None] * np.asarray(colour), image, depth)
 
 
-def robot_scene(
+def robot_picture(
     robot: Robot,
     cfg: Float[np.ndarray, "dof"] | None = None,
     spheres: Mapping[str, Float[np.ndarray, "n 4"]] | None = None,
     colours: Mapping[str, Colour] | None = None,
-) -> Scene:
+) -> Picture:
     """The robot's collision meshes at a configuration, with spheres if given.
 
     Args:
@@ -104,17 +104,17 @@ def robot_scene(
         spheres: link -> rows of x, y, z, radius in the link frame.
         colours: link -> colour, instead of the palette.
     """
-    scene = Scene()
+    picture = Picture()
     Ts_world_link = matrix_from_wxyz_xyz(robot.link_poses(robot.default_cfg if cfg is None else cfg))
     for index, name in enumerate(robot.link_names):
         R, t = Ts_world_link[index, :3, :3], Ts_world_link[index, :3, 3]
         mesh = robot.link_mesh(name)
         if mesh is not None:
             colour = (colours or {}).get(name, PALETTE[index % len(PALETTE)])
-            scene.add_mesh(mesh.vertices @ R.T + t, mesh.faces, colour)
+            picture.add_mesh(mesh.vertices @ R.T + t, mesh.faces, colour)
         for x, y, z, radius in (spheres or {}).get(name, ()):
-            scene.add_sphere(R @ np.array([x, y, z]) + t, radius)
-    return scene
+            picture.add_sphere(R @ np.array([x, y, z]) + t, radius)
+    return picture
 
 
 def save_png(path: Path, image: Float[np.ndarray, "height width 3"]) -> None:

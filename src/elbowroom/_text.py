@@ -1,0 +1,53 @@
+"""Text of values found in files and arguments, for messages: short, and made in bounded time."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+MAX_TEXT = 80
+"""Characters of a value shown in a message."""
+MAX_BITS = 128
+"""Integers longer than this are described, not shown: Python refuses to print very long ones."""
+
+
+class _Short(reprlib.Repr):
+    """Text of any value in bounded time: depth, entries and length are cut while walking, not afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxdict, self.maxlist, self.maxstring = 3, 4, 6, 60
+
+    def repr1(self, x: Any, level: int) -> str:
+        """Text of a value at a depth."""
+        if isinstance(x, int) and x.bit_length() > MAX_BITS:
+            return f"an integer of {x.bit_length()} bits"
+        if isinstance(x, (bool, int, float)) or x is None:
+            return repr(x)
+        if isinstance(x, str):
+            return self.repr_str(str(x[: 2 * self.maxstring]), level)
+        if isinstance(x, Mapping):
+            if level <= 0:
+                return "{...}"
+            entries = islice(x.items(), self.maxdict)
+            texts = [
+                f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}" for key, value in entries
+            ]
+            return "{" + ", ".join([*texts, *(["..."] if len(x) > self.maxdict else [])]) + "}"
+        if isinstance(x, Sequence) and not isinstance(x, (bytes, bytearray)):
+            return self._repr_iterable(x, level, "[", "]", self.maxlist)  # type: ignore[attr-defined]
+        return f"a {type(x).__name__}" if isinstance(x, Collection) else self.repr_instance(x, level)
+
+
+_SHORT = _Short()
+
+
+def short(value: Any) -> str:
+    """Text of a value for a message, at most `MAX_TEXT` characters, made in bounded time.
+
+    `repr` would first write out all of a value, which takes exponential time for one that shares its parts.
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."

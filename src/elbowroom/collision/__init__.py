@@ -1,0 +1,10 @@
+"""The one verdict: is the robot free, how far from touching, why not, and all the way between two configurations."""
+
+from .._clash import Clash as Clash
+from ._attach import Attachment as Attachment
+from ._model import CollisionModel as CollisionModel
+from ._segment import SegmentProof as SegmentProof
+from ._verdict import OutOfLimits as OutOfLimits
+from ._verdict import Verdict as Verdict
+
+__all__ = ["Attachment", "Clash", "CollisionModel", "OutOfLimits", "SegmentProof", "Verdict"]

@@ -1,0 +1,120 @@
+"""Attached objects: a link more, with its own mesh, spheres and pairs.
+
+What a gripper holds moves like a part of the link that carries it, so it becomes one: a link fixed to it, with the
+object's triangles (curved primitives are enclosed by theirs), spheres proved to cover them, and pairs of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._poses import as_matrix, matrix_from_wxyz_xyz
+from ..distance import SelfCollisionChecker
+from ..errors import InputError
+from ..mesh import Box, Capsule, Sphere
+from ..pairs import PairEvidence, PairMatrix, PairReason, made_for
+from ..robot import Joint, Robot, Shape, adjacent_pairs, build_tree, mesh_shape, primitive
+from ..spheres import FitOptions, SphereModel, fit_spheres
+from ..typing import LinkPair, sorted_pair
+
+SPHERES = 12
+"""Spheres that an object gets at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attachment:
+    """An object fixed to a link; see `CollisionModel.attach`."""
+
+    name: str
+    link: str
+    shape: Any
+    pose: Any = None
+    """Of the shape in the link frame; None for the identity."""
+    touch_links: tuple[str, ...] = ()
+
+    def collision_shape(self) -> Shape:
+        """The shape as collision geometry of the new link, whose frame is the shape's."""
+        shape, here = self.shape, np.eye(4)
+        if isinstance(shape, Box):
+            return primitive("box", here, shape.size, source=self.name)
+        if isinstance(shape, Sphere):
+            return primitive("sphere", here, (shape.radius,), source=self.name)
+        if isinstance(shape, Capsule):
+            return primitive("capsule", here, (shape.radius, shape.length), source=self.name)
+        if not hasattr(shape, "vertices") or not hasattr(shape, "faces"):
+            raise InputError(
+                f"object {self.name!r}: expected a trimesh.Trimesh, TriangleMesh, Box, Sphere or Capsule, found a "
+                f"{type(shape).__name__}"
+            )
+        return mesh_shape(shape.vertices, shape.faces, here, self.name)
+
+
+def extended(
+    robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment
+) -> tuple[Robot, SphereModel, PairMatrix]:
+    """Robot, spheres and pairs with one object more."""
+    for link in (item.link, *item.touch_links):
+        robot.link_index(link)
+    if not item.name or item.name in robot.link_names:
+        raise InputError(f"an attached object needs a name that no link has, found {item.name!r}")
+    more = _with_link(robot, item)
+    alone = replace(more, shapes={item.name: more.shapes[item.name]})
+    balls = fit_spheres(alone, FitOptions(n_spheres=SPHERES)).link(item.name)
+    model = spheres.for_links(more.link_names, more.name)
+    known = {name: model.link(name) for name in model.counts}
+    model = replace(SphereModel.from_links(more.link_names, {**known, item.name: balls}), robot_name=more.name,
+                    self_padding=spheres.self_padding, world_padding=spheres.world_padding)  # fmt: skip
+    return more, model, _with_pairs(more, model, pairs, item)
+
+
+def _with_link(robot: Robot, item: Attachment) -> Robot:
+    pose = np.eye(4) if item.pose is None else as_matrix(item.pose, f"pose of object {item.name!r}")
+    if pose.shape != (4, 4):
+        raise InputError(
+            f"pose of object {item.name!r}: expected one pose, found a stack of shape {pose.shape}"
+        )
+    tree = robot.tree
+    joint = Joint(
+        f"{item.name} on {item.link}", "fixed", item.link, item.name, pose, np.array([0.0, 0.0, 1.0])
+    )
+    root = matrix_from_wxyz_xyz(np.concatenate([tree.quat_cos[0], tree.shift[0]]))
+    grown = build_tree(robot.name, (*tree.link_names, item.name), (*tree.joints, joint), root)
+    shapes = {**robot.shapes, item.name: (item.collision_shape(),)}
+    return replace(robot, tree=grown, shapes=shapes, _meshes={})
+
+
+def _with_pairs(robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment) -> PairMatrix:
+    """The matrix with the object's own pairs: all checked but those of its rigid body and of `touch_links`."""
+    adjacent = adjacent_pairs(robot)
+    entries = dict(pairs.entries)
+    checked: list[LinkPair] = []
+    for other in pairs.link_names:
+        pair = sorted_pair(item.name, other)
+        if pair in adjacent:
+            text = f"ignored because {item.name} is fixed to {other}"
+            entries[pair] = PairEvidence(PairReason.ADJACENT, text, source="attached")
+        elif other in item.touch_links:
+            text = f"ignored because {other} may touch {item.name}: it is among its touch_links"
+            entries[pair] = PairEvidence(PairReason.USER, text, source="user")
+        else:
+            checked.append(pair)
+    rest = robot.default_cfg if pairs.default_cfg is None else pairs.default_cfg
+    engine = SelfCollisionChecker(robot, spheres, checked, threads=1) if checked else None
+    apart = dict(zip(engine.pairs, engine.pair_distances(rest) > 0.0, strict=True)) if engine else {}
+    for pair in checked:
+        by = "spheres" if apart.get(pair, False) else "meshes"
+        text = f"checked because {item.name} is attached to {item.link}"
+        entries[pair] = PairEvidence(PairReason.CHECKED, text, source="attached", decided_by=by)
+    names = tuple(name for name in robot.link_names if name in {*pairs.link_names, item.name})
+    held = None if pairs.made_for is None else dict(pairs.made_for.buffer)
+    if held is not None:  # the object has no pair that holds only up to a buffer
+        held[item.name] = max(held.values(), default=0.0)
+    return replace(
+        pairs,
+        link_names=names,
+        entries=entries,
+        made_for=None if held is None else made_for(robot, spheres, held),
+    )

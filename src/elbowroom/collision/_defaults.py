@@ -1,0 +1,38 @@
+"""What a CollisionModel takes when nothing is given: the tight fit, and pairs computed with meshes; both cached."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from .._cache import Arrays, cached
+from .._version import __version__
+from ..pairs import PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
+from ..robot import Robot
+from ..spheres import SphereModel, fit_spheres
+
+
+def default_spheres(robot: Robot) -> SphereModel:
+    """The tight fit."""
+    return fit_spheres(robot)
+
+
+def default_pairs(robot: Robot, spheres: SphereModel, buffer: float) -> PairMatrix:
+    """Pairs computed with the default options, which a larger buffer of the model enlarges."""
+    options = PairOptions(buffer=max(PairOptions().buffer, buffer))
+    key = [
+        __version__,
+        repr(made_for(robot, spheres, buffer)),
+        sorted(robot.disabled_pairs.items()),
+        repr(options),
+    ]
+
+    def compute() -> dict[str, np.ndarray]:
+        return {"json": np.array(json.dumps(pairs_to_json(compute_pairs(robot, spheres, options))))}
+
+    def fits(arrays: Arrays) -> bool:
+        return set(arrays) == {"json"} and arrays["json"].dtype.kind == "U" and arrays["json"].shape == ()
+
+    stored = cached("pairs", key, compute, fits=fits)
+    return pairs_from_json(json.loads(str(stored["json"])))

@@ -1,0 +1,181 @@
+"""The two levels behind the verdict: covering spheres and meshes of the checked pairs, and the calls on them.
+
+A link whose given spheres are not proved to cover it gets one ball around its mesh instead, so that a wrong sphere
+model costs time, not truth.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from .._parallel import cores, over_rows
+from ..distance import SelfCollisionChecker, bad_row, enclosing_ball
+from ..errors import InputError
+from ..mesh import ExactCollision
+from ..pairs import PairMatrix
+from ..robot import Robot
+from ..spheres import SphereModel, prove_coverage
+from ..typing import LinkPair
+from ._pack import PackedScene, pack_scene
+from ._segment import PackedChains, SegmentProof, pack_chains
+
+THREAD_ROWS = 2048
+"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
+MEASURE_ROWS = 32
+"""The same for measured clearances, which cost far more."""
+ORDER_SAMPLES = 256
+"""Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
+
+
+class Engine:
+    """Spheres and meshes of the checked pairs of one robot."""
+
+    def __init__(
+        self, robot: Robot, spheres: SphereModel, pairs: PairMatrix, buffer: float, threads: int | None
+    ) -> None:
+        self.robot = robot
+        self.buffer = buffer
+        self.threads = threads or cores()
+        self._meshes = ExactCollision(robot, pairs.checked, threads=self.threads)
+        self.uncovered = _uncovered(robot, spheres)
+        self.spheres = self._covering(spheres)
+        """What covers the links: the given spheres, padding applied, and one ball per uncovered link."""
+        solid = set(self.spheres.counts)
+        self.pairs = self._sorted(pair for pair in pairs.checked if set(pair) <= solid)
+        """Checked pairs of links with geometry, those that often collide first."""
+        self.alone = SelfCollisionChecker(robot, self.spheres, self.pairs, threads=self.threads)
+        """The spheres of the same pairs in the order of `SelfCollisionChecker.pairs`."""
+        spheres = self.spheres
+        balls = spheres.centers, spheres.radii, spheres.link_idx
+        self._packed: PackedScene = pack_scene(robot, balls, self._meshes.meshes, self.pairs, buffer)
+        only_meshes = set(pairs.by_meshes)
+        self._scenes = {
+            "meshes": self._packed.scene,
+            "spheres": self._packed.decided_by([pair in only_meshes for pair in self.pairs]),
+        }
+        self._local = threading.local()
+
+    def _covering(self, spheres: SphereModel) -> SphereModel:
+        model = replace(spheres, radii=spheres.padded_radii("self"), self_padding={})
+        model = model.for_links(self.robot.link_names, self.robot.name)
+        balls = {name: model.link(name) for name in model.counts if name not in self.uncovered}
+        for name in self.uncovered:
+            mesh = self.robot.link_mesh(name)
+            assert mesh is not None  # only links with meshes can be uncovered
+            points = np.asarray(mesh.vertices)
+            ball = enclosing_ball(np.column_stack([points, np.zeros(len(points))]))
+            balls[name] = ball[None, :3], ball[3:]
+        return SphereModel.from_links(self.robot.link_names, balls, robot_name=self.robot.name)
+
+    def _sorted(self, pairs: Iterable[LinkPair]) -> tuple[LinkPair, ...]:
+        low, high = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
+        cfgs = np.random.default_rng(0).uniform(low, high, (ORDER_SAMPLES, self.robot.dof))
+        often = self._meshes.colliding(cfgs).sum(axis=0).tolist()
+        count = dict(zip(self._meshes.pairs, often, strict=True))
+        return tuple(sorted(pairs, key=lambda pair: -count.get(pair, 0)))
+
+    # Questions ----------------------------------------------------------------------------------
+
+    def free(self, cfgs: Any, by: str) -> Any:
+        """As `CollisionModel.free`."""
+        from ._kernels import decide, decide_one
+
+        scene = self._scenes.get(by)
+        if scene is None:
+            raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
+        rows, single = self.robot.cfg_rows(cfgs)
+        packed = self._packed
+        model = packed.spheres
+        if single:  # the way of planners and controllers: as few Python operations as possible
+            answer = decide_one(
+                rows, model.ints, model.floats, model.doubles, packed.pads, self._workspace(), scene, packed.frames,
+                packed.nodes, packed.tris, self.buffer,
+            )  # fmt: skip
+            if answer < 0:
+                raise bad_row(self.robot.name, rows, 0)
+            return answer == 1
+        out: Bool[np.ndarray, "n"] = np.empty(len(rows), dtype=np.bool_)
+
+        def piece(start: int, stop: int) -> int:
+            bad = decide(
+                rows[start:stop], model.ints, model.floats, model.doubles, packed.pads, self._workspace(), scene,
+                packed.frames, packed.nodes, packed.tris, self.buffer, out[start:stop],
+            )  # fmt: skip
+            return bad + start if bad >= 0 else -1
+
+        found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
+        bad = next((row for row in found if row >= 0), -1)
+        if bad >= 0:
+            raise bad_row(self.robot.name, rows, bad)
+        return out
+
+    def gaps(
+        self, rows: Float[np.ndarray, "n dof"], *, exact: bool
+    ) -> tuple[Float[np.ndarray, "n"], Bool[np.ndarray, "n pairs"]]:
+        """Clearance over all pairs (as `mesh_gaps`), and which pairs were found to touch."""
+        from ._kernels import mesh_gaps
+
+        out = np.full(len(rows), np.inf)
+        bounds = self._sphere_bounds(rows)
+        touching = np.zeros(bounds.shape, dtype=np.bool_)
+        q_full = self.robot.tree.expand(rows)
+        packed = self._packed
+
+        def piece(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            mesh_gaps(
+                q_full[part], bounds[part], exact, packed.pairs, packed.scene, packed.frames, packed.nodes,
+                packed.tris, out[part], touching[part],
+            )  # fmt: skip
+
+        over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)
+        return out, touching
+
+    def _sphere_bounds(self, rows: Float[np.ndarray, "n dof"]) -> Float[np.ndarray, "n pairs"]:
+        """Lower bounds of the clearance of every pair, by spheres, in the order of `pairs`."""
+        order = [self.alone.pairs.index(pair) for pair in self.pairs]
+        found = self.alone.pair_distances(rows)[:, order].astype(np.float64)
+        return found - self.alone.float_margin
+
+    def by_spheres(self, row: Float[np.ndarray, "dof"]) -> bool:
+        """Whether spheres alone show that all pairs are farther apart than the buffer."""
+        return bool((self._sphere_bounds(row[None]) > self.buffer).all())
+
+    def segment(self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> SegmentProof:
+        """As `CollisionModel.segment_free`."""
+        return self._chains.prove(self._packed, begin, end, self.buffer)
+
+    @cached_property
+    def _chains(self) -> PackedChains:
+        spheres = self.spheres
+        return pack_chains(
+            self.robot, (spheres.centers, spheres.radii, spheres.link_idx), self._packed, self.pairs
+        )
+
+    def _workspace(self) -> np.ndarray:
+        """Scratch memory of the calling thread."""
+        try:
+            return self._local.work
+        except AttributeError:
+            self._local.work = self._packed.spheres.workspace()
+            return self._local.work
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._local = threading.local()
+
+
+def _uncovered(robot: Robot, spheres: SphereModel) -> tuple[str, ...]:
+    """Links with meshes that the spheres, padding applied, are not proved to cover."""
+    own = replace(spheres, radii=spheres.padded_radii("self"), self_padding={})
+    return prove_coverage(robot, own, measure=False).uncovered

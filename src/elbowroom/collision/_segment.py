@@ -1,0 +1,159 @@
+"""SegmentProof: a straight line between two configurations is free, all of it, or where it is not.
+
+Method and guarantee are in `_kernels_segment`; here the chains of all checked pairs are packed into flat arrays and
+the answer gets its words. Joints move together from the first configuration to the second, each at constant rate
+(no joint wraps around); coupled joints follow their drivers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from ..pairs import PairChains
+from ..robot import Robot
+from ..typing import LinkPair
+from ._pack import PackedScene
+
+BUDGET = 20_000
+"""Pieces that a proof may take: about 20 ms by spheres."""
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentProof:
+    """What is known of the segment between two configurations."""
+
+    free: bool
+    """Proved: no checked pair comes closer than the model's buffer anywhere on the segment."""
+    blocked_at: float | None
+    """Fraction of the segment at which a pair touches; None when free, or when nothing was found (see `why`)."""
+    pair: LinkPair | None
+    """The pair that touches, or that could not be decided."""
+    clearance: float
+    """Proved lower bound of the clearance on the whole segment, metres, the buffer included; not meaningful unless
+    free; infinite when no pair is checked."""
+    by_spheres: int
+    """Pieces looked at by spheres."""
+    by_meshes: int
+    """Pieces of them that needed meshes."""
+    seconds: float
+    why: str
+    """A sentence."""
+
+    def __bool__(self) -> bool:
+        return self.free
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@dataclass(frozen=True)
+class PackedChains:
+    """The joints between the links of every pair, and the links' balls."""
+
+    pairs: tuple[LinkPair, ...]
+    chains: Int[np.ndarray, "pairs 7"]
+    kinds: Int[np.ndarray, "joints"]
+    drivers: Int[np.ndarray, "joints"]
+    """Entry of the configuration that moves each joint."""
+    local: Float[np.ndarray, "joints 3 4"]
+    polys: Float[np.ndarray, "joints terms"]
+    links: Int[np.ndarray, "links 5"]
+    balls: Float[np.ndarray, "balls 4"]
+    spans: Int[np.ndarray, "groups 2"]
+    placed: Float[np.ndarray, "links 12"]
+    """Each link on its body."""
+
+    def prove(
+        self,
+        scene: PackedScene,
+        begin: Float[np.ndarray, "dof"],
+        end: Float[np.ndarray, "dof"],
+        buffer: float,
+    ) -> SegmentProof:
+        """Proves or refutes a segment."""
+        from . import _kernels_segment as kernels
+
+        start = time.perf_counter()
+        status, pair, t, low, by_spheres, by_meshes = kernels.prove_segment(
+            begin, end, buffer, BUDGET, self.chains, self.kinds, self.drivers, self.local, self.polys, self.links,
+            self.balls, self.spans, self.placed, scene.nodes, scene.tris,
+        )  # fmt: skip
+        seconds = time.perf_counter() - start
+        names = self.pairs[pair] if pair >= 0 else None
+        if status == kernels.FREE:
+            pieces = f"{by_spheres} pieces, {by_meshes} of them by meshes"
+            why = f"free: at least {1000.0 * (low + buffer):.2f} mm of clearance on the whole segment ({pieces})"
+            return SegmentProof(True, None, None, low + buffer, by_spheres, by_meshes, seconds, why)
+        assert names is not None
+        if status == kernels.BLOCKED:
+            why = f"blocked: {names[0]} and {names[1]} touch at {100.0 * t:.2f} % of the segment"
+            return SegmentProof(False, t, names, low, by_spheres, by_meshes, seconds, why)
+        why = f"not decided: {names[0]} and {names[1]} come too close at {100.0 * t:.2f} % of the segment for a proof"
+        return SegmentProof(
+            False, None, names, low, by_spheres, by_meshes, seconds, f"{why} in {BUDGET} pieces"
+        )
+
+
+def pack_chains(
+    robot: Robot,
+    balls: tuple[np.ndarray, np.ndarray, np.ndarray],
+    scene: PackedScene,
+    pairs: Sequence[LinkPair],
+) -> PackedChains:
+    """Packs the chains of the checked pairs.
+
+    Args:
+        robot: the robot.
+        balls: as in `pack_scene`.
+        scene: the same pairs, packed.
+        pairs: the checked ones.
+    """
+    maker = PairChains(robot.tree, *balls)
+    used = sorted({name for pair in pairs for name in pair})
+    number = {name: k for k, name in enumerate(used)}
+    made = [maker.between(robot.link_index(a), robot.link_index(b)) for a, b in pairs]
+    width = max((chain.joints.poly.shape[1] for chain in made), default=1)
+    rows: list[list[int]] = []
+    joints = 0
+    for (a, b), chain in zip(pairs, made, strict=True):
+        meshes = int(a in scene.roots and b in scene.roots)
+        rows.append(
+            [number[a], number[b], joints, len(chain.joints.kind), chain.joints.n_a, chain.side, meshes]
+        )
+        joints += len(chain.joints.kind)
+    grouped = [maker.balls_of(robot.link_index(name)) for name in used]
+    ball_rows = np.cumsum([0, *(len(each) for each, _ in grouped)])
+    span_rows = np.cumsum([0, *(len(each) for _, each in grouped)])
+    links = [
+        [int(ball_rows[k]), len(spans), len(each), int(span_rows[k]), scene.roots.get(used[k], -1)]
+        for k, (each, spans) in enumerate(grouped)
+    ]
+    return PackedChains(
+        pairs=tuple(pairs),
+        chains=np.array(rows, dtype=np.int64).reshape(-1, 7),
+        kinds=np.concatenate([np.zeros(0, np.int64), *(chain.joints.kind for chain in made)]),
+        drivers=np.concatenate(
+            [np.zeros(0, np.int64), *(chain.joints.cfg_idx[chain.joints.var] for chain in made)]
+        ),
+        local=np.concatenate([np.zeros((0, 3, 4)), *(chain.joints.local for chain in made)]),
+        polys=np.concatenate(
+            [
+                np.zeros((0, width)),
+                *(np.pad(c.joints.poly, ((0, 0), (0, width - c.joints.poly.shape[1]))) for c in made),
+            ]
+        ),
+        links=np.array(links, dtype=np.int64).reshape(-1, 5),
+        balls=np.concatenate([np.zeros((0, 4)), *(each for each, _ in grouped)]),
+        spans=np.concatenate([np.zeros((0, 2), np.int64), *(each for _, each in grouped)]),
+        placed=np.array([scene.placed[name] for name in used]).reshape(-1, 12),
+    )
+
+
+def _widened(poly: Float[np.ndarray, "joints terms"], width: int) -> Float[np.ndarray, "joints width"]:
+    """Polynomials with zeros for the terms they lack."""
+    return np.pad(poly, ((0, 0), (0, width - poly.shape[1])))

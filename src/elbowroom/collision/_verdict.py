@@ -1,0 +1,84 @@
+"""Verdict: the answer to "is this configuration free?" with everything a person asks next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from .._clash import Clash
+from ..pairs import PairReason
+from ..typing import LinkPair
+
+By = Literal["spheres", "meshes"]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfLimits:
+    """A joint whose value its limits do not allow."""
+
+    joint: str
+    value: float
+    lower: float
+    upper: float
+    """rad or m."""
+
+    def __str__(self) -> str:
+        return f"{self.joint} is at {self.value:.4g}, outside its limits [{self.lower:.4g}, {self.upper:.4g}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What holds at one configuration."""
+
+    robot_name: str
+    cfg: Float[np.ndarray, "dof"]
+    free: bool
+    """No checked pair touches, or comes closer than the model's buffer. Limits do not count: see `out_of_limits`."""
+    by: By
+    """spheres: they are apart, so the links are; meshes: spheres overlapped somewhere and the meshes decided."""
+    closest: Clash | None
+    """The closest checked pair, or the deepest; None when no pair is checked."""
+    clashes: tuple[Clash, ...]
+    """Checked pairs that touch or come closer than the buffer, the deepest first."""
+    ignored_touching: Mapping[LinkPair, PairReason]
+    """Pairs that are not checked although their meshes touch here, with the reason; adjacent ones included."""
+    out_of_limits: tuple[OutOfLimits, ...]
+    """Joints beyond their limits."""
+
+    def __bool__(self) -> bool:
+        return self.free
+
+    @property
+    def clearance(self) -> float:
+        """Measured distance of the closest checked pair, metres; minus the depth where it overlaps."""
+        return np.inf if self.closest is None else self.closest.distance
+
+    @property
+    def how_to_allow(self) -> str:
+        """What to write when the clashing pairs are meant to touch (closed fingers, a cover on its seat); or ""."""
+        pairs = [clash.pair for clash in self.clashes]
+        if not pairs:
+            return ""
+        lines = [f'<disable_collisions link1="{a}" link2="{b}" reason="User"/>' for a, b in pairs]
+        return f"PairOptions(ignore={pairs!r}), --ignore on the command line, or in the SRDF:\n" + "\n".join(
+            lines
+        )
+
+    def __str__(self) -> str:
+        if self.free:
+            near = f"; closest: {self.closest}" if self.closest is not None else "; no pair is checked"
+            text = f"{self.robot_name} is free, by {self.by}{near}"
+        else:
+            text = f"{self.robot_name} is not free, by {self.by}: " + "; ".join(map(str, self.clashes))
+        lines = [text]
+        hidden = {p: r for p, r in self.ignored_touching.items() if r is not PairReason.ADJACENT}
+        for (a, b), reason in hidden.items():
+            lines.append(f"  not checked ({reason}) but touching here: {a} and {b}")
+        lines += [f"  {entry}" for entry in self.out_of_limits]
+        if self.clashes:
+            lines.append("  if these are meant to touch: " + self.how_to_allow.replace("\n", "\n    "))
+        return "\n".join(lines)

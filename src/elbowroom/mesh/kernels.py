@@ -1,0 +1,11 @@
+"""Numba kernels of posed meshes that other folders build on; importing this module loads numba."""
+
+from ._kernels_batch import APART as APART
+from ._kernels_batch import STACK as STACK
+from ._kernels_batch import box_gap as box_gap
+from ._kernels_batch import pair_state as pair_state
+from ._kernels_batch import walk_scratch as walk_scratch
+from ._kernels_distance import surface_distance as surface_distance
+from ._kernels_query import HEADER_NODES as HEADER_NODES
+from ._kernels_query import inverse_pose as inverse_pose
+from ._kernels_query import relative_pose as relative_pose
