@@ -16,7 +16,7 @@ from ._srdf import Srdf as Srdf
 from ._srdf import link_pair as srdf_link_pair
 from ._srdf import read_srdf as read_srdf
 from ._srdf import srdf_tree as srdf_tree
-from ._tessellate import sphere as sphere_mesh
+from ._tessellate import sphere_mesh as sphere_mesh
 from ._tree import KinematicTree as KinematicTree
 from ._types import Coupling as Coupling
 from ._types import Joint as Joint

@@ -20,11 +20,11 @@ from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import DescriptionError
 from ..typing import LinkPair, Matrix4, sorted_pair
-from . import _tessellate
 from ._meshfile import clean_triangles
 from ._mjcf_files import check_files
 from ._parts import Parts
 from ._resolve import MeshResolver
+from ._tessellate import box_mesh, capsule_mesh, cylinder_mesh, ellipsoid_mesh, sphere_mesh
 from ._types import Coupling, Joint, JointType, Note, Shape, joint_motion
 
 FINITE = (
@@ -289,17 +289,17 @@ class _Reader:
             return Shape("mesh", T_link_shape, (1.0, 1.0, 1.0), self._mesh_loader(geom), source)
         if kind == types.mjGEOM_BOX:
             edges = (2 * size[0], 2 * size[1], 2 * size[2])
-            return Shape("box", T_link_shape, edges, partial(_tessellate.box, edges), source)
+            return Shape("box", T_link_shape, edges, partial(box_mesh, edges), source)
         if kind == types.mjGEOM_SPHERE:
-            return Shape("sphere", T_link_shape, (size[0],), partial(_tessellate.sphere, size[0]), source)
+            return Shape("sphere", T_link_shape, (size[0],), partial(sphere_mesh, size[0]), source)
         if kind == types.mjGEOM_ELLIPSOID:
             axes = (size[0], size[1], size[2])
-            return Shape("ellipsoid", T_link_shape, axes, partial(_tessellate.ellipsoid, axes), source)
+            return Shape("ellipsoid", T_link_shape, axes, partial(ellipsoid_mesh, axes), source)
         dims = (size[0], 2 * size[1])
         if kind == types.mjGEOM_CYLINDER:
-            return Shape("cylinder", T_link_shape, dims, partial(_tessellate.cylinder, *dims), source)
+            return Shape("cylinder", T_link_shape, dims, partial(cylinder_mesh, *dims), source)
         if kind == types.mjGEOM_CAPSULE:
-            return Shape("capsule", T_link_shape, dims, partial(_tessellate.capsule, *dims), source)
+            return Shape("capsule", T_link_shape, dims, partial(capsule_mesh, *dims), source)
         label = kind.name.removeprefix("mjGEOM_").lower()
         self.notes.append(
             Note("skipped", self.body_names[body], f"a {label} geom ({source}) has no finite mesh")

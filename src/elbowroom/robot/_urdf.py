@@ -22,10 +22,10 @@ from .._frozen import frozen
 from .._xml import at_line, numbers
 from ..errors import DescriptionError
 from ..typing import Matrix4
-from . import _tessellate
 from ._meshfile import read_mesh
 from ._parts import Parts
 from ._resolve import MeshResolver
+from ._tessellate import box_mesh, capsule_mesh, cylinder_mesh, sphere_mesh
 from ._types import Coupling, Joint, JointType, MeshData, Note, Shape
 
 _NUMBERS: dict[str, dict[str, int | tuple[int, ...]]] = {
@@ -270,13 +270,13 @@ def _shape(element: Any, where: str, resolve: Callable[[str], Path], is_capsule:
         return make("mesh", factors, partial(read_mesh, path, factors, where), str(path))
     if geometry.box is not None:
         size = tuple(map(float, geometry.box.size))
-        return make("box", size, partial(_tessellate.box, size))
+        return make("box", size, partial(box_mesh, size))
     if geometry.sphere is not None:
         radius = float(geometry.sphere.radius)
-        return make("sphere", (radius,), partial(_tessellate.sphere, radius))
+        return make("sphere", (radius,), partial(sphere_mesh, radius))
     if geometry.cylinder is not None:
         radius, length = float(geometry.cylinder.radius), float(geometry.cylinder.length)
         if is_capsule:
-            return make("capsule", (radius, length), partial(_tessellate.capsule, radius, length))
-        return make("cylinder", (radius, length), partial(_tessellate.cylinder, radius, length))
+            return make("capsule", (radius, length), partial(capsule_mesh, radius, length))
+        return make("cylinder", (radius, length), partial(cylinder_mesh, radius, length))
     raise DescriptionError(f"{where}: a shape is neither mesh, box, cylinder, capsule nor sphere")
