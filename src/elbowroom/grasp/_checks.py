@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..errors import InputError
@@ -27,6 +28,8 @@ from ._grasp import Grasp, as_number
 from ._hand import Hand
 
 if TYPE_CHECKING:
+    import trimesh
+
     from ..mesh import ExactCollision, TriangleMesh
 
 TIP_ALLOWANCE = 0.008
@@ -136,8 +139,8 @@ class GraspChecker:
         *,
         height: float = 0.1,
         table_height: float | None = 0.0,
-        object_mesh: Any = None,
-        T_world_object: Any = None,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
+        T_world_object: ArrayLike | None = None,
     ) -> GraspCheck:
         """Checks one grasp.
 
@@ -170,13 +173,13 @@ class GraspChecker:
 
     def check_posture(
         self,
-        ctrl: Any,
-        T_world_base: Any,
+        ctrl: ArrayLike,
+        T_world_base: ArrayLike,
         *,
         tips: tuple[str, ...] = (),
         table_height: float | None = 0.0,
-        object_mesh: Any = None,
-        T_world_object: Any = None,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
+        T_world_object: ArrayLike | None = None,
     ) -> GraspCheck:
         """Checks any control at any base pose; `tips` are the fingers that may touch the object."""
         return self._check(
@@ -191,14 +194,14 @@ class GraspChecker:
 
     def _check(
         self,
-        ctrl: Any,
-        T_world_base: Any,
+        ctrl: ArrayLike,
+        T_world_base: ArrayLike,
         tip_links: tuple[str, ...],
         allowance: float,
         *,
         table_height: float | None,
-        object_mesh: Any,
-        T_world_object: Any,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None,
+        T_world_object: ArrayLike | None,
     ) -> GraspCheck:
         poses = self._poses(self.hand.as_ctrl(ctrl), as_matrix(T_world_base, "T_world_base"))
         meets = self._exact.colliding(self.hand.cfg(ctrl)) & self._apart_at_rest
@@ -226,8 +229,8 @@ class GraspChecker:
         *,
         every: int = 5,
         table_height: float | None = 0.0,
-        object_mesh: Any = None,
-        T_world_object: Any = None,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
+        T_world_object: ArrayLike | None = None,
     ) -> tuple[int, GraspCheck] | None:
         """The first row of a motion that is not free, with its check; None when all looked at are.
 
@@ -256,7 +259,10 @@ class GraspChecker:
         return None
 
     def _object_distances(
-        self, poses: dict[str, np.ndarray], object_mesh: Any, T_world_object: Any
+        self,
+        poses: dict[str, np.ndarray],
+        object_mesh: TriangleMesh | trimesh.Trimesh | None,
+        T_world_object: ArrayLike | None,
     ) -> dict[str, float]:
         from ..mesh import TriangleMesh, distance
 
