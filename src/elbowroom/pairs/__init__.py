@@ -17,6 +17,7 @@ from ._made_for import LinkMark as LinkMark
 from ._made_for import MadeFor as MadeFor
 from ._made_for import made_for as made_for
 from ._matrix import PairMatrix as PairMatrix
+from ._options import BUFFER as BUFFER
 from ._options import PairOptions as PairOptions
 from ._sentences import upper_bound as upper_bound
 from ._srdf import TO_SRDF as TO_SRDF
@@ -26,6 +27,7 @@ from ._srdf import read_pairs_srdf as read_pairs_srdf
 from ._srdf import write_pairs_srdf as write_pairs_srdf
 
 __all__ = [
+    "BUFFER",
     "PairChains",
     "LinkMark",
     "MadeFor",
