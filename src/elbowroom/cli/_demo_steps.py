@@ -109,9 +109,9 @@ def self_collision(report: Report, robot: Robot, spheres: SphereModel) -> None:
     report.add(
         "Self-collision",
         f"{len(model.pairs.entries)} pairs of links: {counts}; {len(model.by_meshes)} of the checked are for meshes "
-        f"alone, because their spheres overlap at rest. Of {len(cfgs)} random configurations {int(free.sum())} are free; "
-        f"spheres alone would accept {int(by_spheres.sum())}; the meshes, asked about every pair, differ in {differ}. At "
-        f"the pose named self_collision: {verdict.clashes[0]}. From arms_forward to arms_up: {proof}.",
+        f"alone, because their spheres overlap at rest. Of {len(cfgs)} random configurations {int(free.sum())} are "
+        f"free; spheres alone would accept {int(by_spheres.sum())}; the meshes, asked about every pair, differ in "
+        f"{differ}. At the pose named self_collision: {verdict.clashes[0]}. From arms_forward to arms_up: {proof}.",
         ("pairs.png",),
         pairs=counts,
         differ=differ,
