@@ -29,8 +29,9 @@ from ._given import SRDF_REASONS
 from ._ground import Ground
 from ._made_for import made_for
 from ._matrix import PairMatrix
+from ._meshes import MeshJudge
 from ._options import PairOptions
-from ._pose import IsFree, rest_pose
+from ._pose import Clashes, rest_pose
 from ._sample import count_meetings
 from ._sentences import Verdict, always, came_near, meetings, settled, touching, why_adjacent
 from ._settle import SettleTask, settle
@@ -143,13 +144,13 @@ class _Decisions:
         ground = self.ground
         ground.note_gaps()
         for label, cfg in self.poses:
-            ground.note_overlaps(f"at the pose {label!r}", cfg)
+            overlaps = ground.overlaps(f"at the pose {label!r}", cfg)
             pairs = self.open
             for pair, touches in zip(pairs, ground.judge.touching(cfg[None], pairs)[0].tolist(), strict=True):
                 if touches:
                     self._touching(pair, label, cfg)
-                elif not ground.judge.knows(pair) and pair in ground.for_meshes:
-                    text = f"{ground.for_meshes[pair]}, and there is no mesh to say more"
+                elif not ground.judge.knows(pair) and pair in overlaps:
+                    text = f"{overlaps[pair]}, and there is no mesh to say more"
                     self.put(pair, Verdict(PairReason.DEFAULT, text, {"witness": tuple(cfg.tolist())}))
 
     def _touching(self, pair: LinkPair, label: str, cfg: np.ndarray) -> None:
@@ -219,7 +220,10 @@ class _Decisions:
         """The result."""
         ground = self.ground
         pose, notes = self._rest()
-        ground.note_overlaps("at the default pose", pose.cfg)
+        for label, cfg in self.poses:
+            if label != "default":
+                ground.for_meshes = ground.overlaps(f"at the pose {label!r}", cfg) | ground.for_meshes
+        ground.for_meshes = ground.overlaps("at the default pose", pose.cfg) | ground.for_meshes
         entries = {pair: self._complete(pair, found) for pair, found in self.entries.items()}
         said = [p for p, e in entries.items() if e.source in ("SRDF", "MJCF") and e.mesh_depth is not None]
         if said:
@@ -270,21 +274,27 @@ class _Decisions:
         touches = ground.judge.touching(cfg[None], checked)[0].tolist()
         clashes = [pair for pair, hit in zip(checked, touches, strict=True) if hit]
         joints = {name for pair in clashes for name in ground.joints_between(pair)}
-        return rest_pose(ground.robot, clashes, joints, self._tests(clashes), self.options.seed)
+        return rest_pose(ground.robot, clashes, joints, self._tests(clashes, cfg), self.options.seed)
 
-    def _tests(self, clashes: list[LinkPair]) -> tuple[IsFree, IsFree]:
-        """When a configuration is free: with room for the spheres too, or at least by meshes."""
+    def _tests(self, clashes: list[LinkPair], cfg: np.ndarray) -> tuple[Clashes, ...]:
+        """What counts as a collision near a pose: overlap of spheres where that can be parted, or of meshes alone."""
+        if not clashes:
+            return ()
         ground, checked = self.ground, self.checked
-        sighted = [p for p in ground.round(checked) if p in clashes or p not in ground.for_meshes]
+        hopeless = ground.for_meshes.keys() | (ground.overlaps("", cfg).keys() - set(clashes))
+        sighted = [pair for pair in ground.round(checked) if pair not in hopeless]
+        parted = [pair for pair in clashes if pair in sighted]
+        room = 0.5 * max((ground.pads[pair] for pair in parted), default=0.0)
         clear = SelfCollisionChecker(ground.robot, ground.spheres, sighted, threads=1)
-        room = 0.5 * max((ground.pads[pair] for pair in clashes), default=0.0)
-        parted = ground.round(clashes)
         apart = SelfCollisionChecker(ground.robot, ground.spheres, parted, buffer=room, threads=1)
+        blind = [pair for pair in checked if pair not in sighted]
+        judge = MeshJudge(ground.robot, blind, ground.judge.samples)
 
         def by_meshes(cfgs: np.ndarray) -> np.ndarray:
-            return np.logical_not(ground.judge.touching(cfgs, checked).any(axis=1))
+            return ground.judge.touching(cfgs, checked).sum(axis=1)
 
-        def roomy(cfgs: np.ndarray) -> np.ndarray:
-            return np.logical_and.reduce([clear.free(cfgs), apart.free(cfgs), by_meshes(cfgs)])
+        def with_room(cfgs: np.ndarray) -> np.ndarray:
+            hits = (clear.pair_hits(cfgs), apart.pair_hits(cfgs), judge.touching(cfgs, blind))
+            return np.concatenate(hits, axis=1).sum(axis=1)
 
-        return roomy, by_meshes
+        return with_room, by_meshes

@@ -93,7 +93,7 @@ class Ground:
         lower, upper = np.array(self.robot.lower), np.array(self.robot.upper)
         return SampleTask(model, pads + model.margin, lower, upper, self.options.seed, 0, 0)
 
-    # Pairs for meshes -------------------------------------------------------------------------
+    # What spheres do, and pairs for meshes ----------------------------------------------------
 
     def note_bare(self, pairs: Iterable[LinkPair]) -> None:
         """Pairs of which a link has no spheres.
@@ -121,12 +121,14 @@ class Ground:
                 text = f"its spheres do not cover it: they miss {count} of {len(rows)} samples"
                 self.for_meshes[pair] = text
 
-    def note_overlaps(self, where: str, cfg: Float[np.ndarray, "dof"]) -> None:
-        """Pairs whose spheres overlap at a pose."""
+    def overlaps(self, where: str, cfg: Float[np.ndarray, "dof"]) -> dict[LinkPair, str]:
+        """Pairs whose spheres overlap at a pose, as conservative as `SelfCollisionChecker.free`; with sentences."""
         hits, distances = self.checker.pair_hits(cfg), self.checker.pair_distances(cfg)
-        for pair, hit, distance in zip(self.checker.pairs, hits.tolist(), distances.tolist(), strict=True):
-            if hit:
-                self.for_meshes.setdefault(pair, f"its spheres overlap by {mm(max(0.0, -distance))} {where}")
+        return {
+            pair: f"its spheres overlap by {mm(max(0.0, -distance))} {where}"
+            for pair, hit, distance in zip(self.checker.pairs, hits.tolist(), distances.tolist(), strict=True)
+            if hit
+        }
 
     def always(self, pairs: list[LinkPair], jobs: int | None) -> dict[LinkPair, int]:
         """Of the pairs, those that overlap always, and in how many samples.
