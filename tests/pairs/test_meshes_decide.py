@@ -211,3 +211,31 @@ def test_what_an_mjcf_excludes_stays_excluded(tmp_path):
     assert found.text.startswith("ignored because the MJCF excludes it")
     free = compute_pairs(robot, spheres, PairOptions(**QUICK, use_srdf=False))
     assert free.evidence("a", "c").source == "computed"
+
+
+def test_a_robot_without_joints_has_pairs_too(load):
+    robot = load("iris")
+    spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+    pairs = compute_pairs(robot, spheres)
+    assert robot.dof == 0
+    assert set(pairs.counts()) == {PairReason.ADJACENT}
+
+
+def test_a_joint_without_limits_matters_only_where_something_is_sampled(tmp_path):
+    def chain(*more):
+        path = tmp_path / f"{len(more)}.xml"
+        ball = '<geom type="sphere" size="0.1"/>'
+        inner = "".join(
+            f'<body name="{n}" pos="0.5 0 0"><joint name="j{n}" type="slide"/>{ball}' for n in more
+        )
+        path.write_text(
+            f'<mujoco><worldbody><body name="a">{ball}{inner}{"</body>" * len(more)}</body></worldbody></mujoco>'
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ApproximationWarning)
+            robot = er.load_robot(path)
+        return robot, er.fit_spheres(robot, er.FitOptions(method="centerline"))
+
+    assert set(compute_pairs(*chain("b")).counts()) == {PairReason.ADJACENT}
+    with pytest.raises(InputError, match="no finite limits to sample within"):
+        compute_pairs(*chain("b", "c"))

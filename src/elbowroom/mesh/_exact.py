@@ -147,7 +147,7 @@ class ExactCollision:
         scene = self._scene
         if scene is None:
             return np.zeros((*array.shape[:-1], 0), np.uint8)
-        flat = np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
+        flat = np.ascontiguousarray(array.reshape(int(np.prod(array.shape[:-1])), array.shape[-1]))
         out = np.zeros((len(flat), len(self.pairs)), np.uint8)
 
         def piece(start: int, stop: int) -> None:

@@ -142,6 +142,8 @@ class _Decisions:
     def by_pose(self) -> None:
         """Pairs whose meshes touch at a default pose; without meshes, whose spheres overlap there."""
         ground = self.ground
+        if not self.open and not self.checked:
+            ground.first_look = 0
         ground.note_gaps()
         for label, cfg in self.poses:
             overlaps = ground.overlaps(f"at the pose {label!r}", cfg)

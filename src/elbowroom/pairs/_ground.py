@@ -45,6 +45,8 @@ class Ground:
             for a, b in combinations(sorted(self.links), 2)
         }
         """Padding of every pair of these links, in metres."""
+        self.first_look = min(FIRST_LOOK, options.samples)
+        """Samples in which meshes are asked; 0 when nothing depends on them."""
         self.for_meshes: dict[LinkPair, str] = {}
         """Pairs that spheres cannot decide; with a sentence."""
         self.uncovered: set[LinkPair] = set()
@@ -53,7 +55,7 @@ class Ground:
     @cached_property
     def judge(self) -> MeshJudge:
         """The meshes of all pairs."""
-        return MeshJudge(self.robot, self.pads, self.samples(min(FIRST_LOOK, self.options.samples)))
+        return MeshJudge(self.robot, self.pads, self.samples(self.first_look))
 
     @cached_property
     def checker(self) -> SelfCollisionChecker:
@@ -80,7 +82,7 @@ class Ground:
             InputError: a joint has no finite limits.
         """
         for joint in self.robot.tree.actuated:
-            if not np.isfinite(joint.upper - joint.lower):
+            if count and not np.isfinite(joint.upper - joint.lower):
                 raise InputError(
                     f"{self.robot.name}: joint {joint.name!r} has no finite limits to sample within; give it limits"
                 )
@@ -150,10 +152,9 @@ class Ground:
 
     def _spheres_always(self, pairs: list[LinkPair], jobs: int | None) -> dict[LinkPair, int]:
         share, samples = self.options.always_share, self.options.samples
-        first = min(FIRST_LOOK, samples)
         if pairs:
-            found = sample_chunk(replace(self.task(pairs, np.zeros(len(pairs))), count=first))
-            floor = _first_floor(share, first)
+            task = replace(self.task(pairs, np.zeros(len(pairs))), count=self.first_look)
+            found, floor = sample_chunk(task), _first_floor(share, self.first_look)
             pairs = [pair for pair, count in zip(pairs, found.tolist(), strict=True) if count >= floor]
         if not pairs:
             return {}

@@ -16,7 +16,7 @@ from ..mesh import ExactCollision, mesh_mesh_deepest_contact
 from ..robot import Robot
 from ..typing import LinkPair
 
-MEASURED = 3
+MEASURED = 2
 """Colliding samples of a pair whose depth is measured; depths cost a thousand times as much as a yes or no."""
 CHUNK = 1024
 """Samples held at once."""

@@ -55,10 +55,11 @@ def samples_of(
     seed: int, samples: int, lower: np.ndarray, upper: np.ndarray
 ) -> Float[np.ndarray, "samples dof"]:
     """The configurations that `count_meetings` counts over, all at once."""
-    starts = range(0, samples, CHUNK)
-    return np.concatenate(
-        [sobol(seed, k, min(CHUNK, samples - start), lower, upper) for k, start in enumerate(starts)]
-    )
+    chunks = [
+        sobol(seed, k, min(CHUNK, samples - start), lower, upper)
+        for k, start in enumerate(range(0, samples, CHUNK))
+    ]
+    return np.concatenate([np.zeros((0, len(lower))), *chunks])
 
 
 def sample_chunk(task: SampleTask) -> Int[np.ndarray, "pairs"]:

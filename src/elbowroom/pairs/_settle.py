@@ -55,11 +55,11 @@ def settle(task: SettleTask) -> Settled:
     from . import _kernels
 
     start = time.perf_counter()
-    chain, joints = task.chain, task.chain.joints
+    chain, joints, arrays = task.chain, task.chain.joints, task.chain.arrays
 
     def attempt(boxes: int) -> Settled | None:
         status, bound, used, cfg = _kernels.prove(
-            joints.lower, joints.upper, task.pad, boxes, chain.side, joints.slope, *chain.arrays
+            joints.lower, joints.upper, task.pad, boxes, chain.side, joints.slope, *arrays
         )
         spent = time.perf_counter() - start
         if status == _kernels.PROVED:
@@ -72,13 +72,11 @@ def settle(task: SettleTask) -> Settled:
     if quick is not None:
         return quick
     points = np.ascontiguousarray(sobol(task.seed, 0, SEARCH_POINTS, joints.lower, joints.upper))
-    values = np.array([_kernels.clearance(cfg, *chain.arrays) for cfg in points])
+    values = np.array([_kernels.clearance(cfg, *arrays) for cfg in points])
     starts = np.ascontiguousarray(points[np.argsort(values, kind="stable")[: task.starts]])
     best, cfg = float(values.min()), points[int(values.argmin())]
     if len(starts) and best > task.pad:
-        found, at = _kernels.search(
-            starts, joints.lower, joints.upper, task.pad, SEARCH_ROUNDS, *chain.arrays
-        )
+        found, at = _kernels.search(starts, joints.lower, joints.upper, task.pad, SEARCH_ROUNDS, *arrays)
         if found < best:
             best, cfg = float(found), at
     if best <= task.pad:
