@@ -91,7 +91,7 @@ class CoalOracle:
         self.shape_links, self.shapes = tuple(links), list(shapes)
         self._frames, self._T_frame_shape = np.asarray(frames, dtype=int), np.array(Ts)
         self.links = tuple(dict.fromkeys(self.shape_links))
-        self.disabled: frozenset[LinkPair] = frozenset()
+        self.all_links, self.disabled = set(self.links), frozenset[LinkPair]()
         self._of_link = {link: [i for i, of in enumerate(links) if of == link] for link in self.links}
         for shape in self.shapes:
             shape.computeLocalAABB()
@@ -182,6 +182,9 @@ class CoalOracle:
     ) -> tuple[list[LinkPair], list[tuple[int, int]], list[int]]:
         """Link pairs, their shape pairs, and the link pair of each shape pair."""
         pairs = list(self.link_pairs if link_pairs is None else link_pairs)
+        unknown = {link for pair in pairs for link in pair} - self.all_links
+        if unknown:  # a misspelt pair would never collide
+            raise KeyError(f"no such links: {sorted(unknown)}")
         found = [
             ((i, j), k)
             for k, (a, b) in enumerate(pairs)
@@ -222,6 +225,7 @@ class PinocchioCoal(CoalOracle):
             [item.parentJoint for item in objects],
             [item.placement.homogeneous for item in objects],
         )
+        self.all_links |= {frame.name for frame in model.frames if frame.type == pin.FrameType.BODY}
         if srdf is not None:
             rules = ElementTree.parse(srdf).getroot().findall("disable_collisions")
             self.disabled = frozenset(
@@ -275,6 +279,7 @@ class ShapeCoal(CoalOracle):
             [robot.link_index(link) for link, _ in found],
             [shape.T_link_shape for _, shape in found],
         )
+        self.all_links |= set(robot.link_names)
         self._mujoco = robot.path is not None and robot.path.suffix == ".xml"
 
     def frame_poses(self, cfgs: np.ndarray) -> np.ndarray:

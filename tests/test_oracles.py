@@ -56,6 +56,8 @@ def test_answers_known_by_hand(slides):
     assert distances[0, 2] == pytest.approx(-0.05, abs=1e-6)  # balls of 0.1 and 0.05, centres 0.1 apart
     np.testing.assert_array_equal(slides(cfgs, [("right", "wheel")]), expected[:, 4:])
     assert slides(cfgs, []).shape == (4, 0)
+    with pytest.raises(KeyError, match="nose"):
+        slides(cfgs, [("base", "nose")])
 
 
 def test_the_peer_gives_the_same_answer(slides):

@@ -15,10 +15,10 @@ import numpy as np
 
 Key = TypeVar("Key")
 Value = TypeVar("Value", covariant=True)
-Dtype = TypeVar("Dtype", bound=np.dtype[Any])
+Array = TypeVar("Array", bound=np.ndarray)
 
 
-def frozen(array: np.ndarray[Any, Dtype]) -> np.ndarray[Any, Dtype]:
+def frozen(array: Array) -> Array:
     """Marks an array read-only and returns it."""
     array.setflags(write=False)
     return array

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from elbowroom.errors import InputError
-from elbowroom.grasp import ApproachOptions, GraspPlanner, Hand, floating_hand_spec, load_hand, plan_approach
+from elbowroom.grasp import ApproachOptions, GraspPlanner, Hand, load_hand, plan_approach
+from elbowroom.ui.draw import floating_hand_spec
 
 
 @pytest.mark.parametrize("mode", ["line", "plane", "cylinder"])

@@ -74,7 +74,7 @@ def test_revisions_apply_their_couplings_and_ranges(hands: Callable[[str], Hand]
     assert np.abs(scene.tips([0.5] * 6) - newest.tips([0.5] * 6)).max() > 1e-3
 
 
-@pytest.mark.parametrize("which", ["hand", "allegro"])
+@pytest.mark.parametrize("which", ["hand", pytest.param("allegro", marks=pytest.mark.robots)])
 def test_jacobians_agree_with_finite_differences(which: str, request: pytest.FixtureRequest) -> None:
     hand: Hand = request.getfixturevalue(which)
     rng = np.random.default_rng(0)

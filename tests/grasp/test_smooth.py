@@ -19,12 +19,12 @@ from elbowroom.grasp import (
     Opposition,
     Sweep,
     contacts_on_sides,
-    floating_hand_spec,
     grasped_object,
     load_hand,
     rate_grasp,
 )
 from elbowroom.grasp._execute import base_coordinates
+from elbowroom.ui.draw import floating_hand_spec
 
 MODES = [("line", 2), ("plane", 3), ("plane", 4), ("plane", 5), ("cylinder", 5)]
 Planners = Callable[..., GraspPlanner]

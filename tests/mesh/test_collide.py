@@ -18,7 +18,6 @@ from elbowroom.mesh import (
     mesh_mesh_contact,
     mesh_mesh_contact_batch,
     query_bvh_pair,
-    transform_aabb,
     triangle_triangle_intersection,
 )
 
@@ -340,13 +339,3 @@ def test_scene_errors():
         Scene([])
     with pytest.raises(InputError, match="TriangleMesh"):
         collide("cube", None, mesh("cube0"), None)
-
-
-def test_transformed_box_is_the_smallest_around_the_corners():
-    T = poses(shape("cube0"), shape("cube0"), 5, 1.0, 2.0, seed=10)
-    centre, half = transform_aabb([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], T)
-    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-    for k in range(5):
-        corners = (signs * [1.0, 2.0, 3.0] + [0.1, 0.2, 0.3]) @ T[k, :3, :3].T + T[k, :3, 3]
-        np.testing.assert_allclose(corners.max(axis=0), centre[k] + half[k], atol=1e-12)
-        np.testing.assert_allclose(corners.min(axis=0), centre[k] - half[k], atol=1e-12)

@@ -62,6 +62,16 @@ def test_a_contained_mesh_must_come_out_altogether():
     assert s.state == "a inside b"
 
 
+def test_surfaces_alone_may_part_inwards():
+    big, small = mesh("cube2"), TriangleMesh.box((0.2, 0.2, 0.2))
+    c = mesh_mesh_deepest_contact(big, None, small, shift(0.42, 0.05))
+    assert c.depth == pytest.approx(0.18, abs=1e-9)
+    np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
+    c = mesh_mesh_deepest_contact(big, None, small, shift(0.42, 0.05), contain=False)
+    assert c.depth == pytest.approx(0.02, abs=1e-9)
+    np.testing.assert_allclose(c.normal, [-1, 0, 0], atol=1e-6)
+
+
 def test_interlinked_tori_separate_at_the_first_gap_not_the_last():
     T = np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
     torus = mesh("torus")

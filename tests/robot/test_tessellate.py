@@ -33,7 +33,7 @@ def check(data, support, radius):
 @settings(max_examples=20, deadline=None)
 def test_cylinder(radius, length):
     check(
-        _tessellate.cylinder(radius, length),
+        _tessellate.cylinder_mesh(radius, length),
         lambda n: radius * np.hypot(n[:, 0], n[:, 1]) + length / 2 * np.abs(n[:, 2]),
         radius,
     )
@@ -42,22 +42,22 @@ def test_cylinder(radius, length):
 @given(sizes, sizes)
 @settings(max_examples=20, deadline=None)
 def test_capsule(radius, length):
-    check(_tessellate.capsule(radius, length), lambda n: radius + length / 2 * np.abs(n[:, 2]), radius)
+    check(_tessellate.capsule_mesh(radius, length), lambda n: radius + length / 2 * np.abs(n[:, 2]), radius)
 
 
 @given(sizes)
 @settings(max_examples=10, deadline=None)
 def test_sphere(radius):
-    check(_tessellate.sphere(radius), lambda n: np.full(len(n), radius), radius)
+    check(_tessellate.sphere_mesh(radius), lambda n: np.full(len(n), radius), radius)
 
 
 @pytest.mark.parametrize("axes", [(1.0, 1.0, 1.0), (0.1, 0.2, 0.3), (0.5, 0.05, 0.2)])
 def test_ellipsoid(axes):
-    check(_tessellate.ellipsoid(axes), lambda n: np.linalg.norm(n * axes, axis=1), max(axes))
+    check(_tessellate.ellipsoid_mesh(axes), lambda n: np.linalg.norm(n * axes, axis=1), max(axes))
 
 
 def test_box_is_exact():
-    data = _tessellate.box((0.1, 0.2, 0.3))
+    data = _tessellate.box_mesh((0.1, 0.2, 0.3))
     mesh = trimesh.Trimesh(data.vertices, data.faces, process=False)
     assert mesh.is_watertight
     assert mesh.volume == pytest.approx(0.006)

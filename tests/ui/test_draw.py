@@ -14,7 +14,7 @@ RED, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def add_box(picture, size, offset, colour):
-    data = _tessellate.box(size)
+    data = _tessellate.box_mesh(size)
     picture.add_mesh(data.vertices + offset, data.faces, colour)
 
 

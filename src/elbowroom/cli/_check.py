@@ -85,14 +85,14 @@ def run(options: Options) -> int:
 
 
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
-    from ..pairs import PairOptions, compute_pairs
+    from ..pairs import BUFFER, PairOptions, compute_pairs
 
     if len(options.ignore) % 2:
         raise InputError(f"--ignore needs links two by two, found {len(options.ignore)} names")
     ignore = list(zip(options.ignore[::2], options.ignore[1::2], strict=True))
     if options.pairs is not None:
         return pairs_from_file(options.pairs, robot).with_user(ignore=ignore)
-    buffer = max(PairOptions().buffer, options.buffer)  # never within the buffer asked for
+    buffer = max(BUFFER, options.buffer)  # never within the buffer asked for
     settings = PairOptions(samples=options.samples, seed=options.seed, ignore=ignore, buffer=buffer)
     return compute_pairs(robot, spheres, settings)
 

@@ -92,32 +92,30 @@ def spheres(report: Report, robot: Robot) -> SphereModel:
     return model
 
 
-def self_collision(report: Report, robot: Robot, model: SphereModel) -> None:
-    """Pairs with reasons, a fast check by spheres, and the exact one by meshes."""
-    from ..distance import SelfCollisionChecker
+def self_collision(report: Report, robot: Robot, spheres: SphereModel) -> None:
+    """One verdict: pairs with reasons, spheres that accept, meshes that decide, a proof between two poses."""
+    from ..collision import CollisionModel
     from ..mesh import ExactCollision
-    from ..pairs import compute_pairs
     from ..ui.draw import plot_pairs
 
-    pairs = compute_pairs(robot, model)
-    plot_pairs(pairs).savefig(report.folder / "pairs.png", dpi=90, bbox_inches="tight")
-    checker, exact = SelfCollisionChecker(robot, model, pairs), ExactCollision(robot, pairs)
+    model = CollisionModel(robot, spheres)
+    plot_pairs(model.pairs).savefig(report.folder / "pairs.png", dpi=90, bbox_inches="tight")
     cfgs = robot.random_cfgs(2_000)
-    quick, true = checker.free(cfgs), ExactCollision(robot, pairs.by_spheres).free(cfgs)
-    missed, alarms = int((quick & ~true).sum()), int((~quick & true).sum())
-    contacts = exact.contacts(robot.named_cfgs["self_collision"])
-    counts = ", ".join(f"{count} {reason}" for reason, count in pairs.counts().items())
+    free, by_spheres = model.free(cfgs), model.free(cfgs, by="spheres")
+    differ = int((free != ExactCollision(robot, model.pairs).free(cfgs)).sum())
+    verdict = model.explain(robot.named_cfgs["self_collision"])
+    proof = model.segment_free(robot.named_cfgs["arms_forward"], robot.named_cfgs["arms_up"])
+    counts = ", ".join(f"{count} {reason}" for reason, count in model.pairs.counts().items())
     report.add(
         "Self-collision",
-        f"{len(pairs.entries)} pairs of links: {counts} ({len(pairs.by_meshes)} of the checked are for meshes alone, "
-        f"their spheres overlap at rest). Of {len(cfgs)} random configurations the meshes of the others collide in "
-        f"{int((~true).sum())}; the spheres miss {missed} of these and raise {alarms} false alarms. At the pose named "
-        f"self_collision {len(contacts)} pairs touch, {contacts[0].a} and {contacts[0].b} deepest, by "
-        f"{contacts[0].depth * 1e3:.1f} mm.",
+        f"{len(model.pairs.entries)} pairs of links: {counts}; {len(model.by_meshes)} of the checked are for meshes "
+        f"alone, because their spheres overlap at rest. Of {len(cfgs)} random configurations {int(free.sum())} are "
+        f"free; spheres alone would accept {int(by_spheres.sum())}; the meshes, asked about every pair, differ in "
+        f"{differ}. At the pose named self_collision: {verdict.clashes[0]}. From arms_forward to arms_up: {proof}.",
         ("pairs.png",),
         pairs=counts,
-        missed=missed,
-        false_alarms=alarms,
+        differ=differ,
+        proved=proof.free,
     )
 
 

@@ -23,8 +23,8 @@ class SphereOptions(RobotOptions):
 
     spheres: Path | None = None
     """File with the spheres, as `elbowroom spheres` writes it; fitted anew if not given."""
-    method: Literal["tight", "centerline"] = "centerline"
-    """How spheres are fitted: centerline in a second, tight with fewer false alarms in minutes."""
+    method: Literal["tight", "centerline"] = "tight"
+    """How spheres are fitted: tight in seconds to a minute, once, with few false alarms; centerline in a second."""
     n_spheres: Annotated[int | None, tyro.conf.arg(aliases=("-n",))] = None
     """Budget in all, for the tight method."""
 
@@ -34,7 +34,10 @@ class SphereOptions(RobotOptions):
 
         if self.spheres is not None:
             return spheres_from_file(self.spheres, robot)
-        return fit_spheres(robot, FitOptions(method=self.method, n_spheres=self.n_spheres))
+        with progress_bar("spheres", quiet=self.json) as progress:
+            return fit_spheres(
+                robot, FitOptions(method=self.method, n_spheres=self.n_spheres), progress=progress
+            )
 
 
 @dataclass(frozen=True)

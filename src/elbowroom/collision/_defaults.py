@@ -8,7 +8,7 @@ import numpy as np
 
 from .._cache import Arrays, cached
 from .._version import __version__
-from ..pairs import PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
+from ..pairs import BUFFER, PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
 from ..robot import Robot
 from ..spheres import SphereModel, fit_spheres
 
@@ -20,7 +20,7 @@ def default_spheres(robot: Robot) -> SphereModel:
 
 def default_pairs(robot: Robot, spheres: SphereModel, buffer: float) -> PairMatrix:
     """Pairs computed with the default options, which a larger buffer of the model enlarges."""
-    options = PairOptions(buffer=max(PairOptions().buffer, buffer))
+    options = PairOptions(buffer=max(BUFFER, buffer))
     key = [
         __version__,
         repr(made_for(robot, spheres, buffer)),

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._clash import Clash
 from ..errors import InputError
 from ..mesh import ExactCollision
 from ..pairs import PairEvidence, PairMatrix, made_for
@@ -155,6 +156,14 @@ class CollisionModel:
             for k in np.flatnonzero(touching.any(axis=1)):
                 out[k] = self._checked.contacts(rows[k])[0].distance
         return float(out[0]) if single else out
+
+    def clashes(self, cfg: Any) -> tuple[Clash, ...]:
+        """Checked pairs that touch at one configuration, or come closer than the buffer, the deepest first."""
+        row = self.robot.as_cfg(cfg)
+        if self.free(row):
+            return ()
+        near = self._checked.distances(row) if self.buffer else self._checked.contacts(row)
+        return tuple(clash for clash in near if clash.distance <= self.buffer)
 
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""

@@ -141,12 +141,7 @@ def pack_chains(
             [np.zeros(0, np.int64), *(chain.joints.cfg_idx[chain.joints.var] for chain in made)]
         ),
         local=np.concatenate([np.zeros((0, 3, 4)), *(chain.joints.local for chain in made)]),
-        polys=np.concatenate(
-            [
-                np.zeros((0, width)),
-                *(np.pad(c.joints.poly, ((0, 0), (0, width - c.joints.poly.shape[1]))) for c in made),
-            ]
-        ),
+        polys=np.concatenate([np.zeros((0, width)), *(_widened(chain.joints.poly, width) for chain in made)]),
         links=np.array(links, dtype=np.int64).reshape(-1, 5),
         balls=np.concatenate([np.zeros((0, 4)), *(each for each, _ in grouped)]),
         spans=np.concatenate([np.zeros((0, 2), np.int64), *(each for _, each in grouped)]),

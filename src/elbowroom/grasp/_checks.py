@@ -1,10 +1,10 @@
-"""Collision checks of a grasp: the hand against a table, an object and itself, on exact meshes.
+"""Collision checks of a grasp: the hand against a table, an object and itself (`CollisionModel`), on exact meshes.
 
 Distances are signed (negative is penetration). The links that carry active fingertips, and those fixed to them,
 are meant to touch the object; they may overlap it by an allowance, because a hand's collision shapes enclose its
 fingers and so reach beyond the fingertip points. A hand wrapped around a cylinder may touch it with all links of
-the fingers that wrap it, which may overlap it only by what a mesh differs from a round object. Link pairs that
-touch at rest, or that a joint joins, are not checked against each other. The table is a half-space and exact for
+the fingers that wrap it, which may overlap it only by what a mesh differs from a round object. Links that
+touch at rest, or that a joint joins, may touch each other. The table is a half-space and exact for
 meshes: their lowest vertex decides.
 """
 
@@ -13,21 +13,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..errors import InputError
-from ..typing import LinkPair, sorted_pair
+from ..typing import LinkPair
 from ._execute import GraspMotion
 from ._grasp import Grasp, as_number
 from ._hand import Hand
 
 if TYPE_CHECKING:
-    from ..mesh import ExactCollision, TriangleMesh
+    import trimesh
+
+    from ..collision import CollisionModel
+    from ..mesh import TriangleMesh
 
 TIP_ALLOWANCE = 0.008
 """m; overlap with the object granted to links that carry active fingertips: about the radius of a finger."""
@@ -103,32 +106,29 @@ class GraspChecker:
             raise InputError(f"{hand.name}: it has no collision geometry to check")
 
     @cached_property
-    def _exact(self) -> ExactCollision:
-        """The hand against itself: all links that no joint joins."""
-        from ..mesh import ExactCollision
+    def model(self) -> CollisionModel:
+        """The hand against itself: links that touch at rest may always touch, whatever the description disables."""
+        from ..collision import CollisionModel
+        from ..pairs import PairOptions, compute_pairs
+        from ..spheres import FitOptions, fit_spheres
 
-        joined = {frozenset((joint.parent, joint.child)) for joint in self.hand.robot.tree.joints}
-        apart = [pair for pair in combinations(self._links, 2) if frozenset(pair) not in joined]
-        return ExactCollision(self.hand.robot, sorted(sorted_pair(*pair) for pair in apart))
-
-    @cached_property
-    def _apart_at_rest(self) -> np.ndarray:
-        """Which pairs of `_exact` do not touch at rest and so should never."""
-        return ~self._exact.colliding(self.hand.cfg(self.hand.ctrl_rest))
+        robot = self.hand.robot
+        spheres = fit_spheres(robot, FitOptions(method="centerline"))
+        rest = self.hand.cfg(self.hand.ctrl_rest)
+        pairs = compute_pairs(robot, spheres, PairOptions(default_cfgs=(rest,), use_srdf=False))
+        return CollisionModel(robot, spheres, pairs)
 
     @cached_property
     def _meshes(self) -> dict[str, TriangleMesh]:
         from ..mesh import TriangleMesh
 
-        known, robot = self._exact.meshes, self.hand.robot
-        return {
-            link: known.get(link) or TriangleMesh.from_trimesh(robot.link_mesh(link)) for link in self._links
-        }
+        robot = self.hand.robot
+        return {link: TriangleMesh.from_trimesh(robot.link_mesh(link)) for link in self._links}
 
     @property
     def pairs(self) -> tuple[LinkPair, ...]:
         """Link pairs that are checked against each other."""
-        return tuple(compress(self._exact.pairs, self._apart_at_rest))
+        return self.model.pairs.checked
 
     def check(
         self,
@@ -136,8 +136,8 @@ class GraspChecker:
         *,
         height: float = 0.1,
         table_height: float | None = 0.0,
-        object_mesh: Any = None,
-        T_world_object: Any = None,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
+        T_world_object: ArrayLike | None = None,
     ) -> GraspCheck:
         """Checks one grasp.
 
@@ -170,13 +170,13 @@ class GraspChecker:
 
     def check_posture(
         self,
-        ctrl: Any,
-        T_world_base: Any,
+        ctrl: ArrayLike,
+        T_world_base: ArrayLike,
         *,
         tips: tuple[str, ...] = (),
         table_height: float | None = 0.0,
-        object_mesh: Any = None,
-        T_world_object: Any = None,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
+        T_world_object: ArrayLike | None = None,
     ) -> GraspCheck:
         """Checks any control at any base pose; `tips` are the fingers that may touch the object."""
         return self._check(
@@ -191,17 +191,16 @@ class GraspChecker:
 
     def _check(
         self,
-        ctrl: Any,
-        T_world_base: Any,
+        ctrl: ArrayLike,
+        T_world_base: ArrayLike,
         tip_links: tuple[str, ...],
         allowance: float,
         *,
         table_height: float | None,
-        object_mesh: Any,
-        T_world_object: Any,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None,
+        T_world_object: ArrayLike | None,
     ) -> GraspCheck:
         poses = self._poses(self.hand.as_ctrl(ctrl), as_matrix(T_world_base, "T_world_base"))
-        meets = self._exact.colliding(self.hand.cfg(ctrl)) & self._apart_at_rest
         clearance, lowest = np.inf, ""
         if table_height is not None:
             level = as_number(table_height, "table_height")
@@ -216,7 +215,7 @@ class GraspChecker:
             table_link=lowest,
             object_distances=self._object_distances(poses, object_mesh, T_world_object),
             tip_links=tip_links,
-            self_collisions=tuple(compress(self._exact.pairs, meets)),
+            self_collisions=tuple(clash.pair for clash in self.model.clashes(self.hand.cfg(ctrl))),
             tip_allowance=allowance,
         )
 
@@ -226,8 +225,8 @@ class GraspChecker:
         *,
         every: int = 5,
         table_height: float | None = 0.0,
-        object_mesh: Any = None,
-        T_world_object: Any = None,
+        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
+        T_world_object: ArrayLike | None = None,
     ) -> tuple[int, GraspCheck] | None:
         """The first row of a motion that is not free, with its check; None when all looked at are.
 
@@ -256,7 +255,10 @@ class GraspChecker:
         return None
 
     def _object_distances(
-        self, poses: dict[str, np.ndarray], object_mesh: Any, T_world_object: Any
+        self,
+        poses: dict[str, np.ndarray],
+        object_mesh: TriangleMesh | trimesh.Trimesh | None,
+        T_world_object: ArrayLike | None,
     ) -> dict[str, float]:
         from ..mesh import TriangleMesh, distance
 

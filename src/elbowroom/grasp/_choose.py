@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._poses import as_matrix
 from ..errors import InputError
 from ._checks import GraspCheck, GraspChecker
 from ._grasp import Grasp
 from ._quality import FRICTION, TORSION, GraspQuality, contacts_on_mesh, grasp_quality
+
+if TYPE_CHECKING:
+    import trimesh
+
+    from ..mesh import TriangleMesh
 
 ENOUGH_CLEARANCE = 0.010
 """m; clearance beyond this adds nothing to a grasp's score."""
@@ -34,9 +40,9 @@ class RatedGrasp:
 def rate_grasp(
     grasp: Grasp,
     checker: GraspChecker,
-    object_mesh: Any,
+    object_mesh: TriangleMesh | trimesh.Trimesh,
     *,
-    T_world_object: Any = None,
+    T_world_object: ArrayLike | None = None,
     height: float = 0.1,
     table_height: float | None = 0.0,
     friction: float = FRICTION,
@@ -65,7 +71,10 @@ def rate_grasp(
 
 
 def best_grasp(
-    grasps: Iterable[Grasp], checker: GraspChecker, object_mesh: Any, **options: Any
+    grasps: Iterable[Grasp],
+    checker: GraspChecker,
+    object_mesh: TriangleMesh | trimesh.Trimesh,
+    **options: Any,
 ) -> tuple[RatedGrasp, tuple[RatedGrasp, ...]]:
     """Rates grasps and chooses the best.
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from .._frozen import frozen
 from ..errors import InputError, UnknownNameError, shape_text, unknown
@@ -167,7 +168,7 @@ class Hand:
             InputError: not a mapping to finite numbers; the message begins with the hand and `label`.
         """
         values = default.copy()
-        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(given, Mapping):
             raise InputError(f"{self.name}: {label}: a posture maps actuators to rad, found {given!r:.60}")
         for actuator, value in given.items():
             if actuator not in self.actuator_names:
@@ -216,7 +217,7 @@ class Hand:
         """Entry of the robot's cfg that each actuator sets."""
         return np.array([self.robot.joint_names.index(actuator.joint) for actuator in self.actuators])
 
-    def as_ctrl(self, ctrl: Any) -> Float[np.ndarray, "*batch actuators"]:
+    def as_ctrl(self, ctrl: ArrayLike) -> Float[np.ndarray, "*batch actuators"]:
         """Checks controls and returns them as float64.
 
         Raises:
@@ -235,14 +236,14 @@ class Hand:
             raise InputError(f"{self.name}: ctrl has NaN or infinite entries")
         return values
 
-    def cfg(self, ctrl: Any) -> Float[np.ndarray, "*batch dof"]:
+    def cfg(self, ctrl: ArrayLike) -> Float[np.ndarray, "*batch dof"]:
         """The robot's configuration at a control; joints without actuator stay at the default."""
         values = self.as_ctrl(ctrl)
         cfg = np.broadcast_to(self.robot.default_cfg, (*values.shape[:-1], self.robot.dof)).copy()
         cfg[..., self._cfg_idx] = values
         return cfg
 
-    def joints(self, ctrl: Any) -> Float[np.ndarray, "*batch moving"]:
+    def joints(self, ctrl: ArrayLike) -> Float[np.ndarray, "*batch moving"]:
         """Positions of all moving joints (`joint_names` order), couplings expanded."""
         cfg = self.cfg(ctrl)
         if cfg.ndim > 1:
@@ -259,7 +260,7 @@ class Hand:
         """All moving joints, coupled ones included, in the order of `joints`."""
         return tuple(joint.name for joint in self.robot.tree.moving)
 
-    def joints_jacobian(self, ctrl: Any) -> Float[np.ndarray, "moving actuators"]:
+    def joints_jacobian(self, ctrl: ArrayLike) -> Float[np.ndarray, "moving actuators"]:
         """Derivative of `joints` by ctrl (one control), from the coupling polynomials."""
         tree = self.robot.tree
         q_full = self.joints(ctrl)
@@ -274,7 +275,7 @@ class Hand:
                 by_cfg[i, tree.driver[i]] = 1.0
         return by_cfg[:, self._cfg_idx]
 
-    def range_violation(self, ctrl: Any) -> Float[np.ndarray, "*batch"]:
+    def range_violation(self, ctrl: ArrayLike) -> Float[np.ndarray, "*batch"]:
         """Largest amount by which any joint leaves its range, rad; zero or less when all are inside."""
         q_full = self.joints(ctrl)
         lower, upper = self._joint_ranges
@@ -287,16 +288,16 @@ class Hand:
 
     # Points -------------------------------------------------------------------------------------
 
-    def tips(self, ctrl: Any) -> Float[np.ndarray, "fingers 3"]:
+    def tips(self, ctrl: ArrayLike) -> Float[np.ndarray, "fingers 3"]:
         """Fingertips in the base frame at one control, `finger_names` order."""
         return self.points(ctrl)[0][: len(self.fingers)]
 
-    def knuckles(self, ctrl: Any) -> Float[np.ndarray, "fingers 3"]:
+    def knuckles(self, ctrl: ArrayLike) -> Float[np.ndarray, "fingers 3"]:
         """Ends of the proximal links in the base frame at one control, `finger_names` order."""
         return self.points(ctrl)[0][len(self.fingers) :]
 
     def points(
-        self, ctrl: Any, jacobian: bool = False
+        self, ctrl: ArrayLike, jacobian: bool = False
     ) -> tuple[Float[np.ndarray, "points 3"], Float[np.ndarray, "points 3 actuators"]]:
         """Tips, then knuckles, in the base frame, with their derivatives by ctrl when asked.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ApproximationWarning, InputError, unknown
 from ..robot import Robot, load_robot
@@ -31,7 +32,7 @@ def load_hand(
     oppositions: Mapping[str, Opposition | Wrap | Sequence[str]] | None = None,
     actuators: Iterable[str] | None = None,
     knuckles: Mapping[str, TipSpec] | None = None,
-    base_pose: Any = None,
+    base_pose: ArrayLike | None = None,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
 ) -> Hand:
     """Loads a hand.
@@ -108,7 +109,7 @@ def load_hand(
     )
 
 
-def _robot(source: Any, base_pose: Any, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
+def _robot(source: Any, base_pose: ArrayLike | None, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
     if isinstance(source, Robot):
         return source
     with warnings.catch_warnings():  # grasp geometry needs joints and links; the robot keeps its notes

@@ -97,7 +97,7 @@ class GraspPlanner:
         rebuild: bool = False,
         unused: float | None = None,
     ) -> None:
-        if not isinstance(hand, Hand):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(hand, Hand):
             raise InputError(f"expected a Hand from load_hand, found a {type(hand).__name__}")
         if method not in METHODS:
             raise UnknownNameError(unknown("method", str(method), METHODS))

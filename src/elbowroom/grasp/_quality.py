@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from .._frozen import frozen
@@ -68,8 +68,8 @@ class GraspQuality:
 
 def contacts_on_mesh(
     tips: Mapping[str, Float[np.ndarray, "3"]],
-    vertices: Any,
-    faces: Any,
+    vertices: ArrayLike,
+    faces: ArrayLike,
     radii: Mapping[str, float] | None = None,
 ) -> tuple[GraspContact, ...]:
     """Contacts where fingertips are nearest to a mesh.
@@ -143,7 +143,7 @@ def contacts_on_cylinder(grasp: Grasp, height: float = 0.1) -> tuple[GraspContac
 def grasp_quality(
     contacts: tuple[GraspContact, ...],
     *,
-    center: Any = None,
+    center: ArrayLike | None = None,
     scale: float | None = None,
     friction: float = FRICTION,
     torsion: float = TORSION,

@@ -21,7 +21,6 @@ from ._collide import collide_scene as collide_scene
 from ._collide import collide_states as collide_states
 from ._collide import pack_meshes as pack_meshes
 from ._collide import query_bvh_pair as query_bvh_pair
-from ._collide import transform_aabb as transform_aabb
 from ._contact import ContactBatch as ContactBatch
 from ._contact import Contacts as Contacts
 from ._contact import TriTriContact as TriTriContact
@@ -52,7 +51,6 @@ __all__ = [
     "triangle_triangle_intersection",
     "TriTriContact",
     "query_bvh_pair",
-    "transform_aabb",
     "collide",
     "collide_batch",
     "collide_scene",

@@ -29,30 +29,6 @@ STATES = ("apart", "surfaces", "a inside b", "b inside a")
 """What the numbers of `collide_states` mean."""
 
 
-def transform_aabb(
-    center: Any, half_extents: Any, T: Any
-) -> tuple[Float[np.ndarray, "*batch 3"], Float[np.ndarray, "*batch 3"]]:
-    """Axis-aligned box around a moved box: the smallest one, by the absolute values of the rotation.
-
-    Args:
-        center: `(3,)` centre of the box before the motion.
-        half_extents: `(3,)` half sizes before the motion.
-        T: pose, `(7,)` or `(4, 4)`, or a stack of them.
-
-    Returns:
-        Centre and half extents after the motion, `(3,)` or `(n, 3)`.
-    """
-    rows, stacked = pose_rows(T, "T")
-    c, h = np.asarray(center, dtype=np.float64), np.asarray(half_extents, dtype=np.float64)
-    if c.shape != (3,) or h.shape != (3,):
-        raise InputError(
-            f"box: expected centre and half extents of shape (3,), found {c.shape} and {h.shape}"
-        )
-    rotation = rows[:, :9].reshape(-1, 3, 3)
-    centers, halves = rotation @ c + rows[:, 9:], np.abs(rotation) @ h
-    return (centers, halves) if stacked else (centers[0], halves[0])
-
-
 def query_bvh_pair(
     a: TriangleMesh, b: TriangleMesh, T_a: Any = None, T_b: Any = None
 ) -> Int[np.ndarray, "n 2"]:

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from ..errors import InputError
 from ._collide import STATES
 from ._contact import contact_table, deepest_row
-from ._directions import CONTACTS, convex_pair, search_directions
+from ._directions import CONTACTS, convex_direction, convex_pair, search_directions
 from ._frames import one_row, row_matrix
 from ._kernels_batch import SURFACES, batch_states
 from ._kernels_depth import least_separation, separations
@@ -84,8 +84,11 @@ def _deepest(
         return None
     rotation, shift = row_a[:9].reshape(3, 3), row_a[9:]
     R, t = rotation.T @ row_b[:9].reshape(3, 3), rotation.T @ (row_b[9:] - shift)
-    normals = np.empty((0, 3)) if kind < 0 or convex_pair(a, b) else _contact_normals(a, row_a, b, row_b)
-    search = search_directions(a, b, R, t, normals)
+    if contain and convex_pair(a, b):
+        search = convex_direction(a, b, R, t)
+    else:
+        normals = _contact_normals(a, row_a, b, row_b) if kind >= 0 else np.empty((0, 3))
+        search = search_directions(a, b, R, t, normals)
     found = np.zeros(11)
     depth = least_separation(
         a.packed,

@@ -49,12 +49,9 @@ def search_directions(
     Args:
         a: first mesh.
         b: second mesh, at `R`, `t` in the frame of the first.
-        normals: `(n, 3)` normals of contacts and of triangles in contact, any length; not used by convex pairs.
+        normals: `(n, 3)` normals of contacts and of triangles in contact, any length.
     """
     directions, overlap = _face_and_cross_directions(a, b, R, t)
-    if convex_pair(a, b):
-        best = int(np.argmin(overlap))
-        return Search(directions[best : best + 1], NONE, NONE, NEARLY * max(0.0, float(overlap[best])))
     even = _overlaps(a, b, R, t, EVEN)
     valleys = np.flatnonzero(even <= even[NEIGHBOURS].min(axis=1))
     faces = np.argsort(overlap)[:HULL_FACES]
@@ -70,8 +67,15 @@ def search_directions(
 
 
 def convex_pair(a: TriangleMesh, b: TriangleMesh) -> bool:
-    """Is the depth of the pair found by enumerating face normals and edge crosses?"""
+    """Can the best direction of the pair, as solids, be found by enumeration?"""
     return a.hull.convex and b.hull.convex and len(a.hull.edges) * len(b.hull.edges) <= MAX_CROSSES
+
+
+def convex_direction(a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray) -> Search:
+    """The best direction of a `convex_pair` whose meshes are solids; arguments as for `search_directions`."""
+    directions, overlap = _face_and_cross_directions(a, b, R, t)
+    best = int(np.argmin(overlap))
+    return Search(directions[best : best + 1], NONE, NONE, NEARLY * max(0.0, float(overlap[best])))
 
 
 def _overlaps(a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray, d: np.ndarray) -> np.ndarray:

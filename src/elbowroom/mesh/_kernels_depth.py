@@ -178,6 +178,8 @@ def least_separation(na, ta, nb, tb, pose_a, pose_b, starts, scan, spread, begin
         best = _descend(na, ta, nb, tb, rel, inv, starts[k], begin, best, contain, work, found)
     for _ in range(ROUNDS):
         before = best
+        if best == 0.0:
+            break
         for k in range(scan.shape[0] + spread.shape[0]):
             if k < scan.shape[0]:
                 trial[:] = scan[k]

@@ -151,7 +151,7 @@ class TriangleMesh:
         return cls(corners * edges, np.array(faces))
 
     @classmethod
-    def _core(cls, points: np.ndarray) -> TriangleMesh:
+    def core(cls, points: np.ndarray) -> TriangleMesh:
         """A point or a segment as one degenerate triangle: the core of a sphere or a capsule."""
         mesh = cls.__new__(cls)
         v = np.ascontiguousarray(points, dtype=np.float64)

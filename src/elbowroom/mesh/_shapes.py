@@ -207,10 +207,10 @@ def _contact(
 
 def _core(shape: Any) -> tuple[TriangleMesh, float]:
     if isinstance(shape, Sphere):
-        return TriangleMesh._core(np.zeros((1, 3))), float(shape.radius)
+        return TriangleMesh.core(np.zeros((1, 3))), float(shape.radius)
     if isinstance(shape, Capsule):
         half = 0.5 * float(shape.length)
-        return TriangleMesh._core(np.array([[0.0, 0.0, -half], [0.0, 0.0, half]])), float(shape.radius)
+        return TriangleMesh.core(np.array([[0.0, 0.0, -half], [0.0, 0.0, half]])), float(shape.radius)
     if isinstance(shape, Box):
         return TriangleMesh.box(shape.size), 0.0
     return shape, 0.0

@@ -9,6 +9,9 @@ from typing import Any
 
 from ..errors import InputError
 
+BUFFER = 0.02
+"""Metres below which a pair counts as meeting when it is called never, unless asked otherwise: cuRobo's 2 cm."""
+
 
 @dataclass(frozen=True)
 class PairOptions:
@@ -18,7 +21,7 @@ class PairOptions:
     """Configurations to sample within the limits."""
     seed: int = 0
     """Of the samples; the same seed gives the same matrix for any number of workers."""
-    buffer: float | Mapping[str, float] = 0.02
+    buffer: float | Mapping[str, float] = BUFFER
     """Padding in metres when asking whether a pair never meets (cuRobo's 2 cm): a number counts once per pair, a
     map gives padding by link and a pair gets the sum of its two."""
     default_cfgs: Sequence[Any] = ("default",)

@@ -38,7 +38,7 @@ from ._srdf import srdf_pairs as srdf_pairs
 from ._srdf import srdf_tree as srdf_tree
 from ._tessellate import mesh_shape as mesh_shape
 from ._tessellate import primitive as primitive
-from ._tessellate import sphere as sphere_mesh
+from ._tessellate import sphere_mesh as sphere_mesh
 from ._tree import KinematicTree as KinematicTree
 from ._tree import build_tree as build_tree
 from ._types import Coupling as Coupling

@@ -25,7 +25,7 @@ MERIDIAN = 16
 """Facets from pole to pole; even, so that the middle one is parallel to the axis."""
 
 
-def box(size: tuple[float, ...]) -> MeshData:
+def box_mesh(size: tuple[float, ...]) -> MeshData:
     """A box with full edge lengths `size`, centred."""
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -33,12 +33,12 @@ def box(size: tuple[float, ...]) -> MeshData:
     return _mesh(corners * np.asarray(size), np.array(faces))
 
 
-def cylinder(radius: float, length: float) -> MeshData:
+def cylinder_mesh(radius: float, length: float) -> MeshData:
     """A cylinder about z, centred; caps exact, sides circumscribed."""
     return _revolved(np.array([[radius, length / 2], [radius, -length / 2]]))
 
 
-def capsule(radius: float, length: float) -> MeshData:
+def capsule_mesh(radius: float, length: float) -> MeshData:
     """A capsule about z, centred; `length` is the cylindrical part."""
     angles = (np.arange(MERIDIAN) + 0.5) * np.pi / MERIDIAN
     outer = radius / np.cos(np.pi / (2 * MERIDIAN))
@@ -47,14 +47,14 @@ def capsule(radius: float, length: float) -> MeshData:
     return _revolved(profile)
 
 
-def sphere(radius: float) -> MeshData:
+def sphere_mesh(radius: float) -> MeshData:
     """A sphere, centred."""
-    return capsule(radius, 0.0)
+    return capsule_mesh(radius, 0.0)
 
 
-def ellipsoid(semi_axes: tuple[float, ...]) -> MeshData:
+def ellipsoid_mesh(semi_axes: tuple[float, ...]) -> MeshData:
     """An ellipsoid with semi-axes along x, y, z, centred."""
-    unit = sphere(1.0)
+    unit = sphere_mesh(1.0)
     return _mesh(unit.vertices * np.asarray(semi_axes), unit.faces)
 
 
@@ -87,11 +87,11 @@ def _mesh(vertices: np.ndarray, faces: np.ndarray) -> MeshData:
 
 
 TRIANGLES: dict[ShapeKind, Callable[..., MeshData]] = {
-    "box": lambda *size: box(size),
-    "cylinder": cylinder,
-    "capsule": capsule,
-    "sphere": sphere,
-    "ellipsoid": lambda *axes: ellipsoid(axes),
+    "box": lambda *size: box_mesh(size),
+    "cylinder": cylinder_mesh,
+    "capsule": capsule_mesh,
+    "sphere": sphere_mesh,
+    "ellipsoid": lambda *axes: ellipsoid_mesh(axes),
 }
 """Kind of primitive -> its triangles from its sizes, which are those of `Shape.size`."""
 

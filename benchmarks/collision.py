@@ -1,0 +1,134 @@
+"""The verdict, side by side: spheres and meshes together, meshes alone, Pinocchio with Coal; and proofs of segments.
+
+All on one thread, in one run. Times are per configuration, the smallest of several runs; ratios say how much longer the
+other takes.
+
+    python -m benchmarks.collision [ROBOT ...] [--edges N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+
+import elbowroom as er
+from benchmarks._timing import cpu_seconds
+from tests.oracles import PinocchioCoal, oracle_of
+
+ROBOTS = {"panda": 60, "teaarm": 120, "baxter": 119, "g1": 200}
+"""Robot -> spheres."""
+SEGMENTS = ("panda", "teaarm", "baxter")
+ROWS = 4_000
+NEAR = 0.1
+"""Standard deviation near the default pose, rad (and m for slides, a tenth of it)."""
+STEP = 0.001
+"""Metres that no point of the robot moves farther between two configurations that Coal is asked about."""
+
+
+def load(name: str) -> er.CollisionModel:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = er.load_robot(name)
+    spheres = er.fit_spheres(robot, er.FitOptions(n_spheres=ROBOTS[name]))
+    return er.CollisionModel(robot, spheres, threads=1)
+
+
+def close_by(model: er.CollisionModel, count: int) -> np.ndarray:
+    """Configurations near the default pose, as a controller sees them."""
+    noise = NEAR * np.random.default_rng(3).normal(size=(count, model.robot.dof))
+    return np.clip(model.default_cfg + noise, model.robot.lower, model.robot.upper)
+
+
+def speed(name: str) -> None:
+    model = load(name)
+    robot = model.robot
+    exact = er.ExactCollision(robot, model.pairs, threads=1)
+    checker = er.SelfCollisionChecker(robot, model.spheres, model.pairs.by_spheres, threads=1)
+    oracle = oracle_of(robot)
+    print(f"{name}: {len(model.spheres)} spheres, {len(model.by_spheres)} + {len(model.by_meshes)} pairs")
+    for label, cfgs in (("random", robot.random_cfgs(ROWS, seed=1)), ("near default", close_by(model, ROWS))):
+        both, alone, spheres = (
+            1e6 * cpu_seconds(lambda f=f, c=cfgs: f.free(c)) / ROWS for f in (model, exact, checker)
+        )
+        one = 1e6 * cpu_seconds(lambda c=cfgs[:500]: [model.free(row) for row in c]) / 500
+        same = bool((model.free(cfgs) == exact.free(cfgs)).all())
+        text = (
+            f"  {label:12} verdict {both:6.2f} us ({one:5.1f} us one at a time), spheres alone "
+            f"{1000 * spheres:5.0f} ns, meshes alone {alone:6.2f} us = {alone / both:4.1f}x"
+        )
+        if isinstance(oracle, PinocchioCoal):
+            peer = oracle.peer(model.pairs.checked)
+            q = peer.q(cfgs[:300])
+            coal = 1e6 * cpu_seconds(lambda q=q, p=peer: [p.collides(row) for row in q], 3) / len(q)
+            text += f", Pinocchio + Coal {coal:6.1f} us = {coal / both:5.1f}x"
+        print(f"{text}; free {model.free(cfgs).mean():.0%}; equal to the meshes: {same}", flush=True)
+
+
+def segments(name: str, count: int) -> None:
+    """Random edges between free configurations, refuted by Coal at small steps where they are not free."""
+    model = load(name)
+    robot, oracle = model.robot, oracle_of(model.robot)
+    cfgs = robot.random_cfgs(20 * count, seed=7)
+    ends = cfgs[model.free(cfgs)][: 2 * count]
+    ends = np.concatenate([ends, ends])[: 2 * count].reshape(-1, 2, robot.dof)
+    reach = np.array([farthest(robot, joint.name) for joint in robot.tree.actuated])
+    free, wrong, proved, undecided = 0, 0, 0, 0
+    seconds: list[float] = []
+    for begin, end in ends:
+        start = time.process_time()
+        proof = model.segment_free(begin, end)
+        seconds.append(time.process_time() - start)
+        undecided += not proof.free and proof.blocked_at is None
+        if proof.blocked_at is not None:  # blocked: checked at the place it names
+            assert not oracle.free((begin + proof.blocked_at * (end - begin))[None], model.pairs.checked)[
+                0
+            ] or (not model.free(begin + proof.blocked_at * (end - begin)))
+            continue
+        steps = int(np.ceil((np.abs(end - begin) * reach).sum() / STEP)) + 1
+        path = begin + np.linspace(0.0, 1.0, steps)[:, None] * (end - begin)
+        true = oracle.free(path, model.pairs.checked).all() and model.free(path).all()
+        free += true
+        proved += proof.free and true
+        wrong += proof.free and not true
+    found = np.array(seconds)
+    print(
+        f"{name}: {len(ends)} random edges: {proved} proved free, {wrong} of them refuted at {1000 * STEP:g} mm steps, "
+        f"{free} free by steps ({100 * proved / max(1, free):.1f} % proved), {undecided} undecided; median "
+        f"{1e3 * np.median(found):.2f} ms, 95 % {1e3 * np.quantile(found, 0.95):.2f} ms, "
+        f"mean {1e3 * found.mean():.2f} ms",
+        flush=True,
+    )
+
+
+def farthest(robot: er.Robot, joint: str) -> float:
+    """Bound on how far a point moves per unit of a joint: the length of everything that hangs on it."""
+    start = robot.joint(joint)
+    reach, waiting = 0.0, [(start.child, 0.0)]
+    while waiting:
+        link, far = waiting.pop()
+        mesh = robot.link_mesh(link)
+        if mesh is not None:
+            reach = max(reach, far + float(np.linalg.norm(mesh.vertices, axis=1).max()))
+        for child in robot.child_joints(link):
+            slide = max(abs(child.lower), abs(child.upper)) if child.type == "prismatic" else 0.0
+            waiting.append((child.child, far + float(np.linalg.norm(child.T_parent_joint[:3, 3])) + slide))
+    return 1.0 if start.type == "prismatic" else reach
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("robots", nargs="*", default=tuple(ROBOTS))
+    parser.add_argument("--edges", type=int, default=2_000)
+    options = parser.parse_args()
+    for name in options.robots:
+        speed(name)
+    for name in options.robots:
+        if name in SEGMENTS and options.edges:
+            segments(name, options.edges)
+
+
+if __name__ == "__main__":
+    main()
