@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import trimesh
 
 import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
@@ -92,12 +93,19 @@ class CoalOracle:
         self._frames, self._T_frame_shape = np.asarray(frames, dtype=int), np.array(Ts)
         self.links = tuple(dict.fromkeys(self.shape_links))
         self.all_links, self.disabled = set(self.links), frozenset[LinkPair]()
+        self.repaired: tuple[str, ...] = ()
         self._of_link = {link: [i for i, of in enumerate(links) if of == link] for link in self.links}
         for shape in self.shapes:
             shape.computeLocalAABB()
         self._centers = np.array([shape.aabb_center for shape in self.shapes])
         self._radii = np.array([shape.aabb_radius for shape in self.shapes]) + SPHERE_SLACK
         self._collide, self._measure = {}, {}
+
+    def replace(self, k: int, shape: object) -> None:
+        """Gives shape k another geometry."""
+        shape.computeLocalAABB()
+        self.shapes[k] = shape
+        self._centers[k], self._radii[k] = shape.aabb_center, shape.aabb_radius + SPHERE_SLACK
 
     def frame_poses(self, cfgs: np.ndarray) -> np.ndarray:
         """Poses (n, frames, 4, 4) of the frames that carry the shapes."""
@@ -306,13 +314,37 @@ def mujoco_link_poses(robot: er.Robot, cfgs: np.ndarray) -> np.ndarray:
 
 
 def oracle_of(robot: er.Robot) -> CoalOracle:
-    """The judge of a robot that was loaded by name or from a file: of its URDF, else of its shapes."""
+    """The judge of a robot that was loaded by name or from a file: of its URDF, else of its shapes.
+
+    Pinocchio's loader garbles the second group of triangles of some Collada files (icub's head: 3.6 times the area that
+    the file describes). Where the area of a mesh is not that of its file as trimesh reads it, the judge gets the
+    triangles that have that area; `repaired` names the links.
+    """
     if robot.path is None or robot.path.suffix != ".urdf":
         return ShapeCoal(robot)
     known = next((entry for entry in catalogue() if entry.description == robot.path), None)
     oracle = PinocchioCoal(robot.path, known.package_dirs if known is not None else ())
     assert oracle.joint_names == robot.joint_names
+    for link in oracle.links:
+        for k, shape in zip(oracle._of_link[link], robot.shapes[link], strict=True):
+            item = oracle.geometry.geometryObjects[k]
+            if shape.kind != "mesh" or len(set(np.abs(item.meshScale))) != 1:
+                continue
+            ours, theirs = shape.load(), oracle.shapes[k]
+            faces = np.array([[theirs.tri_indices(i)[c] for c in range(3)] for i in range(theirs.num_tris)])
+            if np.isclose(_area(ours.vertices, ours.faces), _area(theirs.vertices(), faces), rtol=1e-4):
+                continue
+            read = trimesh.load(item.meshPath, force="mesh", process=False)
+            area = _area(read.vertices, read.faces) * item.meshScale[0] ** 2
+            assert np.isclose(area, _area(ours.vertices, ours.faces), rtol=1e-6)
+            oracle.replace(k, coal_mesh(ours.vertices, ours.faces))
+            oracle.repaired = (*oracle.repaired, link)
     return oracle
+
+
+def _area(vertices: np.ndarray, faces: np.ndarray) -> float:
+    a, b, c = (np.asarray(vertices)[faces[:, k]] for k in range(3))
+    return 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 
 
 def coal_mesh(vertices: np.ndarray, faces: np.ndarray) -> object:

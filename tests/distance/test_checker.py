@@ -76,10 +76,10 @@ def test_free_is_never_wrong_and_wastes_at_most_the_float_margin(model, name):
     assert not (~free & (closest > 2 * checker.float_margin)).any()
     # Grow the spheres until the true clearance is a hair below zero: still never called free.
     for k in np.flatnonzero(closest > 0.001)[:10]:
-        tight = SelfCollisionChecker(robot, spheres, pairs, buffer=0.5 * (closest[k] + 1e-8))
+        tight = SelfCollisionChecker(robot, spheres, pairs, padding=0.5 * (closest[k] + 1e-8))
         assert tight.free(cfgs[k]) is False
         loose = SelfCollisionChecker(
-            robot, spheres, pairs, buffer=0.5 * closest[k] - 2 * checker.float_margin
+            robot, spheres, pairs, padding=0.5 * closest[k] - 2 * checker.float_margin
         )
         assert loose.free(cfgs[k]) is True
 
@@ -141,11 +141,11 @@ def test_worst_names_the_closest_spheres(model):
         assert f"{abs(worst.distance) * 1000:.1f} mm" in str(worst)
 
 
-def test_buffer_takes_its_sum_from_the_distance_and_padding_of_the_model_counts(model):
+def test_padding_takes_its_sum_from_the_distance_and_padding_of_the_model_counts(model):
     robot, spheres = model("teaarm")
     cfgs = robot.random_cfgs(50, seed=12)
     plain = SelfCollisionChecker(robot, spheres).min_distance(cfgs)
-    padded = SelfCollisionChecker(robot, spheres, buffer=0.01).min_distance(cfgs)
+    padded = SelfCollisionChecker(robot, spheres, padding=0.01).min_distance(cfgs)
     np.testing.assert_allclose(padded, plain - 0.02, rtol=0, atol=TOLERANCE)
     model_padding = dict.fromkeys(spheres.link_names, 0.01)
     own = SphereModel(
@@ -155,7 +155,7 @@ def test_buffer_takes_its_sum_from_the_distance_and_padding_of_the_model_counts(
         SelfCollisionChecker(robot, own).min_distance(cfgs), padded, rtol=0, atol=TOLERANCE
     )
     pair = ("left_arm_l6", "right_arm_l6")
-    one = SelfCollisionChecker(robot, spheres, [pair], buffer={"left_arm_l6": 0.03}).min_distance(cfgs)
+    one = SelfCollisionChecker(robot, spheres, [pair], padding={"left_arm_l6": 0.03}).min_distance(cfgs)
     both = SelfCollisionChecker(robot, spheres, [pair]).min_distance(cfgs)
     np.testing.assert_allclose(one, both - 0.03, rtol=0, atol=TOLERANCE)
 
@@ -231,10 +231,10 @@ def test_bad_spheres_and_pairs_are_refused(model, load):
         SelfCollisionChecker(robot, 3)
     with pytest.raises(InputError, match="robot|Robot"):
         SelfCollisionChecker("panda", spheres)
-    with pytest.raises(InputError, match="negative buffer"):
-        SelfCollisionChecker(robot, spheres, buffer=-1.0)
-    with pytest.raises(UnknownLinkError, match="buffer"):
-        SelfCollisionChecker(robot, spheres, buffer={"nose": 0.1})
+    with pytest.raises(InputError, match="negative padding"):
+        SelfCollisionChecker(robot, spheres, padding=-1.0)
+    with pytest.raises(UnknownLinkError, match="padding"):
+        SelfCollisionChecker(robot, spheres, padding={"nose": 0.1})
 
 
 def test_default_pairs_leave_out_adjacent_links(model):

@@ -7,7 +7,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import ApproximationWarning, DescriptionError
-from elbowroom.robot import read_srdf
+from elbowroom.robot import srdf_for_robot
 
 from .builders import joint, link, robot_xml, write
 
@@ -35,7 +35,7 @@ def test_states_pairs_and_groups(tmp_path, description):
     np.testing.assert_allclose(robot.default_cfg, [0.5, 0.0])
     np.testing.assert_allclose(robot.named_cfgs["ready"], [0.5, -0.25])  # unnamed joints stay at the default
     assert robot.disabled_pairs == {("a", "b"): "Adjacent", ("a", "c"): ""}
-    assert read_srdf(srdf, ("a", "b", "c"), ("j", "k")).groups == {"arm": ("j", "a", "c")}
+    assert srdf_for_robot(srdf, ("a", "b", "c"), ("j", "k")).groups == {"arm": ("j", "a", "c")}
 
 
 def test_names_of_a_variant_are_noted(tmp_path, description):
@@ -82,7 +82,7 @@ def test_pairs_of_unknown_links_are_noted_even_with_themselves(tmp_path):
         '<robot name="x"><disable_collisions link1="a" link2="b"/><disable_collisions link1="gone" link2="gone"/></robot>',
         "x.srdf",
     )
-    found = read_srdf(srdf, ("a", "b"), ())
+    found = srdf_for_robot(srdf, ("a", "b"), ())
     assert {pair: said.reason for pair, said in found.disabled.items()} == {("a", "b"): ""}
     assert "gone" in found.notes[0]
 
@@ -98,6 +98,6 @@ def test_defaults_enabled_and_disabled_pairs_are_read_as_moveit_does(tmp_path, d
         "made.srdf",
     )
     assert er.load_robot(description, srdf=srdf).disabled_pairs == {("a", "b"): "User", ("b", "c"): "Never"}
-    found = read_srdf(srdf, ("a", "b", "c"), ("j", "k")).disabled
+    found = srdf_for_robot(srdf, ("a", "b", "c"), ("j", "k")).disabled
     assert found[("a", "b")].default_of == "a"
     assert found[("b", "c")].default_of is None

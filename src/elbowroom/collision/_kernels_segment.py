@@ -23,15 +23,9 @@ from ..mesh.kernels import (
     walk_scratch,
 )
 from ..pairs.kernels import SLACK, box_bounds
-from ..robot import motion_kernels
+from ..robot.kernels import axis_distance, chain_poses, chord_of
 from ._kernels import SEARCH
 from ._pack import POSE as ROW
-
-axis_distance, chain_poses, chord_of = (
-    motion_kernels.axis_distance,
-    motion_kernels.chain_poses,
-    motion_kernels.chord_of,
-)
 
 FREE, BLOCKED, UNDECIDED = 0, 1, 2
 DEPTH = 64

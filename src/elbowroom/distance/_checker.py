@@ -41,7 +41,7 @@ class SelfCollisionChecker:
         spheres: Spheres,
         pairs: Any = None,
         *,
-        buffer: float | Mapping[str, float] = 0.0,
+        padding: float | Mapping[str, float] = 0.0,
         threads: int | None = None,
     ) -> None:
         """Packs the model; kernels compile at the first call of a process and are then cached on disk.
@@ -51,7 +51,7 @@ class SelfCollisionChecker:
             spheres: the sphere model; its self padding counts.
             pairs: a PairMatrix, of which the pairs are checked that spheres can decide (`by_spheres`; the others
                 are in `left_to_meshes`), or (link, link) tuples; None checks all pairs that are not adjacent.
-            buffer: metres added to the radii of every link, or by link.
+            padding: metres added to the radii of every link, or by link, besides the model's own.
             threads: for large batches; None uses all cores this process may run on.
 
         Raises:
@@ -60,9 +60,9 @@ class SelfCollisionChecker:
         self.robot: Robot = as_robot(robot)
         names = self.robot.link_names
         centers, radii, links = sphere_arrays(names, spheres, who=self.robot.name)
-        radii = radii + link_values(names, buffer, "buffer")[links]
+        radii = radii + link_values(names, padding, "padding")[links]
         if radii.min() <= 0.0:
-            raise InputError("a negative buffer makes a radius zero or less")
+            raise InputError("a negative padding makes a radius zero or less")
         solid = {names[k] for k in np.unique(links)}
         given = default_pairs(self.robot, solid) if pairs is None else pairs
         asked, left = pairs_for_spheres(names, given, "SelfCollisionChecker")

@@ -9,10 +9,12 @@ understand, and returns what the format cannot hold.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, InputError
+from ..pairs import pairs_from_ignored
 from ._contents import Contents as Contents
 from ._curobo import read_curobo as read_curobo
 from ._curobo import write_curobo as write_curobo
@@ -78,14 +80,20 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
 
     Args:
         path: the file.
-        robot: the robot that the file is for; its links are checked and give the order.
+        robot: the robot that the file is for; its links are checked and give the order, and lists of ignored pairs
+            become a PairMatrix.
         format: name of the format; by default what the content looks like, or else what the extension says.
 
     Raises:
         FormatError: the file does not follow its format; the message names the place.
     """
     name = format_of(path, format or sniff(Path(path)))
-    return FORMATS[name][0](path, robot=robot)
+    found = FORMATS[name][0](path, robot=robot)
+    if robot is None or found.pairs is not None or not found.ignored:
+        return found
+    links = set(robot.link_names)
+    known = {pair: word for pair, word in found.ignored.items() if set(pair) <= links}
+    return replace(found, pairs=pairs_from_ignored(robot, known, name))
 
 
 def write(

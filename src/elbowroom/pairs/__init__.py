@@ -13,6 +13,7 @@ from ._evidence import PairReason as PairReason
 from ._file import is_pairs_json as is_pairs_json
 from ._file import pairs_from_json as pairs_from_json
 from ._file import pairs_to_json as pairs_to_json
+from ._given import pairs_from_ignored as pairs_from_ignored
 from ._made_for import LinkMark as LinkMark
 from ._made_for import MadeFor as MadeFor
 from ._made_for import made_for as made_for
@@ -45,6 +46,7 @@ __all__ = [
     "is_pairs_json",
     "made_for",
     "matrix_from_srdf",
+    "pairs_from_ignored",
     "pairs_from_json",
     "pairs_to_json",
     "read_pairs_srdf",

@@ -288,7 +288,7 @@ class _Decisions:
         parted = [pair for pair in clashes if pair in sighted]
         room = 0.5 * max((ground.pads[pair] for pair in parted), default=0.0)
         clear = SelfCollisionChecker(ground.robot, ground.spheres, sighted, threads=1)
-        apart = SelfCollisionChecker(ground.robot, ground.spheres, parted, buffer=room, threads=1)
+        apart = SelfCollisionChecker(ground.robot, ground.spheres, parted, padding=room, threads=1)
         blind = [pair for pair in checked if pair not in sighted]
         judge = MeshJudge(ground.robot, blind, ground.judge.samples)
 

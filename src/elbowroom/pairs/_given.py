@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from ..robot import DefaultPose, Robot
+from ..robot import DefaultPose, Robot, adjacent_pairs
 from ..typing import LinkPair
 from ._evidence import PairEvidence, PairReason
 from ._matrix import PairMatrix
@@ -50,3 +50,21 @@ def matrix_from_ignored(
     entries = {pair: known.get(pair, open_pair) for pair in combinations(sorted(links), 2)}
     rest = tuple(name for name in robot.link_names if name not in solid)
     return PairMatrix(robot.name, links, entries, rest, tuple(said), pose)
+
+
+def pairs_from_ignored(robot: Robot, ignored: Mapping[LinkPair, str], source: str) -> PairMatrix:
+    """The matrix of a file that only lists ignored pairs, with a word for the reason where it gives one.
+
+    Args:
+        robot: the robot.
+        ignored: pairs and reasons (names of PairReason or SRDF's words); anything else is the user's word.
+        source: name of the format.
+    """
+    words = {**SRDF_REASONS, **{reason.name.lower(): reason for reason in PairReason}}
+    adjacent = adjacent_pairs(robot)
+    known: dict[LinkPair, PairEvidence] = {}
+    for pair, word in ignored.items():
+        guess = PairReason.ADJACENT if pair in adjacent else PairReason.USER
+        reason = words.get(word.lower(), guess)
+        known[pair] = PairEvidence(reason, f"ignored because the {source} file says so", source=source)
+    return matrix_from_ignored(robot, known, f"{source} file")

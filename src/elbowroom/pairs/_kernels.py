@@ -11,9 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..robot import motion_kernels
-
-chain_poses, chord_of, movement = motion_kernels.chain_poses, motion_kernels.chord_of, motion_kernels.movement
+from ..robot.kernels import chain_poses, chord_of, movement
 
 UNDECIDED, PROVED, HIT = 0, 1, 2
 SLACK = 1e-9

@@ -1,16 +1,13 @@
 """Robot descriptions become Robots: URDF, MJCF, SRDF; forward kinematics in JAX and numba.
 
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
-and how far they can move a point (`Chains`, `motion_kernels`), pairs and configurations by name (`pair_list`,
+and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
 `adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files, triangles
-of primitives and joint motions. Kernels that other folders build on are in `motion_kernels` and in
-`elbowroom.robot.kernels`, which load numba when they are first used.
+of primitives and joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`,
+which loads numba.
 """
 
 from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
 
 from ._bodies import Bodies as Bodies
 from ._bodies import coupling_law as coupling_law
@@ -33,7 +30,7 @@ from ._srdf import DisabledPair as DisabledPair
 from ._srdf import Srdf as Srdf
 from ._srdf import SrdfPairs as SrdfPairs
 from ._srdf import link_pair as link_pair
-from ._srdf import read_srdf as read_srdf
+from ._srdf import srdf_for_robot as srdf_for_robot
 from ._srdf import srdf_pairs as srdf_pairs
 from ._srdf import srdf_tree as srdf_tree
 from ._tessellate import mesh_shape as mesh_shape
@@ -47,12 +44,6 @@ from ._types import MeshData as MeshData
 from ._types import Note as Note
 from ._types import Shape as Shape
 from ._types import joint_motion as joint_motion
-
-if TYPE_CHECKING:
-    from . import _kernels_motion as motion_kernels
-
-_LAZY = {"motion_kernels": "_kernels_motion"}
-"""Name -> module that needs numba."""
 
 __all__ = [
     "Bodies",
@@ -81,12 +72,11 @@ __all__ = [
     "link_pair",
     "load_robot",
     "mesh_shape",
-    "motion_kernels",
     "named_poses",
     "pair_list",
     "primitive",
     "read_mesh",
-    "read_srdf",
+    "srdf_for_robot",
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
@@ -94,9 +84,3 @@ __all__ = [
 
 
 _register_with_jax()
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{_LAZY[name]}")

@@ -20,7 +20,7 @@ from ._default import default_pose
 from ._parts import Parts
 from ._resolve import as_folders
 from ._robot import Robot
-from ._srdf import Srdf, read_srdf
+from ._srdf import Srdf, srdf_for_robot
 from ._tree import KinematicTree, build_tree
 from ._types import Note
 
@@ -150,7 +150,7 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
     named, notes, disabled = dict(parts.named), list(parts.notes), dict(parts.disabled)
     origins = dict.fromkeys(named, "keyframe")
     if srdf_path is not None:
-        info: Srdf = read_srdf(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
+        info: Srdf = srdf_for_robot(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
         named |= info.named
         origins |= dict.fromkeys(info.named, "SRDF state")
         disabled |= {pair: said.reason for pair, said in info.disabled.items() if not said.computed}

@@ -60,7 +60,7 @@ class Srdf:
     """Entries that name joints or links the robot does not have; they are left out."""
 
 
-def read_srdf(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, ...]) -> Srdf:
+def srdf_for_robot(path: Path, link_names: tuple[str, ...], joint_names: tuple[str, ...]) -> Srdf:
     """Reads an SRDF file for a robot with these links and joints.
 
     Published SRDFs are often shared by variants of a robot, so unknown names are noted, not refused;
