@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, InputError
-from ..pairs import pairs_from_ignored, read_pairs_srdf
+from ..pairs import pairs_from_ignored
 from ._contents import Contents as Contents
 from ._curobo import read_curobo as read_curobo
 from ._curobo import write_curobo as write_curobo
@@ -91,8 +91,6 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
     found = FORMATS[name][0](path, robot=robot)
     if robot is None or found.pairs is not None or not found.ignored:
         return found
-    if name == "srdf":
-        return replace(found, pairs=read_pairs_srdf(path, robot))
     links = set(robot.link_names)
     known = {pair: word for pair, word in found.ignored.items() if set(pair) <= links}
     return replace(found, pairs=pairs_from_ignored(robot, known, name))

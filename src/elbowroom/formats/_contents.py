@@ -34,7 +34,7 @@ class Contents:
     robot: Robot | None = None
     """The robot, where the file is a description."""
     pairs: PairMatrix | None = None
-    """The whole pair matrix, where the file holds one."""
+    """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 

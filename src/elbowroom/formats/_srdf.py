@@ -15,7 +15,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
-from ..pairs import TO_SRDF, PairMatrix, edit_elements, edit_pairs
+from ..pairs import TO_SRDF, PairMatrix, edit_elements, edit_pairs, matrix_from_srdf
 from ..robot import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
@@ -64,12 +64,17 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
     if spheres:
         found = SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name})
         model = for_robot(found, robot)
-    ignored, said = _read_pairs(root, path, robot)
-    return Contents(FORMAT, model, ignored, notes=(*notes, *said))
+    ignored, said, matrix = _read_pairs(root, path, robot)
+    return Contents(FORMAT, model, ignored, notes=(*notes, *said), pairs=matrix)
 
 
-def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPair, str], list[str]]:
-    """Pairs that are not to be checked, and notes; of links disabled by default, only those with geometry count."""
+def _read_pairs(
+    root: Any, path: Path, robot: Robot | None
+) -> tuple[dict[LinkPair, str], list[str], PairMatrix | None]:
+    """Pairs that are not to be checked, notes, and with a robot the whole matrix.
+
+    Of links that are disabled by default, only pairs count of which both have geometry.
+    """
     where = str(path)
     if robot is None:
         named = {link_pair(where, element, FormatError) for element in root.findall("disable_collisions")}
@@ -78,7 +83,7 @@ def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPa
         counts = {tag: len(root.findall(tag)) for tag in (DEFAULT_OFF, "enable_collisions")}
         left = " and ".join(f"{count} <{tag}>" for tag, count in counts.items() if count)
         text = f"{left} not applied: what they mean depends on the robot; give it"
-        return ignored, [text] if counts[DEFAULT_OFF] else []
+        return ignored, [text] if counts[DEFAULT_OFF] else [], None
     found = srdf_pairs(root, where, robot.link_names, FormatError)
     solid = set(robot.mesh_links)
     ignored = {
@@ -86,7 +91,8 @@ def _read_pairs(root: Any, path: Path, robot: Robot | None) -> tuple[dict[LinkPa
         for names, said in found.disabled.items()
         if said.default_of is None or set(names) <= solid
     }
-    return ignored, found.notes
+    says = found.disabled or found.enabled
+    return ignored, found.notes, matrix_from_srdf(root, where, robot, found) if says else None
 
 
 def write_srdf(

@@ -1,7 +1,7 @@
 """Which pairs of links need checking, each with a reason and the evidence for it.
 
 Doors for `formats`: `edit_pairs` and `edit_elements` make an SRDF say what a matrix or a list of pairs says, `TO_SRDF`
-has the words; `pairs_to_json` and `pairs_from_json` are the lossless form.
+has the words, `matrix_from_srdf` reads them back; `pairs_to_json` and `pairs_from_json` are the lossless form.
 """
 
 from ._chain import PairChains as PairChains
@@ -24,6 +24,7 @@ from ._sentences import upper_bound as upper_bound
 from ._srdf import TO_SRDF as TO_SRDF
 from ._srdf import edit_elements as edit_elements
 from ._srdf import edit_pairs as edit_pairs
+from ._srdf import matrix_from_srdf as matrix_from_srdf
 from ._srdf import read_pairs_srdf as read_pairs_srdf
 from ._srdf import write_pairs_srdf as write_pairs_srdf
 
@@ -44,6 +45,7 @@ __all__ = [
     "edit_pairs",
     "is_pairs_json",
     "made_for",
+    "matrix_from_srdf",
     "pairs_from_ignored",
     "pairs_from_json",
     "pairs_to_json",
