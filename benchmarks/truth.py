@@ -26,8 +26,8 @@ from elbowroom.robot import catalogue
 from tests.oracles import CoalOracle, oracle_of
 
 ROBOTS = (
-    "panda", "panda without SRDF", "ur5", "xarm7", "kinova", "baxter", "talos", "g1", "tiago_dual", "icub", "pr2",
-    "teaarm",
+    "panda", "panda without SRDF", "ur5", "ur5 without SRDF", "xarm7", "kinova", "baxter", "talos", "g1", "tiago_dual",
+    "icub", "pr2", "teaarm",
 )  # fmt: skip
 SPREAD = 0.15
 """Standard deviation of configurations near the default pose, as a share of each joint's range (at most pi)."""

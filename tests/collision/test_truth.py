@@ -28,7 +28,7 @@ FALSELY_FREE = {
 
 
 @pytest.mark.parametrize(
-    "name", ["panda", "panda without SRDF", "ur5", "xarm7", "kinova", "baxter", "teaarm"]
+    "name", ["panda", "panda without SRDF", "ur5 without SRDF", "xarm7", "kinova", "baxter", "teaarm"]
 )
 def test_free_is_what_coal_says_of_the_whole_robot(quick, judge, name):
     model, oracle = quick(name), judge(name)
@@ -65,14 +65,17 @@ def test_a_hidden_collision_is_found_on_the_command_line(capsys):
         assert " and ".join(pair) in capsys.readouterr().out
 
 
-def test_ur5_base_and_upper_arm_are_looked_at(quick, judge):
-    model = quick("ur5")
+def test_ur5_base_and_upper_arm_are_looked_at_unless_a_file_says_no(quick, judge):
+    model = quick("ur5 without SRDF")
     pair = ("base_link", "upper_arm_link")
     assert pair in model.pairs.checked
     cfgs = model.robot.random_cfgs(2000, seed=3)
     hits = judge("ur5").colliding(cfgs, [pair])[:, 0]
     assert hits.mean() > 0.01
     assert not model.free(cfgs[hits]).any()
+    told = quick("ur5").explain(cfgs[hits][0])
+    assert pair in told.ignored_touching  # its SRDF disables the pair: said, not hidden
+    assert " and ".join(pair) in str(told)
 
 
 def test_kinova_folded_is_no_excuse(quick, judge):

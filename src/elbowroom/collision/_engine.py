@@ -1,8 +1,4 @@
-"""The two levels behind the verdict: covering spheres and meshes of the checked pairs, and the calls on them.
-
-A link whose given spheres are not proved to cover it gets one ball around its mesh instead, so that a wrong sphere
-model costs time, not truth.
-"""
+"""The two levels behind the verdict: covering spheres and meshes of the checked pairs, and the calls on them."""
 
 from __future__ import annotations
 
@@ -16,12 +12,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from .._parallel import cores, over_rows
-from ..distance import SelfCollisionChecker, bad_row, enclosing_ball
+from ..distance import SelfCollisionChecker, bad_row
 from ..errors import InputError
 from ..mesh import ExactCollision
 from ..pairs import PairMatrix
 from ..robot import Robot
-from ..spheres import SphereModel, prove_coverage
+from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
 from ._segment import PackedChains, SegmentProof, pack_chains
@@ -44,9 +40,8 @@ class Engine:
         self.buffer = buffer
         self.threads = threads or cores()
         self._meshes = ExactCollision(robot, pairs.checked, threads=self.threads)
-        self.uncovered = _uncovered(robot, spheres)
-        self.spheres = self._covering(spheres)
-        """What covers the links: the given spheres, padding applied, and one ball per uncovered link."""
+        self.spheres = replace(spheres, radii=spheres.padded_radii("self"), self_padding={})
+        """What covers the links, padding applied."""
         solid = set(self.spheres.counts)
         self.pairs = self._sorted(pair for pair in pairs.checked if set(pair) <= solid)
         """Checked pairs of links with geometry, those that often collide first."""
@@ -61,18 +56,6 @@ class Engine:
             "spheres": self._arguments(self._packed.decided_by([pair in only_meshes for pair in self.pairs])),
         }
         self._local = threading.local()
-
-    def _covering(self, spheres: SphereModel) -> SphereModel:
-        model = replace(spheres, radii=spheres.padded_radii("self"), self_padding={})
-        model = model.for_links(self.robot.link_names, self.robot.name)
-        balls = {name: model.link(name) for name in model.counts if name not in self.uncovered}
-        for name in self.uncovered:
-            mesh = self.robot.link_mesh(name)
-            assert mesh is not None  # only links with meshes can be uncovered
-            points = np.asarray(mesh.vertices)
-            ball = enclosing_ball(np.column_stack([points, np.zeros(len(points))]))
-            balls[name] = ball[None, :3], ball[3:]
-        return SphereModel.from_links(self.robot.link_names, balls, robot_name=self.robot.name)
 
     def _sorted(self, pairs: Iterable[LinkPair]) -> tuple[LinkPair, ...]:
         low, high = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
@@ -178,9 +161,3 @@ def _kernels() -> tuple[Any, Any]:
     from ._kernels import decide, decide_one
 
     return decide, decide_one
-
-
-def _uncovered(robot: Robot, spheres: SphereModel) -> tuple[str, ...]:
-    """Links with meshes that the spheres, padding applied, are not proved to cover."""
-    own = replace(spheres, radii=spheres.padded_radii("self"), self_padding={})
-    return prove_coverage(robot, own, measure=False).uncovered

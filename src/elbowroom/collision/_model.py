@@ -25,6 +25,7 @@ from ..robot import Robot, as_robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._attach import Attachment, extended
+from ._cover import covering
 from ._defaults import default_pairs, default_spheres
 from ._engine import Engine
 from ._segment import SegmentProof
@@ -72,12 +73,15 @@ class CollisionModel:
             )
         self.buffer = float(buffer)
         """Clearance asked of every pair, metres."""
-        self.spheres: SphereModel = default_spheres(self.robot) if spheres is None else spheres
-        if self.spheres.objects:
+        given = default_spheres(self.robot) if spheres is None else spheres
+        if given.objects:
             raise InputError(
-                f"the spheres hold attached objects ({', '.join(self.spheres.objects)}), which have no meshes to "
-                "decide with; detach them from the spheres and use CollisionModel.attach"
+                f"the spheres hold attached objects ({', '.join(given.objects)}), which have no meshes to decide with; "
+                "detach them from the spheres and use CollisionModel.attach"
             )
+        self.spheres, self.uncovered = covering(self.robot, given)
+        """Spheres proved to cover the links, and the links whose given spheres did not: one ball around the mesh stands
+        in for them."""
         self.pairs: PairMatrix = (
             default_pairs(self.robot, self.spheres, self.buffer) if pairs is None else pairs
         )
@@ -116,11 +120,6 @@ class CollisionModel:
         """The default pose: the robot's, or the nearest free one found where that is a guess that collides."""
         found = self.pairs.default_cfg
         return self.robot.default_cfg if found is None else found
-
-    @property
-    def uncovered(self) -> tuple[str, ...]:
-        """Links whose given spheres are not proved to cover them; one ball around the mesh stands in."""
-        return self._engine.uncovered
 
     # Answers ------------------------------------------------------------------------------------
 
