@@ -185,6 +185,10 @@ class CoalOracle:
                 row[of_pair[k]] = min(row[of_pair[k]], measure(placed[i], placed[j], request, result))
         return out
 
+    def shape_pairs(self, link_pairs: Iterable[LinkPair] | None = None) -> list[tuple[int, int]]:
+        """Pairs of shapes of link pairs."""
+        return self._expand(link_pairs)[1]
+
     def _expand(
         self, link_pairs: Iterable[LinkPair] | None
     ) -> tuple[list[LinkPair], list[tuple[int, int]], list[int]]:

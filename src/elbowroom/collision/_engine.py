@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,9 @@ class Engine:
         balls = spheres.centers, spheres.radii, spheres.link_idx
         self._packed: PackedScene = pack_scene(robot, balls, self._meshes.meshes, self.pairs, buffer)
         only_meshes = set(pairs.by_meshes)
-        self._scenes = {
-            "meshes": self._packed.scene,
-            "spheres": self._packed.decided_by([pair in only_meshes for pair in self.pairs]),
+        self._args = {
+            "meshes": self._arguments(self._packed.scene),
+            "spheres": self._arguments(self._packed.decided_by([pair in only_meshes for pair in self.pairs])),
         }
         self._local = threading.local()
 
@@ -81,33 +81,30 @@ class Engine:
         count = dict(zip(self._meshes.pairs, often, strict=True))
         return tuple(sorted(pairs, key=lambda pair: -count.get(pair, 0)))
 
+    def _arguments(self, scene: np.ndarray) -> tuple[Any, ...]:
+        """What the kernels of `free` take after configurations and workspace."""
+        packed, model = self._packed, self._packed.spheres
+        meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer)
+        return (model.ints, model.floats, model.doubles, packed.pads, *meshes)
+
     # Questions ----------------------------------------------------------------------------------
 
     def free(self, cfgs: Any, by: str) -> Any:
         """As `CollisionModel.free`."""
-        from ._kernels import decide, decide_one
-
-        scene = self._scenes.get(by)
-        if scene is None:
+        args = self._args.get(by)
+        if args is None:
             raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
         rows, single = self.robot.cfg_rows(cfgs)
-        packed = self._packed
-        model = packed.spheres
+        decide, decide_one = _kernels()
         if single:  # the way of planners and controllers: as few Python operations as possible
-            answer = decide_one(
-                rows, model.ints, model.floats, model.doubles, packed.pads, self._workspace(), scene, packed.frames,
-                packed.nodes, packed.tris, self.buffer,
-            )  # fmt: skip
+            answer = decide_one(rows, self._workspace(), *args)
             if answer < 0:
                 raise bad_row(self.robot.name, rows, 0)
             return answer == 1
         out: Bool[np.ndarray, "n"] = np.empty(len(rows), dtype=np.bool_)
 
         def piece(start: int, stop: int) -> int:
-            bad = decide(
-                rows[start:stop], model.ints, model.floats, model.doubles, packed.pads, self._workspace(), scene,
-                packed.frames, packed.nodes, packed.tris, self.buffer, out[start:stop],
-            )  # fmt: skip
+            bad = decide(rows[start:stop], self._workspace(), *args, out[start:stop])
             return bad + start if bad >= 0 else -1
 
         found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
@@ -173,6 +170,14 @@ class Engine:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._local = threading.local()
+
+
+@cache
+def _kernels() -> tuple[Any, Any]:
+    """The kernels of `free`, for batches and for one configuration; numba loads when they are first needed."""
+    from ._kernels import decide, decide_one
+
+    return decide, decide_one
 
 
 def _uncovered(robot: Robot, spheres: SphereModel) -> tuple[str, ...]:

@@ -121,102 +121,139 @@ def distance_scratch(nodes, links):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, buffer, out):
+def spheres_refuse(
+    cfgs, start, count, ints, floats, doubles, pads, work, by_mesh, q_full, ready, refused, lanes
+):
+    """Spheres of `count` configurations from `start` on: what they accept, and what is left to meshes.
+
+    Returns (alive, asked, n) as bits of lanes: `alive` are those that no pair decided by spheres refuses, `asked` those
+    of them that meshes must decide, for the pairs refused[:n] in the lanes lanes[:n]; n is -1 for a bad row.
+    """
+    bodies, moving, links, clusters, pairs, local, points = tables(ints, floats)
+    poses, world, _, trig = views(ints, work)
+    if not expand(cfgs, start, count, moving, doubles, q_full):
+        return 0, 0, -1
+    body_poses(bodies, local, q_full, trig, poses)
+    nl = len(links)
+    for link in range(nl):
+        ready[link] = 0
+        place(poses, links[link, 0] * POSE, points, link, 1, world)
+    alive = (1 << count) - 1
+    asked, n_refused = 0, 0
+    for k in range(len(pairs)):
+        a, b = pairs[k, 0], pairs[k, 1]
+        pad = pads[k]
+        mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & alive
+        if mask:
+            need(a, ready, links, poses, points, world)
+            need(b, ready, links, poses, points, world)
+            mask &= pair_mask(a, b, pad, mask, links, clusters, nl, points, world)
+            if mask == 0:
+                continue
+            if by_mesh[k]:
+                refused[n_refused], lanes[n_refused] = k, mask
+                n_refused += 1
+                asked |= mask
+            else:
+                alive &= ~mask
+                if alive == 0:
+                    break
+    return alive, asked & alive, n_refused
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mesh_scratch(scene, frames, nodes, buffer):
+    """What `meshes_refuse` works with: poses of bodies and links, flags, and the scratch of walks and distances."""
+    joints, links, _, _, _ = scene_tables(scene, frames)
+    poses = np.empty((len(joints), ROW)), np.empty((max(1, len(links)), ROW))
+    return (
+        poses,
+        np.empty(len(links), np.uint8),
+        walk_scratch(),
+        distance_scratch(nodes, links if buffer > 0.0 else links[:0]),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def meshes_refuse(
+    lane, q_full, pairs, refused, lanes, n_refused, scene, frames, nodes, tris, buffer, scratch_all
+):
+    """Whether the meshes of a refused pair touch, or come closer than `buffer`, in one lane."""
+    joints, links, _, at_rest, placed = scene_tables(scene, frames)
+    (bodies, rows), ready, (stack, codes, scratch, w, rel, inv), (bounds, p, aim, spans, hint) = scratch_all
+    pose_bodies(joints, at_rest, q_full, LANES, lane, bodies)
+    ready[:] = 0
+    for i in range(n_refused):
+        if not (lanes[i] >> lane) & 1:
+            continue
+        a, b = pairs[refused[i], 0], pairs[refused[i], 1]
+        place_link(a, links, placed, bodies, ready, rows)
+        place_link(b, links, placed, bodies, ready, rows)
+        relative_pose(rows[a], rows[b], rel)
+        ra, rb = links[a, LINK_ROOT], links[b, LINK_ROOT]
+        if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, scratch, w, True) != APART:
+            return True
+        if buffer > 0.0:
+            inverse_pose(rel, inv)
+            hint[:] = -1
+            gap = surface_distance(
+                nodes, tris, ra, nodes, tris, rb, rel, inv, stack, bounds, scratch, p, aim, spans, hint
+            )
+            if gap <= buffer * buffer:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lane_scratch(ints):
+    """What `spheres_refuse` works with besides the workspace: joint values, flags, refused pairs and their lanes."""
+    _, moving, links, _, pairs, _, _ = tables(ints, np.empty(0, np.float32))
+    n = len(pairs)
+    q_full = np.empty(max(1, len(moving)) * LANES)
+    return q_full, np.empty(len(links), np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def decide(cfgs, work, ints, floats, doubles, pads, scene, frames, nodes, tris, buffer, out):
     """out[row] = 1 when the configuration is free; returns the first bad row or -1.
 
     With a `buffer` above zero, meshes that are apart must be farther apart than it.
     """
-    bodies, moving, balls_of, clusters, pairs, local, points = tables(ints, floats)
-    poses, world, _, trig = views(ints, work)
-    joints, links, by_mesh, at_rest, placed = scene_tables(scene, frames)
-    nl = len(links)
-    q_full = np.empty(max(1, len(moving)) * LANES)
-    ready = np.empty(nl, np.uint8)
-    refused, lanes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
-    exact, rows = np.empty((len(joints), ROW)), np.empty((max(1, nl), ROW))
-    stack, codes, scratch, w, rel, inv = walk_scratch()
-    bounds, p, aim, spans, hint = distance_scratch(nodes, links if buffer > 0.0 else links[:0])
+    q_full, ready, refused, lanes = lane_scratch(ints)
+    pairs, by_mesh = tables(ints, floats)[4], scene_tables(scene, frames)[2]
+    scratch = mesh_scratch(scene, frames, nodes, buffer)
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
-        if not expand(cfgs, start, count, moving, doubles, q_full):
+        alive, asked, n = spheres_refuse(
+            cfgs, start, count, ints, floats, doubles, pads, work, by_mesh, q_full, ready, refused, lanes
+        )
+        if n < 0:
             return start
-        body_poses(bodies, local, q_full, trig, poses)
-        for link in range(nl):
-            ready[link] = 0
-            place(poses, balls_of[link, 0] * POSE, points, link, 1, world)
-        alive = (1 << count) - 1
-        asked, n_refused = 0, 0
-        for k in range(len(pairs)):
-            a, b = pairs[k, 0], pairs[k, 1]
-            pad = pads[k]
-            mask = hits(world, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + pad) & alive
-            if mask:
-                need(a, ready, balls_of, poses, points, world)
-                need(b, ready, balls_of, poses, points, world)
-                mask &= pair_mask(a, b, pad, mask, balls_of, clusters, nl, points, world)
-                if mask == 0:
-                    continue
-                if by_mesh[k]:
-                    refused[n_refused], lanes[n_refused] = k, mask
-                    n_refused += 1
-                    asked |= mask
-                else:
-                    alive &= ~mask
-                    if alive == 0:
-                        break
-        asked &= alive
         for lane in range(count):
-            if not (asked >> lane) & 1:
-                continue
-            pose_bodies(joints, at_rest, q_full, LANES, lane, exact)
-            ready[:] = 0
-            for i in range(n_refused):
-                if not (lanes[i] >> lane) & 1:
-                    continue
-                k = refused[i]
-                a, b = pairs[k, 0], pairs[k, 1]
-                place_link(a, links, placed, exact, ready, rows)
-                place_link(b, links, placed, exact, ready, rows)
-                relative_pose(rows[a], rows[b], rel)
-                ra, rb = links[a, LINK_ROOT], links[b, LINK_ROOT]
-                state = pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, scratch, w, True)
-                if state == APART and buffer > 0.0:
-                    inverse_pose(rel, inv)
-                    hint[:] = -1
-                    gap = surface_distance(
-                        nodes,
-                        tris,
-                        ra,
-                        nodes,
-                        tris,
-                        rb,
-                        rel,
-                        inv,
-                        stack,
-                        bounds,
-                        scratch,
-                        p,
-                        aim,
-                        spans,
-                        hint,
-                    )
-                    if gap > buffer * buffer:
-                        continue
-                elif state == APART:
-                    continue
+            if (asked >> lane) & 1 and meshes_refuse(
+                lane, q_full, pairs, refused, lanes, n, scene, frames, nodes, tris, buffer, scratch
+            ):
                 alive &= ~(1 << lane)
-                break
-        for lane in range(count):
             out[start + lane] = (alive >> lane) & 1
     return -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide_one(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, buffer):
-    """1 when the one row is free, 0 when it is not, -1 when it is bad."""
-    out = np.empty(1, np.bool_)
-    bad = decide(cfgs, ints, floats, doubles, pads, work, scene, frames, nodes, tris, buffer, out)
-    return -1 if bad >= 0 else int(out[0])
+def decide_one(cfgs, work, ints, floats, doubles, pads, scene, frames, nodes, tris, buffer):
+    """1 when the one row is free, 0 when it is not, -1 when it is bad; meshes get scratch only when they are asked."""
+    q_full, ready, refused, lanes = lane_scratch(ints)
+    by_mesh = scene_tables(scene, frames)[2]
+    alive, asked, n = spheres_refuse(
+        cfgs, 0, 1, ints, floats, doubles, pads, work, by_mesh, q_full, ready, refused, lanes
+    )
+    if n < 0:
+        return -1
+    if asked:
+        pairs = tables(ints, floats)[4]
+        scratch = mesh_scratch(scene, frames, nodes, buffer)
+        if meshes_refuse(0, q_full, pairs, refused, lanes, n, scene, frames, nodes, tris, buffer, scratch):
+            return 0
+    return alive
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

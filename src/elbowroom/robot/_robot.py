@@ -76,7 +76,7 @@ class Robot(Frozen):
         """Joint values of the default pose; a guess may collide, see `default_pose`."""
         return self.default_pose.cfg
 
-    @property
+    @cached_property
     def dof(self) -> int:
         """Number of actuated joints."""
         return len(self.tree.actuated)
@@ -217,7 +217,7 @@ class Robot(Frozen):
             rows = np.ascontiguousarray(cfgs, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"{self.name}: a configuration must be numbers, found {cfgs!r:.60}") from error
-        dof, shape = len(self.tree.actuated), rows.shape
+        dof, shape = self.dof, rows.shape
         if shape == (dof,) and (dof > 1 or np.ndim(cfgs) == 1):
             return rows.reshape(1, dof), True
         if len(shape) == 2 and shape[1] == dof:
