@@ -41,7 +41,7 @@ def test_every_pair_has_a_reason_and_a_sentence(teaarm):
 def test_counts_are_what_the_checker_counts(teaarm):
     robot, spheres, pairs = teaarm
     checked = [pair for pair in pairs.checked if pairs.evidence(*pair).hits]
-    checker = SelfCollisionChecker(robot, spheres, checked, buffer=0.01)  # 0.01 on each side: 0.02 a pair
+    checker = SelfCollisionChecker(robot, spheres, checked, padding=0.01)  # 0.01 on each side: 0.02 a pair
     rate = checker.pair_hits(robot.random_cfgs(20_000, seed=3)).mean(axis=0)
     ours = np.array([pairs.evidence(*pair).hits / pairs.evidence(*pair).samples for pair in checker.pairs])
     # Two estimates of one probability: within five standard deviations of their difference.
