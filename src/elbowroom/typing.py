@@ -5,6 +5,7 @@ Shapes use these axis names everywhere: batch, dof, links, spheres, pairs, verts
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,20 @@ Matrix4: TypeAlias = Float[np.ndarray, "4 4"]
 """A rigid motion; `T_a_b` maps coordinates of b to coordinates of a."""
 LinkPair: TypeAlias = tuple[str, str]
 """Two link names, sorted; `sorted_pair` makes one."""
+
+
+@runtime_checkable
+class CheckedPairs(Protocol):
+    """A value that knows which pairs of links are checked; `elbowroom.PairMatrix` is one."""
+
+    @property
+    def checked(self) -> Sequence[LinkPair]:
+        """The pairs to look at."""
+        ...
+
+
+Pairs: TypeAlias = "CheckedPairs | Iterable[LinkPair]"
+"""The checked pairs: a PairMatrix, or names two by two."""
 
 
 def sorted_pair(a: str, b: str) -> LinkPair:

@@ -84,8 +84,19 @@ def test_ignored_pairs_that_touch_are_named(quick):
     pairs = model.pairs.with_user(ignore=[("left_arm_l5", "right_arm_l5")])
     quiet = CollisionModel(model.robot, model.spheres, pairs)
     verdict = quiet.explain(model.robot.named_cfgs["self_collision"])
-    assert verdict.ignored_touching["left_arm_l5", "right_arm_l5"] is PairReason.USER
-    assert "not checked (user) but touching here: left_arm_l5 and right_arm_l5" in str(verdict)
+    assert verdict.ignored_touching["left_arm_l5", "right_arm_l5"].reason is PairReason.USER
+    assert "touching here, but not checked (user): left_arm_l5 and right_arm_l5" in str(verdict)
+
+
+def test_a_pair_that_touches_at_rest_says_how_often_and_how_deep_elsewhere(quick):
+    model = quick("icub")  # its half-sitting pose collides by mesh
+    evidence = model.ignored["chest", "l_upper_arm"]
+    assert evidence.reason is PairReason.DEFAULT
+    assert evidence.mesh_hits > 0
+    assert evidence.mesh_depth is not None
+    touching = model.explain(model.default_cfg).ignored_touching["chest", "l_upper_arm"]
+    assert touching.text in str(model.explain(model.default_cfg))
+    assert f"{evidence.mesh_hits} of" in touching.text
 
 
 def test_pairs_of_something_else_are_refused_with_what_differs(quick, described):

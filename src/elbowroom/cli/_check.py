@@ -134,7 +134,8 @@ def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
         "closest": None if verdict.closest is None else _clash(verdict.closest),
         "clashes": [_clash(clash) for clash in verdict.clashes],
         "ignored_touching": [
-            {"a": a, "b": b, "reason": str(reason)} for (a, b), reason in verdict.ignored_touching.items()
+            {"a": a, "b": b, "reason": str(found.reason), "text": found.text}
+            for (a, b), found in verdict.ignored_touching.items()
         ],
         "out_of_limits": [
             {"joint": joint.joint, "value": joint.value, "lower": joint.lower, "upper": joint.upper}
@@ -160,6 +161,8 @@ def _print(
 ) -> None:
     from rich.markup import escape
 
+    from ..pairs import PairReason
+
     out = console()
     bad = int((~free).sum())
     out.print(
@@ -176,7 +179,9 @@ def _print(
             text = f"free by meshes, but not by spheres, which overlap ({text})"
         out.print(escape(f"  {label}: {text}".replace("\n", "\n  ")))
         adjacent = [
-            " and ".join(pair) for pair, reason in verdict.ignored_touching.items() if reason == "adjacent"
+            " and ".join(pair)
+            for pair, found in verdict.ignored_touching.items()
+            if found.reason is PairReason.ADJACENT
         ]
         if adjacent:
             out.print(escape(f"    neighbours that touch here, as they may: {', '.join(adjacent)}"))

@@ -37,7 +37,7 @@ class CollisionModel:
 
     def __init__(
         self,
-        robot: Any,
+        robot: Robot,
         spheres: SphereModel | None = None,
         pairs: PairMatrix | None = None,
         world: None = None,
@@ -178,7 +178,7 @@ class CollisionModel:
             closest=near[0] if near else None,
             clashes=tuple(clash for clash in near if clash.distance <= self.buffer),
             ignored_touching={
-                pair: self.pairs.entries[pair].reason for pair in (self._unchecked.pairs[k] for k in touching)
+                pair: self.pairs.entries[pair] for pair in (self._unchecked.pairs[k] for k in touching)
             },
             out_of_limits=tuple(
                 OutOfLimits(name, float(q), float(low), float(high))

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
-from ..pairs import PairReason
+from ..pairs import PairEvidence, PairReason
 from ..typing import LinkPair
 
 By = Literal["spheres", "meshes"]
@@ -44,8 +44,8 @@ class Verdict:
     """The closest checked pair, or the deepest; None when no pair is checked."""
     clashes: tuple[Clash, ...]
     """Checked pairs that touch or come closer than the buffer, the deepest first."""
-    ignored_touching: Mapping[LinkPair, PairReason]
-    """Pairs that are not checked although their meshes touch here, with the reason; adjacent ones included."""
+    ignored_touching: Mapping[LinkPair, PairEvidence]
+    """Pairs that are not checked although their meshes touch here, and why; adjacent ones included."""
     out_of_limits: tuple[OutOfLimits, ...]
     """Joints beyond their limits."""
 
@@ -75,9 +75,9 @@ class Verdict:
         else:
             text = f"{self.robot_name} is not free, by {self.by}: " + "; ".join(map(str, self.clashes))
         lines = [text]
-        hidden = {p: r for p, r in self.ignored_touching.items() if r is not PairReason.ADJACENT}
-        for (a, b), reason in hidden.items():
-            lines.append(f"  not checked ({reason}) but touching here: {a} and {b}")
+        for (a, b), found in self.ignored_touching.items():
+            if found.reason is not PairReason.ADJACENT:
+                lines.append(f"  touching here, but not checked ({found.reason}): {a} and {b}, {found.text}")
         lines += [f"  {entry}" for entry in self.out_of_limits]
         if self.clashes:
             lines.append("  if these are meant to touch: " + self.how_to_allow.replace("\n", "\n    "))

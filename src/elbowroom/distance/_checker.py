@@ -21,7 +21,7 @@ from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError
 from ..robot import Robot, as_robot
-from ..typing import LinkPair
+from ..typing import Kinematics, LinkPair, Pairs
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 from ._layout import LANES
 from ._model import PackedModel, pack_model, reorder_pairs
@@ -37,9 +37,9 @@ class SelfCollisionChecker:
 
     def __init__(
         self,
-        robot: Any,
+        robot: Robot | Kinematics,
         spheres: Spheres,
-        pairs: Any = None,
+        pairs: Pairs | None = None,
         *,
         padding: float | Mapping[str, float] = 0.0,
         threads: int | None = None,

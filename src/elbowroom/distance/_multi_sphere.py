@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int
 
 from ..errors import InputError, shape_text
 from ..robot import Robot, as_robot, pair_list
-from ..typing import Kinematics, LinkPair
+from ..typing import Kinematics, LinkPair, Pairs
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 
 SCAN_BATCH = 32
@@ -58,7 +58,9 @@ class MultiSphereCollision:
     """Checked pairs of a PairMatrix that only meshes can decide: distances here say nothing of them."""
 
     @staticmethod
-    def from_models(robot: Any, spheres: Spheres, pairs: Any = None) -> MultiSphereCollision:
+    def from_models(
+        robot: Robot | Kinematics, spheres: Spheres, pairs: Pairs | None = None
+    ) -> MultiSphereCollision:
         """Lists the sphere pairs of the given link pairs.
 
         Args:

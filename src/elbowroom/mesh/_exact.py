@@ -17,7 +17,7 @@ from .._clash import Clash
 from .._parallel import cores, over_rows
 from ..errors import InputError
 from ..robot import pair_list
-from ..typing import LinkPair
+from ..typing import LinkPair, Pairs
 from ._collide import Scene, scene_rows
 from ._depth import mesh_mesh_deepest_contact
 from ._distance import distance
@@ -59,7 +59,7 @@ class ExactCollision:
     """
 
     def __init__(
-        self, robot: MeshedRobot, pairs: Any, *, contain: bool = True, threads: int | None = None
+        self, robot: MeshedRobot, pairs: Pairs, *, contain: bool = True, threads: int | None = None
     ) -> None:
         self.robot = robot
         """The robot."""

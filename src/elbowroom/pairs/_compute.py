@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,8 @@ from .._frozen import frozen
 from .._parallel import Progress, parallel_map
 from ..distance import SelfCollisionChecker, Spheres
 from ..errors import InputError
-from ..robot import DefaultPose, adjacent_pairs, as_robot, named_poses, pair_list
-from ..typing import LinkPair
+from ..robot import DefaultPose, Robot, adjacent_pairs, as_robot, named_poses, pair_list
+from ..typing import Kinematics, LinkPair
 from ._chain import PairChains
 from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS
@@ -44,7 +43,7 @@ BOX_WORK = 10
 
 
 def compute_pairs(
-    robot: Any,
+    robot: Robot | Kinematics,
     spheres: Spheres,
     options: PairOptions | None = None,
     *,

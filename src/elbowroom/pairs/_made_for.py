@@ -15,6 +15,7 @@ import numpy as np
 from .. import _cache
 from ..distance import Spheres, sphere_arrays
 from ..robot import Robot, as_robot
+from ..typing import Kinematics
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ class MadeFor:
         return MadeFor(str(data["kinematics"]), str(data["limits"]), links, buffer)
 
 
-def made_for(robot: Any, spheres: Spheres, buffer: float | Mapping[str, float] = 0.0) -> MadeFor:
+def made_for(
+    robot: Robot | Kinematics, spheres: Spheres, buffer: float | Mapping[str, float] = 0.0
+) -> MadeFor:
     """Marks of a robot, its spheres and a buffer, to compare with `PairMatrix.made_for`.
 
     Args:

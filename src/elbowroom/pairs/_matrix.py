@@ -59,9 +59,13 @@ class PairMatrix(Frozen):
         ordered = {pair: self.entries[pair] for pair in sorted(self.entries)}
         object.__setattr__(self, "entries", FrozenMap(ordered))
 
-    @cached_property
+    @property
     def checked(self) -> tuple[LinkPair, ...]:
         """Pairs to check, sorted by name."""
+        return self._checked
+
+    @cached_property
+    def _checked(self) -> tuple[LinkPair, ...]:
         return tuple(pair for pair, found in self.entries.items() if found.reason is PairReason.CHECKED)
 
     @cached_property

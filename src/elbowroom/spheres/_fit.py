@@ -16,6 +16,7 @@ from .._cache import Arrays, cached
 from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
+from ..robot import Robot
 from ._centerline import fit_centerline
 from ._model import SphereModel
 from ._options import FitOptions
@@ -27,7 +28,7 @@ ALGORITHM = 1
 
 
 def fit_spheres(
-    robot: Any, options: FitOptions | None = None, *, progress: Progress | None = None
+    robot: Robot, options: FitOptions | None = None, *, progress: Progress | None = None
 ) -> SphereModel:
     """Covers every link that has collision geometry with spheres.
 
@@ -87,7 +88,7 @@ def fit_spheres(
     return SphereModel.from_links(robot.link_names, spheres, robot_name=robot.name, evidence=evidence)
 
 
-def _check_names(robot: Any, meshes: dict[str, Any], options: FitOptions) -> None:
+def _check_names(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> None:
     named = [("per_link", link) for link in options.per_link or {}]
     named += [("clip plane", plane.link) for plane in options.clip_planes]
     for what, link in named:
@@ -111,7 +112,7 @@ def _fits(arrays: Arrays, n_links: int) -> bool:
     )
 
 
-def _key(robot: Any, meshes: dict[str, Any], options: FitOptions) -> list[Any]:
+def _key(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> list[Any]:
     """Everything the spheres depend on."""
     # workers and cache do not change the spheres; per_link comes next, in an order of its own
     plain = replace(options, workers=None, cache=True, per_link=None)
@@ -123,13 +124,13 @@ def _key(robot: Any, meshes: dict[str, Any], options: FitOptions) -> list[Any]:
     return key
 
 
-def _child_origins(robot: Any, link: str) -> list[Float64]:
+def _child_origins(robot: Robot, link: str) -> list[Float64]:
     """(3,) origins of the child joints of a link, in its frame."""
     return [np.asarray(joint.T_parent_joint, dtype=np.float64)[:3, 3] for joint in robot.child_joints(link)]
 
 
 def _fit_centerlines(
-    robot: Any, shapes: dict[str, LinkShape], options: FitOptions, progress: Progress | None
+    robot: Robot, shapes: dict[str, LinkShape], options: FitOptions, progress: Progress | None
 ) -> dict[str, tuple[Float64, Float64]]:
     out: dict[str, tuple[Float64, Float64]] = {}
     for done, (name, shape) in enumerate(shapes.items()):

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._frozen import frozen
 from ..errors import InputError
+from ..robot import Robot
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
@@ -86,7 +87,7 @@ class CoverageProof:
 
 
 def prove_coverage(
-    robot: Any, spheres: SphereModel, *, tolerance: float = 0.0, measure: bool = True
+    robot: Robot, spheres: SphereModel, *, tolerance: float = 0.0, measure: bool = True
 ) -> CoverageProof:
     """Decides for every link with collision geometry whether its spheres contain it.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..robot import Robot
 from . import _kernels_proof as proof_kernels
 from . import _kernels_tight as tight_kernels
 from ._model import SphereModel, table
@@ -118,7 +119,9 @@ class QualityReport:
         return table(rows)
 
 
-def sphere_quality(robot: Any, spheres: SphereModel, *, samples: int = 4096, seed: int = 0) -> QualityReport:
+def sphere_quality(
+    robot: Robot, spheres: SphereModel, *, samples: int = 4096, seed: int = 0
+) -> QualityReport:
     """Measures a sphere model against the robot's collision meshes.
 
     Args:

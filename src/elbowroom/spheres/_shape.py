@@ -18,6 +18,7 @@ import numpy.typing as npt
 from .._closed import closed_pieces, merge_vertices
 from .._frozen import frozen
 from ..errors import MeshError
+from ..robot import Robot
 from . import _kernels_field as field
 from . import _kernels_proof as proof
 
@@ -200,7 +201,7 @@ class LinkShape:
         return out.reshape(nx, ny, nz)
 
 
-def link_shapes(robot: Any) -> Iterator[tuple[str, LinkShape]]:
+def link_shapes(robot: Robot) -> Iterator[tuple[str, LinkShape]]:
     """Names and shapes of the links of a Robot that have collision geometry, in its order."""
     for name in robot.link_names:
         mesh = robot.link_mesh(name)
