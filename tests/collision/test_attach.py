@@ -85,3 +85,18 @@ def test_bad_attachments_are_refused(quick, holding):
         model.attach("box", "panda_hand", BOX, np.full(7, np.nan))
     with pytest.raises(InputError, match="there are: box"):
         holding.detach("cup")
+
+
+def test_on_a_moving_frame_without_geometry_the_link_before_it_is_seen(tmp_path):
+    """Links joined by one joint may touch, but an object on the far side of a joint is not part of the near link."""
+    path = tmp_path / "arm.urdf"
+    path.write_text(
+        """<robot name="arm"><link name="base"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>
+        <link name="frame"/><joint name="j" type="prismatic"><parent link="base"/><child link="frame"/>
+        <axis xyz="1 0 0"/><limit lower="0" upper="1" velocity="1" effort="1"/></joint></robot>"""
+    )
+    robot = er.load_robot(path)
+    model = CollisionModel(robot, er.fit_spheres(robot)).attach("cup", "frame", mesh.Box((0.1, 0.1, 0.1)))
+    assert model.free([[0.0], [0.1], [0.2], [0.9]]).tolist() == [False, False, True, True]
+    assert model.segment_free([0.2], [1.0])
+    assert not model.segment_free([0.0], [1.0])

@@ -181,3 +181,32 @@ def test_every_pair_is_in_one_part_with_a_reason(quick):
     assert set().union(*parts) == set(model.pairs.entries)
     assert all(found.text for part in parts for found in part.values())
     assert ("left_arm_l5", "left_arm_l7") in model.by_meshes
+
+
+def test_links_of_spheres_alone_are_decided_and_named_by_them(described):
+    """A tool that exists only as spheres: no mesh can decide, so its spheres do, and the verdict names them."""
+    robot = described("teaarm")
+    fitted = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+    balls = {name: fitted.link(name) for name in fitted.counts}
+    bare = next(name for name in robot.link_names if name not in robot.mesh_links and "left" in name)
+    spheres = er.SphereModel.from_links(
+        robot.link_names, {**balls, bare: (np.zeros((1, 3)), np.array([0.4]))}, robot_name="teaarm"
+    )
+    model = CollisionModel(robot, spheres)
+    assert not model.free(model.robot.named_cfgs["hug"])
+    verdict = model.explain(model.robot.named_cfgs["hug"])
+    assert any(bare in clash.pair for clash in verdict.clashes)
+    assert any(bare in clash.pair for clash in model.clashes(model.robot.named_cfgs["hug"]))
+    assert model.clearance(model.robot.named_cfgs["hug"], exact=True) < 0
+
+
+def test_another_default_pose_gives_other_pairs_not_cached_ones(described):
+    robot = described("teaarm")
+    spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+    before = CollisionModel(robot, spheres).pairs
+    pose = replace(
+        robot.default_pose, cfg=robot.named_cfgs["self_collision"], source="test", guessed_joints=()
+    )
+    moved = CollisionModel(replace(robot, default_pose=pose), spheres).pairs
+    assert before.reason("left_arm_l5", "right_arm_l5") is PairReason.CHECKED
+    assert moved.reason("left_arm_l5", "right_arm_l5") is PairReason.DEFAULT

@@ -16,7 +16,7 @@ from ..distance import SelfCollisionChecker
 from ..errors import InputError
 from ..mesh import Box, Capsule, Sphere
 from ..pairs import PairEvidence, PairMatrix, PairReason, made_for
-from ..robot import Joint, Robot, Shape, adjacent_pairs, build_tree, mesh_shape, primitive
+from ..robot import Joint, Robot, Shape, build_tree, find_bodies, mesh_shape, primitive
 from ..spheres import FitOptions, SphereModel, fit_spheres
 from ..typing import LinkPair, sorted_pair
 
@@ -65,8 +65,10 @@ def extended(
     balls = fit_spheres(alone, FitOptions(n_spheres=SPHERES)).link(item.name)
     model = spheres.for_links(more.link_names, more.name)
     known = {name: model.link(name) for name in model.counts}
-    model = replace(SphereModel.from_links(more.link_names, {**known, item.name: balls}), robot_name=more.name,
-                    self_padding=spheres.self_padding, world_padding=spheres.world_padding)  # fmt: skip
+    padding = {"self_padding": spheres.self_padding, "world_padding": spheres.world_padding}
+    model = SphereModel.from_links(
+        more.link_names, {**known, item.name: balls}, robot_name=more.name, **padding
+    )
     return more, model, _with_pairs(more, model, pairs, item)
 
 
@@ -88,12 +90,16 @@ def _with_link(robot: Robot, item: Attachment) -> Robot:
 
 def _with_pairs(robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Attachment) -> PairMatrix:
     """The matrix with the object's own pairs: all checked but those of its rigid body and of `touch_links`."""
-    adjacent = adjacent_pairs(robot)
+    bodies = find_bodies(robot.tree)
+
+    def body(link: str) -> int:
+        return bodies.of_frame[int(robot.tree.link_frame[robot.link_index(link)])]
+
     entries = dict(pairs.entries)
     checked: list[LinkPair] = []
     for other in pairs.link_names:
         pair = sorted_pair(item.name, other)
-        if pair in adjacent:
+        if body(other) == body(item.name):
             text = f"ignored because {item.name} is fixed to {other}"
             entries[pair] = PairEvidence(PairReason.ADJACENT, text, source="attached")
         elif other in item.touch_links:

@@ -7,10 +7,12 @@ import json
 import numpy as np
 
 from .._cache import Arrays, cached
-from .._version import __version__
 from ..pairs import BUFFER, PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
 from ..robot import Robot
 from ..spheres import SphereModel, fit_spheres
+
+ALGORITHM = 1
+"""Counted up when pairs are decided otherwise, so that older cached results are not used."""
 
 
 def default_spheres(robot: Robot) -> SphereModel:
@@ -21,10 +23,13 @@ def default_spheres(robot: Robot) -> SphereModel:
 def default_pairs(robot: Robot, spheres: SphereModel, buffer: float) -> PairMatrix:
     """Pairs computed with the default options, which a larger buffer of the model enlarges."""
     options = PairOptions(buffer=max(BUFFER, buffer))
+    pose = robot.default_pose
     key = [
-        __version__,
+        ALGORITHM,
+        robot.name,
         repr(made_for(robot, spheres, buffer)),
         sorted(robot.disabled_pairs.items()),
+        [pose.cfg, pose.source, pose.guessed_joints],
         repr(options),
     ]
 

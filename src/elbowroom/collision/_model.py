@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
+from ..distance import SelfCollisionChecker
 from ..errors import InputError
 from ..mesh import ExactCollision
 from ..pairs import PairEvidence, PairMatrix, made_for
@@ -153,7 +154,7 @@ class CollisionModel:
         out, touching = self._engine.gaps(rows, exact=exact)
         if exact:
             for k in np.flatnonzero(touching.any(axis=1)):
-                out[k] = self._checked.contacts(rows[k])[0].distance
+                out[k] = min(out[k], self._checked.contacts(rows[k])[0].distance)
         return float(out[0]) if single else out
 
     def clashes(self, cfg: Any) -> tuple[Clash, ...]:
@@ -161,13 +162,13 @@ class CollisionModel:
         row = self.robot.as_cfg(cfg)
         if self.free(row):
             return ()
-        near = self._checked.distances(row) if self.buffer else self._checked.contacts(row)
+        near = self._near(row) if self.buffer or self._round is not None else self._checked.contacts(row)
         return tuple(clash for clash in near if clash.distance <= self.buffer)
 
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""
         row = self.robot.as_cfg(cfg)
-        near = self._checked.distances(row)
+        near = self._near(row)
         joints = zip(self.robot.joint_names, row, self.robot.lower, self.robot.upper, strict=True)
         touching = np.flatnonzero(self._unchecked.colliding(row))
         return Verdict(
@@ -196,9 +197,22 @@ class CollisionModel:
         """
         return self._engine.segment(self.robot.as_cfg(a), self.robot.as_cfg(b))
 
+    def _near(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
+        """Every checked pair, by its meshes, or by its spheres where a link has no mesh; the closest first."""
+        found = self._checked.distances(row)
+        if self._round is None:
+            return found
+        return tuple(sorted((*found, *self._round.closest(row)), key=lambda clash: clash.distance))
+
     @cached_property
     def _checked(self) -> ExactCollision:
         return ExactCollision(self.robot, self.pairs.checked)
+
+    @cached_property
+    def _round(self) -> SelfCollisionChecker | None:
+        """The spheres of checked pairs in which a link has no mesh; None when there are none."""
+        pairs = self._checked.unchecked
+        return SelfCollisionChecker(self.robot, self.spheres, pairs, threads=1) if pairs else None
 
     @cached_property
     def _unchecked(self) -> ExactCollision:

@@ -122,6 +122,13 @@ class SelfCollisionChecker:
         self._run(self._model, "pair_hits", rows, self._safe_pads, out, np.zeros(0, dtype=np.int64))
         return out[0] if single else out
 
+    def closest(self, cfg: Any) -> tuple[Clash, ...]:
+        """The closest two spheres of every checked pair at one configuration, in float64; the closest pair first."""
+        row = self.robot.as_cfg(cfg)
+        world = self._world(row)
+        found = (self._closest(pair, world) for pair in range(len(self.pairs)))
+        return tuple(sorted(found, key=lambda clash: clash.distance))
+
     def worst(self, cfg: Any) -> Clash | None:
         """The closest two spheres at one configuration, in float64; None when no pair is checked.
 
@@ -131,8 +138,7 @@ class SelfCollisionChecker:
         if not self.pairs:
             return None
         near = self.pair_distances(row)
-        T = matrix_from_wxyz_xyz(self.robot.link_poses(row))
-        world = np.einsum("nij,nj->ni", T[self._links, :3, :3], self._centers) + T[self._links, :3, 3]
+        world = self._world(row)
         best: Clash | None = None
         for p in np.flatnonzero(near <= near.min() + 4.0 * self.float_margin):
             found = self._closest(int(p), world)
@@ -200,6 +206,11 @@ class SelfCollisionChecker:
         except AttributeError:
             self._local.work = self._model.workspace()
             return self._local.work
+
+    def _world(self, row: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "spheres 3"]:
+        """Centres of the spheres in the world."""
+        T = matrix_from_wxyz_xyz(self.robot.link_poses(row))
+        return np.einsum("nij,nj->ni", T[self._links, :3, :3], self._centers) + T[self._links, :3, 3]
 
     def _closest(self, pair: int, world: Float[np.ndarray, "spheres 3"]) -> Clash:
         a, b = self._index[pair]
