@@ -207,6 +207,6 @@ def test_another_default_pose_gives_other_pairs_not_cached_ones(described):
     pose = replace(
         robot.default_pose, cfg=robot.named_cfgs["self_collision"], source="test", guessed_joints=()
     )
-    moved = CollisionModel(replace(robot, default_pose=pose), spheres).pairs
+    moved = CollisionModel(replace(robot, default_pose=pose, named_cfgs={}), spheres).pairs
     assert before.reason("left_arm_l5", "right_arm_l5") is PairReason.CHECKED
     assert moved.reason("left_arm_l5", "right_arm_l5") is PairReason.DEFAULT
