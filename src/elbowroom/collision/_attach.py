@@ -6,11 +6,13 @@ object's triangles (curved primitives are enclosed by theirs), spheres proved to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .._frozen import frozen
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..distance import SelfCollisionChecker
 from ..errors import InputError
@@ -18,7 +20,7 @@ from ..mesh import Box, Capsule, Sphere
 from ..pairs import PairEvidence, PairMatrix, PairReason, made_for
 from ..robot import Joint, Robot, Shape, build_tree, find_bodies, mesh_shape, primitive
 from ..spheres import FitOptions, SphereModel, fit_spheres
-from ..typing import LinkPair, sorted_pair
+from ..typing import LinkPair, Matrix4, sorted_pair
 
 SPHERES = 12
 """Spheres that an object gets at most."""
@@ -30,26 +32,35 @@ class Attachment:
 
     name: str
     link: str
-    shape: Any
-    pose: Any = None
-    """Of the shape in the link frame; None for the identity."""
+    shape: Shape
+    """Collision geometry in the frame of the object; a copy of what was given."""
+    pose: Matrix4
+    """Of the object in the link frame."""
     touch_links: tuple[str, ...] = ()
 
-    def collision_shape(self) -> Shape:
-        """The shape as collision geometry of the new link, whose frame is the shape's."""
-        shape, here = self.shape, np.eye(4)
-        if isinstance(shape, Box):
-            return primitive("box", here, shape.size, source=self.name)
-        if isinstance(shape, Sphere):
-            return primitive("sphere", here, (shape.radius,), source=self.name)
-        if isinstance(shape, Capsule):
-            return primitive("capsule", here, (shape.radius, shape.length), source=self.name)
-        if not hasattr(shape, "vertices") or not hasattr(shape, "faces"):
-            raise InputError(
-                f"object {self.name!r}: expected a trimesh.Trimesh, TriangleMesh, Box, Sphere or Capsule, found a "
-                f"{type(shape).__name__}"
-            )
-        return mesh_shape(shape.vertices, shape.faces, here, self.name)
+    @staticmethod
+    def of(name: str, link: str, shape: Any, pose: Any, touch_links: Sequence[str]) -> Attachment:
+        """Checks and copies what `CollisionModel.attach` was given."""
+        T = np.eye(4) if pose is None else as_matrix(pose, f"pose of object {name!r}")
+        if T.shape != (4, 4):
+            raise InputError(f"pose of object {name!r}: expected one pose, found a stack of shape {T.shape}")
+        return Attachment(name, link, _collision_shape(name, shape), frozen(T.copy()), tuple(touch_links))
+
+
+def _collision_shape(name: str, shape: Any) -> Shape:
+    here = frozen(np.eye(4))
+    if isinstance(shape, Box):
+        return primitive("box", here, shape.size, source=name)
+    if isinstance(shape, Sphere):
+        return primitive("sphere", here, (shape.radius,), source=name)
+    if isinstance(shape, Capsule):
+        return primitive("capsule", here, (shape.radius, shape.length), source=name)
+    if not hasattr(shape, "vertices") or not hasattr(shape, "faces"):
+        raise InputError(
+            f"object {name!r}: expected a trimesh.Trimesh, TriangleMesh, Box, Sphere or Capsule, found a "
+            f"{type(shape).__name__}"
+        )
+    return mesh_shape(shape.vertices, shape.faces, here, name)
 
 
 def extended(
@@ -73,18 +84,13 @@ def extended(
 
 
 def _with_link(robot: Robot, item: Attachment) -> Robot:
-    pose = np.eye(4) if item.pose is None else as_matrix(item.pose, f"pose of object {item.name!r}")
-    if pose.shape != (4, 4):
-        raise InputError(
-            f"pose of object {item.name!r}: expected one pose, found a stack of shape {pose.shape}"
-        )
     tree = robot.tree
     joint = Joint(
-        f"{item.name} on {item.link}", "fixed", item.link, item.name, pose, np.array([0.0, 0.0, 1.0])
+        f"{item.name} on {item.link}", "fixed", item.link, item.name, item.pose, np.array([0.0, 0.0, 1.0])
     )
     root = matrix_from_wxyz_xyz(np.concatenate([tree.quat_cos[0], tree.shift[0]]))
     grown = build_tree(robot.name, (*tree.link_names, item.name), (*tree.joints, joint), root)
-    shapes = {**robot.shapes, item.name: (item.collision_shape(),)}
+    shapes = {**robot.shapes, item.name: (item.shape,)}
     return replace(robot, tree=grown, shapes=shapes, _meshes={})
 
 
@@ -111,7 +117,8 @@ def _with_pairs(robot: Robot, spheres: SphereModel, pairs: PairMatrix, item: Att
     engine = SelfCollisionChecker(robot, spheres, checked, threads=1) if checked else None
     apart = dict(zip(engine.pairs, engine.pair_distances(rest) > 0.0, strict=True)) if engine else {}
     for pair in checked:
-        by = "spheres" if apart.get(pair, False) else "meshes"
+        meshed = set(pair) <= set(robot.mesh_links)
+        by = "meshes" if meshed and not apart.get(pair, False) else "spheres"
         text = f"checked because {item.name} is attached to {item.link}"
         entries[pair] = PairEvidence(PairReason.CHECKED, text, source="attached", decided_by=by)
     names = tuple(name for name in robot.link_names if name in {*pairs.link_names, item.name})

@@ -14,6 +14,9 @@ from ..distance import enclosing_ball
 from ..robot import Robot
 from ..spheres import SphereModel, prove_coverage
 
+TINY = 1e-12
+"""Metres; the radius of a sphere that covers nothing."""
+
 
 def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str, ...]]:
     """The spheres, with one ball for each link that they do not cover, and the names of those links.
@@ -26,7 +29,10 @@ def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str
         UnknownLinkError: the spheres are of another robot.
     """
     model = spheres.for_links(robot.link_names, robot.name)
-    padded = replace(model, radii=model.padded_radii("self"), self_padding={})
+    radii = np.maximum(
+        model.padded_radii("self"), TINY
+    )  # a padding that eats a sphere leaves it as good as absent
+    padded = replace(model, radii=radii, self_padding={})
     uncovered = prove_coverage(robot, padded, measure=False).uncovered
     if not uncovered:
         return model, ()

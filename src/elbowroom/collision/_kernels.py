@@ -281,7 +281,7 @@ def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, tou
         order = np.argsort(bounds[row])
         for i in range(len(order)):
             k = order[i]
-            if bounds[row, k] >= best and exact:
+            if exact and bounds[row, k] >= max(best, 0.0):  # below zero, spheres do not bound depths
                 break
             if by_mesh[k] == 0 or (bounds[row, k] > 0.0 and not exact):
                 best = min(best, bounds[row, k])
@@ -297,7 +297,7 @@ def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, tou
             ):
                 touching[row, k] = 1
                 if not exact:
-                    best = min(best, box_gap(nodes, ra, nodes, rb, rel, 0.0))
+                    best = min(best, 0.0, box_gap(nodes, ra, nodes, rb, rel, 0.0))
                 continue
             inverse_pose(rel, inv)
             hint[:] = -1

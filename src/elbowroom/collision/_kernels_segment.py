@@ -28,6 +28,8 @@ from ._kernels import SEARCH
 from ._pack import POSE as ROW
 
 FREE, BLOCKED, UNDECIDED = 0, 1, 2
+MAX_VALUE = 1e5
+"""Joint values (rad, m) beyond which rounding is no longer covered by the slack of a bound."""
 DEPTH = 64
 """Halvings at most: pieces below 1e-19 of the segment mean nothing."""
 MESH_DEPTH = 12
@@ -76,14 +78,18 @@ def _mesh_row(end, placed, link, row):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _rates(begin, end, drivers, poly, rate):
-    """Largest speed of every joint along the segment, per unit of it."""
+    """Largest speed of every joint along the segment, per unit of it; returns a bound on all joint values."""
+    largest = 0.0
     for k in range(len(drivers)):
         lo, hi = begin[drivers[k]], end[drivers[k]]
         reach = max(abs(lo), abs(hi))
-        slope = 0.0
+        slope, size = 0.0, 0.0
         for c in range(poly.shape[1] - 1, 0, -1):
             slope = slope * reach + c * abs(poly[k, c])
+            size = (size + abs(poly[k, c])) * reach
         rate[k] = slope * abs(hi - lo)
+        largest = max(largest, size + abs(poly[k, 0]))
+    return largest
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -156,7 +162,8 @@ def prove_segment(
         spans_b = spans[links[b, LINK_SPANS] : links[b, LINK_SPANS] + groups_b]
         for k in range(m):
             order[k] = n_a - 1 - k if k < n_a else k
-        _rates(begin, end, driver, poly, rate)
+        if not _rates(begin, end, driver, poly, rate) <= MAX_VALUE:
+            return UNDECIDED, pair, 0.0, low, by_spheres, by_meshes
         hint[:] = -1
         waiting[0, 0], waiting[0, 1] = 0.5, 0.5
         top = 1

@@ -11,6 +11,7 @@ that distance is possible, a miss is not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -87,17 +88,34 @@ class CollisionModel:
             default_pairs(self.robot, self.spheres, self.buffer) if pairs is None else pairs
         )
         """All pairs of links with geometry, each with its reason."""
-        if pairs is not None and pairs.made_for is not None:
-            differs = pairs.made_for.differs(made_for(self.robot, self.spheres, self.buffer))
-            if differs:
-                raise InputError(
-                    f"{self.robot.name}: the pairs were computed for something else: {'; '.join(differs)}. Compute "
-                    "them anew with compute_pairs(robot, spheres, PairOptions(buffer=...)), or leave `pairs` out"
-                )
+        if pairs is not None:
+            self._refuse_foreign(pairs)
         self.attachments: Mapping[str, Attachment] = {}
         """Attached objects by name."""
         self._bare: CollisionModel = self
         self._engine = Engine(self.robot, self.spheres, self.pairs, self.buffer, threads)
+
+    def _refuse_foreign(self, pairs: PairMatrix) -> None:
+        """Raises unless the pairs are of these links, and made for this robot and these spheres where they say so."""
+        differs: list[str] = []
+        if pairs.made_for is not None:
+            differs += pairs.made_for.differs(made_for(self.robot, self.spheres, self.buffer))
+        missing = sorted({*self.robot.mesh_links, *self.spheres.counts} - set(pairs.link_names))
+        if missing and not differs:
+            differs.append(f"they say nothing of {', '.join(missing[:5])}")
+        if not differs:
+            return
+        anew = (
+            "leave `pairs` out, or compute them with compute_pairs(robot, spheres, PairOptions(buffer=...))"
+        )
+        if self.uncovered:
+            anew = (
+                f"the given spheres do not cover {', '.join(self.uncovered[:5])}, so a ball stands in for each: leave "
+                "`pairs` out, or compute them for CollisionModel(robot, spheres).spheres"
+            )
+        raise InputError(
+            f"{self.robot.name}: the pairs were computed for something else: {'; '.join(differs)}. To mend it: {anew}"
+        )
 
     # The parts ----------------------------------------------------------------------------------
 
@@ -154,7 +172,10 @@ class CollisionModel:
         out, touching = self._engine.gaps(rows, exact=exact)
         if exact:
             for k in np.flatnonzero(touching.any(axis=1)):
-                out[k] = min(out[k], self._checked.contacts(rows[k])[0].distance)
+                depths = [clash.distance for clash in self._checked.contacts(rows[k])]
+                out[k] = min(
+                    out[k], *depths, 0.0
+                )  # two ways to pose a link may differ on whether it just touches
         return float(out[0]) if single else out
 
     def clashes(self, cfg: Any) -> tuple[Clash, ...]:
@@ -163,21 +184,24 @@ class CollisionModel:
         if self.free(row):
             return ()
         near = self._near(row) if self.buffer or self._round is not None else self._checked.contacts(row)
-        return tuple(clash for clash in near if clash.distance <= self.buffer)
+        near = near or self._near(row)[:1]  # links that touch to rounding only
+        return tuple(clash for clash in near if clash.distance <= self.buffer) or near[:1]
 
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""
         row = self.robot.as_cfg(cfg)
-        near = self._near(row)
+        near, free = self._near(row), bool(self.free(row))
         joints = zip(self.robot.joint_names, row, self.robot.lower, self.robot.upper, strict=True)
         touching = np.flatnonzero(self._unchecked.colliding(row))
         return Verdict(
             robot_name=self.robot.name,
             cfg=row,
-            free=bool(self.free(row)),
+            free=free,
             by="spheres" if self._engine.by_spheres(row) else "meshes",
             closest=near[0] if near else None,
-            clashes=tuple(clash for clash in near if clash.distance <= self.buffer),
+            clashes=()
+            if free
+            else tuple(clash for clash in near if clash.distance <= self.buffer) or near[:1],
             ignored_touching={
                 pair: self.pairs.entries[pair] for pair in (self._unchecked.pairs[k] for k in touching)
             },
@@ -195,7 +219,9 @@ class CollisionModel:
             a: (dof,) configuration.
             b: (dof,) another; all joints move together at constant rates, none wraps around.
         """
-        return self._engine.segment(self.robot.as_cfg(a), self.robot.as_cfg(b))
+        ends = self.robot.as_cfg(a), self.robot.as_cfg(b)
+        self.free(np.array(ends))  # refuses values that no error bound covers
+        return self._engine.segment(*ends)
 
     def _near(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
         """Every checked pair, by its meshes, or by its spheres where a link has no mesh; the closest first."""
@@ -235,27 +261,32 @@ class CollisionModel:
         Raises:
             UnknownLinkError: no such link. InputError: the name is taken, or the shape or pose makes no sense.
         """
-        item = Attachment(name, link, shape, pose, tuple(touch_links))
+        item = Attachment.of(name, link, shape, pose, touch_links)
+        return self._with(item)
+
+    def _with(self, item: Attachment) -> CollisionModel:
         robot, spheres, pairs = extended(self.robot, self.spheres, self.pairs, item)
         model = CollisionModel(robot, spheres, pairs, None, self.buffer, threads=self._engine.threads)
-        model.attachments, model._bare = {**self.attachments, name: item}, self._bare
+        model.attachments, model._bare = {**self.attachments, item.name: item}, self._bare
         return model
 
     def detach(self, name: str) -> CollisionModel:
         """A model without an attached object.
 
         Raises:
-            InputError: no object of that name is attached.
+            InputError: no object of that name is attached, or another object hangs on it.
         """
         if name not in self.attachments:
             held = ", ".join(self.attachments) or "none"
             raise InputError(f"no object {name!r} is attached; there are: {held}")
+        others = [item for item in self.attachments.values() if item.name != name]
+        hanging = [item.name for item in others if item.link == name]
+        if hanging:
+            raise InputError(f"object {name!r} carries {', '.join(hanging)}; detach these first")
         model = self._bare
-        for item in self.attachments.values():
-            if item.name != name:
-                model = model.attach(
-                    item.name, item.link, item.shape, item.pose, touch_links=item.touch_links
-                )
+        for item in others:
+            may = tuple(link for link in item.touch_links if link != name)
+            model = model._with(replace(item, touch_links=may))
         return model
 
     def with_world(self, world: None) -> CollisionModel:

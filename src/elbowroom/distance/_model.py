@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..robot import Bodies, KinematicTree, find_bodies
+from ..robot import Bodies, KinematicTree, coupling_law, find_bodies
 from ._layout import (
     BODIES,
     GROUP_SPHERE,
@@ -167,11 +167,16 @@ def split_balls(balls: Float[np.ndarray, "n 4"]) -> list[np.ndarray]:
 
 
 def _limits(tree: KinematicTree) -> Float[np.ndarray, "moving"]:
-    """Largest size of each joint value that the error bound covers: twice the limits for prismatic joints."""
+    """Largest size of each joint value that the error bound covers: twice the limits for prismatic joints.
+
+    A coupled joint goes where its driver sends it, whatever limits of its own the description gives.
+    """
     sizes: list[float] = []
-    for joint in tree.moving:
+    for i, joint in enumerate(tree.moving):
         if joint.type == "prismatic":
-            largest = max(abs(joint.lower), abs(joint.upper))
+            driver, law = coupling_law(tree, i)
+            reach = max(abs(tree.actuated[driver].lower), abs(tree.actuated[driver].upper))
+            largest = sum(abs(c) * reach**k for k, c in enumerate(law) if c)
             sizes.append(2.0 * largest if 0.0 < largest < np.inf else MAX_SLIDE)
         else:
             sizes.append(MAX_ANGLE)

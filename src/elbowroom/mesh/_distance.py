@@ -116,7 +116,14 @@ def distance_batch(
         for i in np.flatnonzero(~apart):
             row_a, row_b = rows_a[i % len(rows_a)], rows_b[i % len(rows_b)]
             contact = mesh_mesh_deepest_contact(a, row_matrix(row_a), b, row_matrix(row_b), contain=contain)
-            assert contact is not None  # the state said so
+            if contact is None:  # they touch to rounding only: asked the other way round, they are just apart
+                back = distance_batch(
+                    b, row_matrix(row_b), a, row_matrix(row_a), contain=contain, signed=False
+                )
+                distances[i], normals[i] = 0.0, -back.normals[0]
+                points_a[i], points_b[i] = back.points_b[0], back.points_a[0]
+                tri_a[i], tri_b[i] = back.tri_b[0], back.tri_a[0]
+                continue
             distances[i], normals[i] = -contact.depth, contact.normal
             points_a[i], points_b[i] = contact.point_a, contact.point_b
             tri_a[i], tri_b[i] = contact.tri_a, contact.tri_b

@@ -113,8 +113,10 @@ class ExactCollision:
             contact = mesh_mesh_deepest_contact(
                 self.meshes[a], poses[a], self.meshes[b], poses[b], contain=self.contain
             )
-            assert contact is not None  # the state said so
-            found.append(Clash(a, b, -contact.depth, contact.point_a, contact.point_b, contact.normal))
+            if contact is None:  # they touch to rounding only
+                found += self.distances(cfg, [(a, b)])
+            else:
+                found.append(Clash(a, b, -contact.depth, contact.point_a, contact.point_b, contact.normal))
         return tuple(sorted(found, key=lambda clash: clash.distance))
 
     def distances(self, cfg: Any, pairs: Iterable[LinkPair] | None = None) -> tuple[Clash, ...]:

@@ -85,7 +85,7 @@ def box_bounds(
                     apart = _gap(at_a, i, at_b, j) - balls_a[i, 3] - balls_b[j, 3] - pad
                     center = min(center, apart)
                     bound = apart - moves_a[i] - moves_b[j]
-                    if bound < low:
+                    if not bound >= low:  # so that NaN is no proof
                         low, worst_a, worst_b = bound, i, j
     return low, center, worst_a, worst_b
 
