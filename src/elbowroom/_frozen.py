@@ -24,6 +24,12 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def freeze(*arrays: np.ndarray) -> None:
+    """Marks arrays read-only."""
+    for array in arrays:
+        frozen(array)
+
+
 class FrozenMap(Mapping[Key, Value]):
     """A mapping that cannot be changed; it prints like a dict. Arrays among its values are frozen."""
 

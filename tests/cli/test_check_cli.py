@@ -79,3 +79,12 @@ def test_pairs_come_from_any_file_that_holds_them(capsys, tmp_path):
 def test_wrong_use_is_exit_code_2(capsys, bad):
     assert main(["check", "teaarm", *QUICK, *bad]) == 2
     assert capsys.readouterr().err
+
+
+def test_spheres_that_do_not_cover_are_said_and_do_not_change_the_answer(capsys, tmp_path):
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps({"left_arm_l5": [{"center": [0, 0, 0], "radius": 0.001}]}))
+    code, report = report_of(capsys, "--spheres", str(path), "--named", "self_collision", "--samples", "200")
+    assert code == 1
+    assert "left_arm_l5" in report["uncovered"]
+    assert ("left_arm_l5", "right_arm_l5") in [(c["a"], c["b"]) for c in report["listed"][0]["clashes"]]

@@ -53,12 +53,12 @@ class Options(SphereOptions):
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
-    from ..collision import CollisionModel
+    from ..collision import CollisionModel, covering
 
     robot = options.load()
     if options.random < 0:
         raise InputError(f"--random must not be negative, found {options.random}")
-    spheres = options.model(robot)
+    spheres, uncovered = covering(robot, options.model(robot))
     model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
     labels, cfgs = _configurations(model, options)
     free = model.free(cfgs, by=options.by)
@@ -75,11 +75,16 @@ def run(options: Options) -> int:
             "configurations": len(cfgs),
             "colliding": int((~free).sum()),
             "out_of_limits": outside,
+            "uncovered": uncovered,
             "notes": model.pairs.notes,
             "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts],
         }
         print_json(report)
     else:
+        if uncovered:
+            console().print(
+                f"  the spheres do not cover {', '.join(uncovered)}; a ball around each mesh stands in"
+            )
         _print(model, options.by, free, outside, verdicts)
     return 0 if bool(free.all()) else EXIT_COLLIDES
 

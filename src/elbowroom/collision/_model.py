@@ -173,9 +173,8 @@ class CollisionModel:
         if exact:
             for k in np.flatnonzero(touching.any(axis=1)):
                 depths = [clash.distance for clash in self._checked.contacts(rows[k])]
-                out[k] = min(
-                    out[k], *depths, 0.0
-                )  # two ways to pose a link may differ on whether it just touches
+                # At bare contact, two ways to pose a link may differ: touching it is.
+                out[k] = min(out[k], *depths, 0.0)
         return float(out[0]) if single else out
 
     def clashes(self, cfg: Any) -> tuple[Clash, ...]:

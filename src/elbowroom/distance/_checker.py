@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from .._clash import Clash
+from .._frozen import freeze
 from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError
@@ -223,8 +224,7 @@ class SelfCollisionChecker:
         normal = (world[sphere_b] - world[sphere_a]) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
         point_a = world[sphere_a] + normal * self._radii[sphere_a]
         point_b = world[sphere_b] - normal * self._radii[sphere_b]
-        for value in (normal, point_a, point_b):
-            value.setflags(write=False)
+        freeze(normal, point_a, point_b)
         return Clash(*self.pairs[pair], float(clearance[i, j]), point_a, point_b, normal)
 
 

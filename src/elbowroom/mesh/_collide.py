@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._frozen import freeze
 from ..errors import InputError
 from ._frames import broadcast_rows, one_row, pose_rows
 from ._kernels_batch import batch_states, close_pairs, scene_states
 from ._kernels_query import HEADER_FIRST_REP, HEADER_FIRST_TRIANGLE, HEADER_NODES
 from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE
-from ._mesh import TriangleMesh, check_meshes, freeze
+from ._mesh import TriangleMesh, check_meshes
 
 STATES = ("apart", "surfaces", "a inside b", "b inside a")
 """What the numbers of `collide_states` mean."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._frozen import freeze
 from ..errors import InputError
 from ._frames import broadcast_rows, one_row
 from ._kernels_batch import CONTACT_WIDTH, batch_contacts
@@ -22,7 +23,7 @@ from ._kernels_contact import triangle_contact
 from ._kernels_deepest import deepest_triangles
 from ._kernels_query import TOUCH
 from ._kernels_tritri import triangles_meet
-from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes, freeze
+from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes
 
 KINDS = ("face of a", "face of b", "edge-edge")
 """Which axis a triangle contact comes from."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import freeze
 from ..errors import InputError
 from ._collide import STATES
 from ._contact import contact_table, deepest_row
@@ -24,7 +25,7 @@ from ._directions import CONTACTS, convex_direction, convex_pair, search_directi
 from ._frames import one_row, row_matrix
 from ._kernels_batch import SURFACES, batch_states
 from ._kernels_depth import least_separation, separations
-from ._mesh import TriangleMesh, check_meshes, freeze
+from ._mesh import TriangleMesh, check_meshes
 
 
 @dataclass(frozen=True, eq=False)

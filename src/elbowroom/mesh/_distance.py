@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._frozen import freeze
 from ._depth import mesh_mesh_deepest_contact
 from ._frames import broadcast_rows, one_row, row_matrix
 from ._kernels_distance import batch_distances
-from ._mesh import TriangleMesh, check_meshes, freeze
+from ._mesh import TriangleMesh, check_meshes
 
 
 @dataclass(frozen=True, eq=False)

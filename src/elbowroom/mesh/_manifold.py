@@ -19,12 +19,13 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from .._closed import merge_vertices
+from .._frozen import freeze
 from ..errors import InputError
 from ._contact import contact_table
 from ._depth import Contact, face_normals, mesh_mesh_deepest_contact, separation_along
 from ._frames import one_row
 from ._kernels_batch import contact_segments
-from ._mesh import TriangleMesh, freeze
+from ._mesh import TriangleMesh
 
 FLAT = 1e-9
 """An area vector below this fraction of the patch's squared size has no direction."""

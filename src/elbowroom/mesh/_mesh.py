@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._closed import closed_pieces, connected_pieces, merge_vertices
+from .._frozen import freeze
 from ..errors import InputError, shape_text
 from ._hull import Hull, hull_of
 from ._kernels_build import CONTAINS, LEAF_TRIANGLES, build_tree
@@ -125,7 +126,7 @@ class TriangleMesh:
         }
         for name, value in values.items():
             if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+                freeze(value)
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -252,9 +253,3 @@ def check_meshes(*meshes: Any) -> None:
     for mesh in meshes:
         if not isinstance(mesh, TriangleMesh):
             raise InputError(f"mesh: expected a TriangleMesh, found a {type(mesh).__name__}")
-
-
-def freeze(*arrays: np.ndarray) -> None:
-    """Makes arrays read-only."""
-    for array in arrays:
-        array.setflags(write=False)

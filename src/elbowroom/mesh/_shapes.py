@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._frozen import freeze
 from ..errors import InputError
 from ._depth import Contact, flipped, mesh_mesh_deepest_contact
 from ._distance import distance_batch
 from ._frames import one_row, row_matrix
-from ._mesh import TriangleMesh, freeze
+from ._mesh import TriangleMesh
 
 
 def _positive(what: str, value: Any) -> None:

@@ -32,7 +32,7 @@ from ._meshes import MeshJudge
 from ._options import PairOptions
 from ._pose import Clashes, rest_pose
 from ._sample import count_meetings
-from ._sentences import Verdict, always, came_near, meetings, settled, touching, why_adjacent
+from ._sentences import Finding, always, came_near, meetings, settled, touching, why_adjacent
 from ._settle import SettleTask, settle
 from ._spread import choose_workers
 
@@ -103,7 +103,7 @@ class _Decisions:
         """Pairs decided to be checked."""
         return [pair for pair, found in self.entries.items() if found.reason is PairReason.CHECKED]
 
-    def put(self, pair: LinkPair, verdict: Verdict) -> None:
+    def put(self, pair: LinkPair, verdict: Finding) -> None:
         """Decides a pair; what the SRDF says of it is recorded."""
         verb = "checked" if verdict.reason is PairReason.CHECKED else "ignored"
         self.entries[pair] = PairEvidence(
@@ -126,17 +126,17 @@ class _Decisions:
                 if pair in self.entries:
                     raise InputError(f"the pair {pair} is in both `check` and `ignore`")
                 if pair in pads:
-                    self.put(pair, Verdict(reason, "the user said so", {"source": "user"}))
+                    self.put(pair, Finding(reason, "the user said so", {"source": "user"}))
         if self.options.use_srdf:
             for pair, given in robot.disabled_pairs.items():
                 if pair in pads and pair not in self.entries:
                     reason = SRDF_REASONS.get(given.lower(), PairReason.USER)
                     source = "MJCF" if given == "MJCF exclude" else "SRDF"
                     says = "excludes it" if source == "MJCF" else f"says {given!r}" if given else "says so"
-                    self.put(pair, Verdict(reason, f"the {source} {says}", {"source": source}))
+                    self.put(pair, Finding(reason, f"the {source} {says}", {"source": source}))
         for pair in self.open:
             if pair in self.adjacent:
-                self.put(pair, Verdict(PairReason.ADJACENT, why_adjacent(robot, pair), {}))
+                self.put(pair, Finding(PairReason.ADJACENT, why_adjacent(robot, pair), {}))
 
     def by_pose(self) -> None:
         """Pairs whose meshes touch at a default pose; without meshes, whose spheres overlap there."""
@@ -152,7 +152,7 @@ class _Decisions:
                     self._touching(pair, label, cfg)
                 elif not ground.judge.knows(pair) and pair in overlaps:
                     text = f"{overlaps[pair]}, and there is no mesh to say more"
-                    self.put(pair, Verdict(PairReason.DEFAULT, text, {"witness": tuple(cfg.tolist())}))
+                    self.put(pair, Finding(PairReason.DEFAULT, text, {"witness": tuple(cfg.tolist())}))
 
     def _touching(self, pair: LinkPair, label: str, cfg: np.ndarray) -> None:
         """A pair whose meshes touch at a pose: the pair is ignored, unless the pose is a guess and to blame."""
@@ -189,7 +189,7 @@ class _Decisions:
                 depth = ground.judge.sampled_depth(pair) if ground.judge.knows(pair) else None
                 self.put(pair, always(ever[pair], options, depth))
             elif pair not in meets:
-                self.put(pair, Verdict(PairReason.CHECKED, "nobody has shown that it cannot meet", {}))
+                self.put(pair, Finding(PairReason.CHECKED, "nobody has shown that it cannot meet", {}))
             elif meets[pair] or pair in ground.uncovered:
                 self.put(pair, came_near(meets[pair], ground.pads[pair], options))
             else:

@@ -16,7 +16,7 @@ from ._settle import Settled, SettleTask
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Finding:
     """What becomes a `PairEvidence`."""
 
     reason: PairReason
@@ -66,15 +66,15 @@ def touching(
     samples: int,
     depth: float,
     sampled_depth: float | None,
-) -> Verdict:
+) -> Finding:
     """Meshes that touch at a default pose; `hits` of `samples` elsewhere."""
     text = f"its meshes touch at the pose {label!r}, {mm(depth)} deep; elsewhere "
     text += meetings(hits, samples, sampled_depth)
     facts = {"clearance": -depth, "witness": tuple(cfg.tolist()), "mesh_depth": sampled_depth}
-    return Verdict(PairReason.DEFAULT, text, facts)
+    return Finding(PairReason.DEFAULT, text, facts)
 
 
-def always(count: int, options: PairOptions, depth: float | None) -> Verdict:
+def always(count: int, options: PairOptions, depth: float | None) -> Finding:
     """Meshes, or spheres where there are none, that overlapped in (nearly) every sample."""
     bound = upper_bound(options.samples - count, options.samples, options.confidence)
     what = "spheres" if depth is None else "meshes"
@@ -84,18 +84,18 @@ def always(count: int, options: PairOptions, depth: float | None) -> Verdict:
         f"probability below {bound:.2g} ({options.confidence:.0%})"
     )
     facts = {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
-    return Verdict(PairReason.ALWAYS, text, {**facts, "mesh_depth": depth})
+    return Finding(PairReason.ALWAYS, text, {**facts, "mesh_depth": depth})
 
 
-def came_near(count: int, pad: float, options: PairOptions) -> Verdict:
+def came_near(count: int, pad: float, options: PairOptions) -> Finding:
     """Spheres that came closer than the padding in some samples."""
     text = f"it came within {1000 * pad:.0f} mm in {count} of {options.samples} samples"
     bound = upper_bound(count, options.samples, options.confidence)
     facts = {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
-    return Verdict(PairReason.CHECKED, text, facts)
+    return Finding(PairReason.CHECKED, text, facts)
 
 
-def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], options: PairOptions) -> Verdict:
+def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], options: PairOptions) -> Finding:
     """A pair that no sample brought together, after proof and search; `cfg` completes a witness."""
     bound = upper_bound(0, options.samples, options.confidence)
     facts: dict[str, Any] = {
@@ -110,7 +110,7 @@ def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], opt
             f"it is proved: at least {mm(found.clearance)} apart in the whole range of the "
             f"{len(task.chain.joints.lower)} joints between them ({found.boxes} boxes)"
         )
-        return Verdict(PairReason.NEVER_PROVED, text, {**facts, "bound": 0.0})
+        return Finding(PairReason.NEVER_PROVED, text, {**facts, "bound": 0.0})
     if found.meets:
         witness = np.array(cfg)
         witness[task.chain.joints.cfg_idx] = found.cfg
@@ -118,7 +118,7 @@ def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], opt
             f"a {found.how} found a configuration within {mm(found.clearance)}, which {options.samples} samples "
             "had not"
         )
-        return Verdict(
+        return Finding(
             PairReason.CHECKED, text, {**facts, "bound": bound, "witness": tuple(witness.tolist())}
         )
     text = (
@@ -126,4 +126,4 @@ def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], opt
         f"{mm(found.clearance)}); a random configuration meets with probability below {bound:.2g} "
         f"({options.confidence:.0%}); no proof within {found.boxes} boxes"
     )
-    return Verdict(PairReason.NEVER_SAMPLED, text, {**facts, "bound": bound})
+    return Finding(PairReason.NEVER_SAMPLED, text, {**facts, "bound": bound})
