@@ -35,6 +35,8 @@ class Contents:
     """The robot, where the file is a description."""
     pairs: PairMatrix | None = None
     """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the description said when the file was written (`robot.description_facts`), where the file keeps it: ours."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 

@@ -1,6 +1,7 @@
 """Sphere JSON: our own form, `{link: [...]}`, `{link: {centers, radii}}`, and spheres with ignored pairs.
 
-A pair matrix on its own is JSON too, without loss, as `PairMatrix.write` makes it.
+Spheres and a pair matrix together make our own lossless file of a robot: each in its own form, beside what the
+description said at the time. A pair matrix on its own is JSON too, without loss, as `PairMatrix.write` makes it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._files import plain
 from ..errors import FormatError, InputError
 from ..pairs import PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
+from ..robot import description_facts
 from ..spheres import SphereModel
 from ._contents import (
     Contents,
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
 
 FORMAT = "json"
 PAIRS_KEY = "collision_ignore_pairs"
+ROBOT_FORMAT, ROBOT_VERSION = "elbowroom-robot", 1
+"""Mark of a file that holds spheres, pairs and facts of a robot."""
 Style = Literal["full", "list", "arrays", "collision"]
-"""full: everything, ours. list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
+"""full: everything, ours; a PairMatrix with all its evidence and the facts of the description included. list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
 collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperation tools use."""
 
 
@@ -45,6 +50,9 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     path = Path(path)
     text = read_text(path)
     try:
+        whole = _whole(text, robot)
+        if whole is not None:
+            return whole
         matrix = _matrix(text)
         if matrix is not None:
             return Contents(FORMAT, ignored=ignored_pairs(matrix), notes=matrix.notes, pairs=matrix)
@@ -69,6 +77,24 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     return Contents(FORMAT, for_robot(model, robot), ignored)
 
 
+def _whole(text: str, robot: Robot | None) -> Contents | None:
+    """Contents of our own file of a robot, if the text is one."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None  # spheres explain what is wrong with the text
+    if not isinstance(data, Mapping) or data.get("format") != ROBOT_FORMAT:
+        return None
+    if data.get("version") != ROBOT_VERSION:
+        raise FormatError(f"version {short(data.get('version'))} is not known, expected {ROBOT_VERSION}")
+    matrix = pairs_from_json(data.get("pairs"))
+    model = for_robot(SphereModel.from_json(data.get("spheres")), robot)
+    facts = data.get("description") or {}
+    if not isinstance(facts, Mapping):
+        raise FormatError(f"description: expected an object, found {short(facts)}")
+    return Contents(FORMAT, model, ignored_pairs(matrix), notes=matrix.notes, pairs=matrix, facts=facts)
+
+
 def _matrix(text: str) -> PairMatrix | None:
     """The pair matrix of a text, if it is one; spheres explain themselves what is wrong with other texts."""
     try:
@@ -90,10 +116,10 @@ def write_json(
 
     Args:
         path: the file.
-        robot: not needed; accepted so that all writers are called alike.
+        robot: not needed; the full style keeps what its description says, to tell later what changed.
         spheres: the spheres; required unless `pairs` is a PairMatrix.
         pairs: ignored pairs, or a PairMatrix.
-        style: see `Style`; by default `collision` when pairs are given, `full` otherwise.
+        style: see `Style`; by default `full`, and `collision` for pairs that are no PairMatrix.
 
     Returns:
         What the style cannot hold.
@@ -103,7 +129,14 @@ def write_json(
         return ()
     if spheres is None:
         raise InputError(f"{path}: sphere JSON needs spheres")
-    style = style or ("collision" if pairs is not None else "full")
+    whole = isinstance(pairs, PairMatrix)
+    style = style or ("collision" if pairs is not None and not whole else "full")
+    if style == "full" and whole:
+        data = {"format": ROBOT_FORMAT, "version": ROBOT_VERSION, "robot": spheres.robot_name or pairs.robot_name}
+        facts = {} if robot is None else {"description": description_facts(robot)}
+        data |= {"spheres": spheres.to_json(), "pairs": pairs_to_json(pairs), **facts}
+        write_bytes(Path(path), json.dumps(plain(data), indent=1, allow_nan=False).encode() + b"\n")
+        return ()
     ignored = ignored_pairs(pairs)
     kind = f"JSON of style {style!r}"
     lost = [] if style == "full" else lost_spheres(spheres, kind)

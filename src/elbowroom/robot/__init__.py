@@ -18,6 +18,8 @@ from ._catalogue import find_robot as find_robot
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
 from ._default import DefaultPose as DefaultPose
+from ._facts import description_changes as description_changes
+from ._facts import description_facts as description_facts
 from ._jax_door import register_with_jax as _register_with_jax
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
@@ -66,6 +68,8 @@ __all__ = [
     "build_tree",
     "catalogue",
     "coupling_law",
+    "description_changes",
+    "description_facts",
     "find_bodies",
     "find_robot",
     "joint_motion",
