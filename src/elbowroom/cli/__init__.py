@@ -18,6 +18,7 @@ from ..errors import ApproximationWarning, ElbowroomError, unknown
 
 VERBS = {
     "demo": "Run the bundled robot through everything and write a report with pictures",
+    "setup": "From a description to all files that other tools need, in one folder",
     "info": "List the robots that can be loaded, or describe one",
     "spheres": "Cover a robot with spheres, prove that they contain it, write them to a file",
     "pairs": "Say for every pair of links whether it must be checked, why, and how one knows",
