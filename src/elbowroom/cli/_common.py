@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from .._files import make_folder as make_folder
 from .._files import plain, write_bytes
 from ..errors import FormatError, InputError
 
@@ -121,23 +122,9 @@ def progress_bar(label: str, *, quiet: bool = False) -> Generator[Progress | Non
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a file all or nothing, making its folder.
+    """Writes a text as `write_bytes` does.
 
     Raises:
         InputError: the place cannot be written.
     """
-    make_folder(path.parent)
     write_bytes(path, text.encode())
-
-
-def make_folder(path: Path) -> Path:
-    """Makes a folder for output.
-
-    Raises:
-        InputError: it cannot be made.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {path}: {error}") from error
-    return path

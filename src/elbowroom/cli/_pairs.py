@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from ._common import RobotOptions, console, make_folder, print_json, progress_bar, spheres_from_file
+from ._common import RobotOptions, console, print_json, progress_bar, spheres_from_file
 
 if TYPE_CHECKING:
     from ..pairs import PairMatrix
@@ -109,10 +109,9 @@ def _write(pairs: PairMatrix, options: Options) -> list[str]:
         else:
             notes += pairs.write(options.out)
     if options.plot is not None:
-        from ..ui.draw import plot_pairs
+        from ..ui.draw import plot_pairs, save_figure
 
-        make_folder(options.plot.parent)
-        plot_pairs(pairs).savefig(options.plot, dpi=200)
+        save_figure(plot_pairs(pairs), options.plot, dpi=200)
     return notes
 
 
