@@ -16,7 +16,8 @@ import numpy as np
 import tyro
 
 from ..errors import InputError, UnknownLinkError, unknown
-from ._common import RobotOptions, console, make_folder, print_json, progress_bar
+from .._files import make_folder
+from ._common import RobotOptions, console, print_json, progress_bar
 
 if TYPE_CHECKING:
     from ..formats import ExportOptions
@@ -71,13 +72,14 @@ class Made:
 
 def run(options: Options) -> int:
     """Loads, fits, proves, decides pairs, writes all files; exit code 1 when coverage is not proved."""
-    from ._setup_files import write_all
+    from ._setup_files import check_folder, write_all
 
     robot = _with_default(options.load(), options)
-    export = export_options(robot, options)
     per_link = _per_link(robot, options.per_link)
+    _export(robot, None, options)  # wrong names are told before the long work
     folder = make_folder(options.out)
-    made = _make(robot, export, per_link, options)
+    check_folder(folder, robot.name)
+    made = _make(robot, per_link, options)
     written = write_all(folder, made, options.srdf)
     if options.json:
         print_json(written.facts())
@@ -86,7 +88,7 @@ def run(options: Options) -> int:
     return 0 if made.proof.proved else EXIT_NOT_PROVED
 
 
-def _make(robot: Robot, export: ExportOptions, per_link: Mapping[str, int], options: Options) -> Made:
+def _make(robot: Robot, per_link: Mapping[str, int], options: Options) -> Made:
     from ..pairs import PairOptions, compute_pairs
     from ..spheres import FitOptions, fit_spheres, prove_coverage
 
@@ -103,7 +105,7 @@ def _make(robot: Robot, export: ExportOptions, per_link: Mapping[str, int], opti
         settings = PairOptions(samples=options.samples, seed=options.seed)
         pairs = compute_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
     seconds = {"spheres": fitted - start, "proof": proved - fitted, "pairs": time.perf_counter() - proved}
-    return Made(robot, spheres, pairs, export, proof, seconds)
+    return Made(robot, spheres, pairs, _export(robot, pairs, options), proof, seconds)
 
 
 def _with_default(robot: Robot, options: Options) -> Robot:
@@ -132,28 +134,24 @@ def _with_default(robot: Robot, options: Options) -> Robot:
     return replace(robot, default_pose=DefaultPose(cfg, source))
 
 
-def export_options(robot: Robot, options: Options) -> ExportOptions:
-    """Base, tool frames, locked joints and paths, checked against the robot."""
-    from ..formats import ExportOptions
+def _export(robot: Robot, pairs: PairMatrix | None, options: Options) -> ExportOptions:
+    """Base, tool frames, locked joints, default pose and paths, checked and completed from the robot."""
+    from ..formats import ExportOptions, robot_facts
 
-    return ExportOptions(
-        base_link=options.base_link,
-        tool_frames=options.ee_link,
-        locked=_locked(robot, options.lock),
-        paths=options.paths,
-    )
-
-
-def _locked(robot: Robot, entries: tuple[str, ...]) -> dict[str, float | None]:
-    """Joints with values; None where the default pose gives it."""
-    locked: dict[str, float | None] = {}
-    for entry in entries:
+    pose = robot.default_cfg if pairs is None or pairs.default_cfg is None else pairs.default_cfg
+    rest = dict(zip(robot.joint_names, pose.tolist(), strict=True))
+    locked: dict[str, float] = {}
+    for entry in options.lock:
         name, sign, value = entry.rpartition("=") if "=" in entry else (entry, "", "")
         try:
-            locked[name] = float(value) if sign else None
+            locked[name] = float(value) if sign else rest.get(name, 0.0)
         except ValueError:
             raise InputError(f"--lock {entry}: expected NAME or NAME=NUMBER") from None
-    return locked
+    asked = ExportOptions(
+        base_link=options.base_link, tool_frames=options.ee_link or None, locked=locked, paths=options.paths
+    )
+    facts = robot_facts(robot, pairs, asked)
+    return replace(asked, base_link=facts.base_link, tool_frames=facts.tool_frames)
 
 
 def _per_link(robot: Robot, entries: tuple[str, ...]) -> dict[str, int]:

@@ -10,9 +10,9 @@ import hashlib
 import json
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._files import plain, write_bytes
 from ..errors import InputError
@@ -89,7 +89,7 @@ def write_all(folder: Path, made: Made, srdf: Path | None) -> Written:
     """
     from ._setup_changes import changes_since
 
-    known = _record(folder, made)
+    known = check_folder(folder, made.robot.name)
     written = Written(folder, made, changes=changes_since(folder / OURS, known, made))
     for name, product in PRODUCTS.items():
         path = folder / name
@@ -118,14 +118,24 @@ def write_all(folder: Path, made: Made, srdf: Path | None) -> Written:
 
 def choices(made: Made) -> dict[str, Any]:
     """What the user chose, or what was chosen for them."""
-    return {item.name: getattr(made.export, item.name) for item in fields(made.export)}
+    export = made.export
+    return {
+        "base_link": export.base_link,
+        "tool_frames": export.tool_frames,
+        "locked": dict(export.locked),
+        "paths": export.paths,
+    }
 
 
 EDITED = "edited since the last run: spheres, pairs and the choices of this run are new, everything else is as it was"
 
 
-def _record(folder: Path, made: Made) -> Mapping[str, Any]:
-    """What the last run into a folder wrote; refuses a folder in which something would be harmed."""
+def check_folder(folder: Path, robot: str) -> Mapping[str, Any]:
+    """What the last run into a folder recorded; {} when there was none.
+
+    Raises:
+        InputError: something would be harmed: files of another robot, or files that no earlier run wrote.
+    """
     path = folder / RECORD
     known: dict[str, Any] = {}
     if path.exists():
@@ -134,13 +144,19 @@ def _record(folder: Path, made: Made) -> Mapping[str, Any]:
             if known["format"] != "elbowroom-setup" or not isinstance(known["files"], dict):
                 raise KeyError("format")
         except (OSError, ValueError, KeyError, TypeError):
-            raise InputError(f"{path}: this is not what an earlier setup wrote; choose another folder") from None
-        if known.get("robot") != made.robot.name:
             raise InputError(
-                f"{folder} holds the files of {known.get('robot')!r:.60}, not of {made.robot.name!r}; choose another "
+                f"{path}: this is not what an earlier setup wrote; choose another folder"
+            ) from None
+        if known.get("robot") != robot:
+            raise InputError(
+                f"{folder} holds the files of {known.get('robot')!r:.60}, not of {robot!r}; choose another "
                 "folder"
             )
-    foreign = [name for name in (*PRODUCTS, REPORT) if (folder / name).exists() and name not in known.get("files", {})]
+    foreign = [
+        name
+        for name in (*PRODUCTS, REPORT)
+        if (folder / name).exists() and name not in known.get("files", {})
+    ]
     if foreign:
         raise InputError(
             f"{folder} has files that setup would write and that no earlier setup wrote: {', '.join(foreign)}; "
@@ -172,7 +188,7 @@ def _hash(path: Path) -> str | None:
 # The products ----------------------------------------------------------------------------------
 
 
-def _format(name: str, **extra: Any) -> Writer:
+def _format(name: str, curobo: Literal[1, 2] | None = None) -> Writer:
     """Writes the spheres and pairs in a format."""
 
     def write(made: Made, path: Path) -> tuple[str, ...]:
@@ -184,8 +200,7 @@ def _format(name: str, **extra: Any) -> Writer:
             spheres=made.spheres,
             pairs=made.pairs,
             format=name,
-            options=made.export,
-            **extra,
+            options=replace(made.export, curobo_version=curobo),
         )
 
     return write
@@ -209,8 +224,8 @@ SRDF = "robot.srdf"
 PRODUCTS = {
     OURS: Product("everything, lossless; --spheres and --pairs of every verb take it", _format("json")),
     SRDF: Product("MoveIt: pairs with reasons, spheres, named poses", _format("srdf")),
-    "curobo_v1.yml": Product("cuRobo 0.7", _format("curobo", version=1)),
-    "curobo_v2.yml": Product("cuRobo 2", _format("curobo", version=2)),
+    "curobo_v1.yml": Product("cuRobo 0.7", _format("curobo", curobo=1)),
+    "curobo_v2.yml": Product("cuRobo 2", _format("curobo", curobo=2)),
     "robot.xrdf": Product("Isaac Sim, cuMotion, Lula", _format("xrdf")),
     "spheres.urdf": Product("VAMP, PyBullet, Pinocchio: the URDF with spheres to collide", _format("urdf")),
     "mujoco.xml": Product("MuJoCo: the tree with spheres and excluded pairs", _format("mjcf")),

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 def headline(made: Made) -> str:
     """One sentence on spheres and pairs."""
-    covered = "proved to cover every link" if made.proof.proved else f"NOT covering {', '.join(made.proof.uncovered)}"
+    covered = (
+        "proved to cover every link"
+        if made.proof.proved
+        else f"NOT covering {', '.join(made.proof.uncovered)}"
+    )
     total = sum(made.seconds.values())
     return (
         f"{len(made.spheres)} spheres, {covered}; {len(made.pairs.checked)} of {len(made.pairs.entries)} pairs to check, "
@@ -24,11 +28,11 @@ def report(written: Written, uses: Mapping[str, str]) -> str:
     """The whole page."""
     made = written.made
     robot, pairs, export = made.robot, made.pairs, made.export
-    held = ", ".join(f"{name} at {value:.4g}" for name, value in export.locked.items() if value is not None)
+    held = ", ".join(f"{name} at {value:.4g}" for name, value in export.locked.items())
     parts = [
         f"# {robot.name}",
         f"From `{robot.source}`: {len(robot.link_names)} links, {robot.dof} actuated joints. {headline(made)}.",
-        f"Base {export.base_link}; tool frames {', '.join(export.tool_frames)}; default pose: {pairs.default_pose}"
+        f"Base {export.base_link}; tool frames {', '.join(export.tool_frames or ())}; default pose: {pairs.default_pose}"
         + (f"; held still: {held}" if held else "")
         + ".",
     ]
@@ -46,7 +50,10 @@ def report(written: Written, uses: Mapping[str, str]) -> str:
 
 def _spheres(made: Made) -> str:
     """A row per link."""
-    rows = ["| link | spheres | proved | union over mesh volume | largest protrusion, mm |", "|---|---|---|---|---|"]
+    rows = [
+        "| link | spheres | proved | union over mesh volume | largest protrusion, mm |",
+        "|---|---|---|---|---|",
+    ]
     for name, link in made.proof.links.items():
         proved = "yes" if link.proved else f"NO, {1000 * link.worst_gap:.3g} mm outside"
         what = f"{link.volume_ratio:.2f}" + ("" if link.closed else " (of its hull)")
@@ -62,7 +69,11 @@ def _pairs(made: Made) -> str:
     for (a, b), found in pairs.entries.items():
         if found.reason.name not in ("CHECKED", "NEVER_PROVED", "ADJACENT"):
             rows.append(f"| {a} | {b} | {found.text} |")
-    return "\n".join(rows) if len(rows) > 4 else f"{counts}. Every ignored pair is adjacent or proved to stay apart."
+    return (
+        "\n".join(rows)
+        if len(rows) > 4
+        else f"{counts}. Every ignored pair is adjacent or proved to stay apart."
+    )
 
 
 def _files(written: Written, uses: Mapping[str, str]) -> str:

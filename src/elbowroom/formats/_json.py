@@ -132,7 +132,11 @@ def write_json(
     whole = isinstance(pairs, PairMatrix)
     style = style or ("collision" if pairs is not None and not whole else "full")
     if style == "full" and whole:
-        data = {"format": ROBOT_FORMAT, "version": ROBOT_VERSION, "robot": spheres.robot_name or pairs.robot_name}
+        data = {
+            "format": ROBOT_FORMAT,
+            "version": ROBOT_VERSION,
+            "robot": spheres.robot_name or pairs.robot_name,
+        }
         facts = {} if robot is None else {"description": description_facts(robot)}
         data |= {"spheres": spheres.to_json(), "pairs": pairs_to_json(pairs), **facts}
         write_bytes(Path(path), json.dumps(plain(data), indent=1, allow_nan=False).encode() + b"\n")

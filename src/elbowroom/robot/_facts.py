@@ -76,7 +76,10 @@ def description_changes(old: Facts, new: Facts) -> tuple[str, ...]:
         if old["named_cfgs"].get(name, now) != now
     ]
     before, after = ({(a, b): why for a, b, why in facts["disabled_pairs"]} for facts in (old, new))
-    for verb, extra in (("disables", after.keys() - before.keys()), ("no longer disables", before.keys() - after.keys())):
+    for verb, extra in (
+        ("disables", after.keys() - before.keys()),
+        ("no longer disables", before.keys() - after.keys()),
+    ):
         said += [f"the description {verb} the pair {a}, {b}" for a, b in sorted(extra)]
     return tuple(said)
 
@@ -94,7 +97,11 @@ def _joint(name: str, old: Facts, new: Facts) -> list[str]:
         if old[key] != new[key]:
             said.append(f"joint {name}: {text} {old[key]} -> {new[key]}")
     unit = UNITS.get(new["type"], "")
-    for key, text, per in (("lower", "lower limit", ""), ("upper", "upper limit", ""), ("velocity", "speed limit", "/s")):
+    for key, text, per in (
+        ("lower", "lower limit", ""),
+        ("upper", "upper limit", ""),
+        ("velocity", "speed limit", "/s"),
+    ):
         if old[key] != new[key]:
             said.append(f"joint {name}: {text} {_value(old[key])} -> {_value(new[key])} {unit}{per}")
     if old["axis"] != new["axis"]:
