@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from ..errors import InputError, UnknownLinkError, unknown
 from .._files import make_folder
+from ..errors import InputError, UnknownLinkError, unknown
 from ._common import RobotOptions, console, print_json, progress_bar
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ def headline(made: Made) -> str:
     )
     total = sum(made.seconds.values())
     return (
-        f"{len(made.spheres)} spheres, {covered}; {len(made.pairs.checked)} of {len(made.pairs.entries)} pairs to check, "
-        f"{len(made.pairs.by_meshes)} of them by meshes alone ({total:.1f} s)"
+        f"{len(made.spheres)} spheres, {covered}; {len(made.pairs.checked)} of {len(made.pairs.entries)} pairs "
+        f"to check, {len(made.pairs.by_meshes)} of them by meshes alone ({total:.1f} s)"
     )
 
 
@@ -29,10 +29,11 @@ def report(written: Written, uses: Mapping[str, str]) -> str:
     made = written.made
     robot, pairs, export = made.robot, made.pairs, made.export
     held = ", ".join(f"{name} at {value:.4g}" for name, value in export.locked.items())
+    tools = ", ".join(export.tool_frames or ())
     parts = [
         f"# {robot.name}",
         f"From `{robot.source}`: {len(robot.link_names)} links, {robot.dof} actuated joints. {headline(made)}.",
-        f"Base {export.base_link}; tool frames {', '.join(export.tool_frames or ())}; default pose: {pairs.default_pose}"
+        f"Base {export.base_link}; tool frames {tools}; default pose: {pairs.default_pose}"
         + (f"; held still: {held}" if held else "")
         + ".",
     ]

@@ -37,7 +37,7 @@ class Contents:
     pairs: PairMatrix | None = None
     """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the description said when the file was written (`robot.description_facts`), where the file keeps it: ours."""
+    """What the description said when the file was written (`robot.description_facts`), where it keeps that: ours."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 

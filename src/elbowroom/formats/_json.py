@@ -36,7 +36,8 @@ PAIRS_KEY = "collision_ignore_pairs"
 ROBOT_FORMAT, ROBOT_VERSION = "elbowroom-robot", 1
 """Mark of a file that holds spheres, pairs and facts of a robot."""
 Style = Literal["full", "list", "arrays", "collision"]
-"""full: everything, ours; a PairMatrix with all its evidence and the facts of the description included. list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
+"""full: everything, ours; a PairMatrix with all its evidence and the facts of the description included.
+list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
 collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperation tools use."""
 
 
