@@ -162,7 +162,8 @@ def pairs_for_spheres(pairs: Any, robot: Robot | None, kind: str) -> tuple[dict[
 
 def lost_poses(robot: Robot | None, kind: str) -> list[str]:
     """A note on the robot's named poses, of which a kind of file holds at most one, the default."""
-    named = [] if robot is None else sorted(robot.named_cfgs)
+    poses = robot.named_cfgs if robot is not None else {}
+    named = [name for name in sorted(poses) if robot and (poses[name] != robot.default_cfg).any()]
     return [f"named poses are not kept by {kind}: {', '.join(named)}"] if named else []
 
 
