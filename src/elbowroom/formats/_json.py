@@ -1,7 +1,7 @@
 """Sphere JSON: our own form, `{link: [...]}`, `{link: {centers, radii}}`, and spheres with ignored pairs.
 
-Spheres and a pair matrix together make our own lossless file of a robot: each in its own form, beside what the
-description said at the time. A pair matrix on its own is JSON too, without loss, as `PairMatrix.write` makes it.
+Our own form loses nothing: spheres with padding and evidence and, as `pairs`, the whole pair matrix. A pair matrix on
+its own is JSON too, as `PairMatrix.write` makes it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._files import plain
 from ..errors import FormatError, InputError
 from ..pairs import PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
 from ..robot import description_facts
@@ -20,9 +19,9 @@ from ._contents import (
     Contents,
     for_robot,
     ignored_pairs,
-    lost_of_pairs,
     lost_spheres,
     pair,
+    pairs_for_spheres,
     read_text,
     short,
     write_bytes,
@@ -30,14 +29,13 @@ from ._contents import (
 
 if TYPE_CHECKING:
     from ..robot import Robot
+    from ._options import ExportOptions
 
 FORMAT = "json"
 PAIRS_KEY = "collision_ignore_pairs"
-ROBOT_FORMAT, ROBOT_VERSION = "elbowroom-robot", 1
-"""Mark of a file that holds spheres, pairs and facts of a robot."""
 Style = Literal["full", "list", "arrays", "collision"]
-"""full: everything, ours; a PairMatrix with all its evidence and the facts of the description included.
-list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
+"""full: everything, ours, with the pair matrix if there is one. list: `{link: [{center, radius}]}`.
+arrays: `{link: {centers, radii}}`.
 collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperation tools use."""
 
 
@@ -51,14 +49,24 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     path = Path(path)
     text = read_text(path)
     try:
-        whole = _whole(text, robot)
-        if whole is not None:
-            return whole
         matrix = _matrix(text)
         if matrix is not None:
             return Contents(FORMAT, ignored=ignored_pairs(matrix), notes=matrix.notes, pairs=matrix)
         model = SphereModel.from_json(text)
         data = json.loads(text)
+        if isinstance(data, Mapping) and is_pairs_json(data.get("pairs")):
+            matrix = pairs_from_json(data["pairs"])
+            facts = data.get("description") or {}
+            if not isinstance(facts, Mapping):
+                raise FormatError(f"description: expected an object, found {short(facts)}")
+            return Contents(
+                FORMAT,
+                for_robot(model, robot),
+                ignored_pairs(matrix),
+                pairs=matrix,
+                facts=facts,
+                notes=matrix.notes,
+            )
         listed = data.get(PAIRS_KEY, []) if isinstance(data, Mapping) else []
         if not isinstance(listed, list):
             raise FormatError(f"{PAIRS_KEY}: expected a list of pairs, found {short(listed)}")
@@ -78,24 +86,6 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     return Contents(FORMAT, for_robot(model, robot), ignored)
 
 
-def _whole(text: str, robot: Robot | None) -> Contents | None:
-    """Contents of our own file of a robot, if the text is one."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None  # spheres explain what is wrong with the text
-    if not isinstance(data, Mapping) or data.get("format") != ROBOT_FORMAT:
-        return None
-    if data.get("version") != ROBOT_VERSION:
-        raise FormatError(f"version {short(data.get('version'))} is not known, expected {ROBOT_VERSION}")
-    matrix = pairs_from_json(data.get("pairs"))
-    model = for_robot(SphereModel.from_json(data.get("spheres")), robot)
-    facts = data.get("description") or {}
-    if not isinstance(facts, Mapping):
-        raise FormatError(f"description: expected an object, found {short(facts)}")
-    return Contents(FORMAT, model, ignored_pairs(matrix), notes=matrix.notes, pairs=matrix, facts=facts)
-
-
 def _matrix(text: str) -> PairMatrix | None:
     """The pair matrix of a text, if it is one; spheres explain themselves what is wrong with other texts."""
     try:
@@ -111,16 +101,18 @@ def write_json(
     robot: Robot | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
+    options: ExportOptions | None = None,
     style: Style | None = None,
 ) -> tuple[str, ...]:
     """Writes sphere JSON; a PairMatrix without spheres is written whole.
 
     Args:
         path: the file.
-        robot: not needed; the full style keeps what its description says, to tell later what changed.
+        robot: not needed; beside a PairMatrix, what its description says is kept, to tell later what changed.
+        options: not needed; accepted so that all writers are called alike.
         spheres: the spheres; required unless `pairs` is a PairMatrix.
         pairs: ignored pairs, or a PairMatrix.
-        style: see `Style`; by default `full`, and `collision` for pairs that are no PairMatrix.
+        style: see `Style`; by default `collision` when ignored pairs are given without a matrix, `full` otherwise.
 
     Returns:
         What the style cannot hold.
@@ -130,26 +122,21 @@ def write_json(
         return ()
     if spheres is None:
         raise InputError(f"{path}: sphere JSON needs spheres")
-    whole = isinstance(pairs, PairMatrix)
-    style = style or ("collision" if pairs is not None and not whole else "full")
-    if style == "full" and whole:
-        data = {
-            "format": ROBOT_FORMAT,
-            "version": ROBOT_VERSION,
-            "robot": spheres.robot_name or pairs.robot_name,
-        }
-        facts = {} if robot is None else {"description": description_facts(robot)}
-        data |= {"spheres": spheres.to_json(), "pairs": pairs_to_json(pairs), **facts}
-        write_bytes(Path(path), json.dumps(plain(data), indent=1, allow_nan=False).encode() + b"\n")
-        return ()
-    ignored = ignored_pairs(pairs)
+    matrix = pairs if isinstance(pairs, PairMatrix) else None
+    style = style or ("full" if pairs is None or matrix is not None else "collision")
     kind = f"JSON of style {style!r}"
     lost = [] if style == "full" else lost_spheres(spheres, kind)
+    ignored, said = pairs_for_spheres(pairs, None, kind)
     if style == "collision":
-        lost += lost_of_pairs(pairs, ignored)
-    elif ignored:
+        lost += said
+    elif ignored and (style != "full" or matrix is None):
         lost.append(f"ignored pairs are not kept by {kind}")
-    write_bytes(Path(path), json.dumps(_data(spheres, list(ignored), style), indent=2).encode() + b"\n")
+    data = _data(spheres, list(ignored), style)
+    if style == "full" and matrix is not None:
+        data["pairs"] = pairs_to_json(matrix)
+        if robot is not None:
+            data["description"] = description_facts(robot)
+    write_bytes(Path(path), json.dumps(data, indent=2, allow_nan=False).encode() + b"\n")
     return tuple(lost)
 
 

@@ -22,6 +22,7 @@ from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, lost_of_pairs, lost_spheres, pair, write_bytes
 from ._mjcf_tree import WORLD, text_of, tree_of
+from ._options import ExportOptions
 from ._urdf import read_description
 
 FORMAT = "mjcf"
@@ -42,7 +43,12 @@ def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
 
 
 def write_mjcf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes the robot as MJCF with spheres as its colliding geoms and ignored pairs as excludes.
 
@@ -57,7 +63,7 @@ def write_mjcf(
     if spheres is None or robot is None:
         raise InputError(f"{path}: MJCF needs a robot and its spheres")
     model, ignored = for_robot(spheres, robot), ignored_pairs(pairs)
-    lost = [*lost_of_pairs(pairs, ignored), *lost_spheres(spheres, "MJCF")]
+    lost = [*lost_of_pairs(ignored, "MJCF"), *lost_spheres(spheres, "MJCF")]
     tree = read_xml(robot.path, "description") if robot.path is not None else None
     massive: set[str] | None = None
     if robot.path is None or tree is None or tree.getroot().tag != "mujoco":

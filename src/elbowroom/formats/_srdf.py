@@ -20,6 +20,7 @@ from ..robot import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, is_template, lost_spheres, write_bytes
+from ._options import ExportOptions
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -96,7 +97,12 @@ def _read_pairs(
 
 
 def write_srdf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes spheres and disabled pairs; a file that is there already keeps comments, order and all else.
 

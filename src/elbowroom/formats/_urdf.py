@@ -15,6 +15,7 @@ from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, load_robot
 from ..spheres import SphereModel
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
+from ._options import ExportOptions
 
 FORMAT = "urdf"
 
@@ -53,7 +54,12 @@ def read_description(path: Path, robot: Robot | None, format_name: str) -> Conte
 
 
 def write_urdf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes the robot's URDF with spheres in place of its collision shapes; everything else stays.
 
