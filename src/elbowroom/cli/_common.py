@@ -1,31 +1,28 @@
-"""What the verbs share: the robot's arguments, JSON output, progress bars."""
+"""What the verbs share: the robot's arguments, files of any format, output and progress."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from .._files import make_folder as make_folder
-from .._files import plain, write_bytes
+from .._files import write_bytes
 from ..errors import FormatError, InputError
+from ._output import aside as aside
+from ._output import console as console
+from ._output import print_json as print_json
+from ._output import table as table
+from ._progress import progress_bar as progress_bar
+from ._progress import waiting as waiting
 
 if TYPE_CHECKING:
-    from .._parallel import Progress
     from ..mesh import TriangleMesh
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
-
-
-PIPE_WIDTH = 160
-"""Columns of a table that goes to a file or pipe, where nothing limits them."""
 
 
 @dataclass(frozen=True)
@@ -93,32 +90,6 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         raise InputError(f"{path}: there is no such mesh file")
     data = read_mesh(path, (scale, scale, scale), "mesh")
     return TriangleMesh(data.vertices, data.faces)
-
-
-def console() -> Any:
-    """A rich console for tables; as wide as they need when the output is not a terminal."""
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-
-
-def print_json(value: Any) -> None:
-    """Prints a value as JSON; arrays become lists, infinities null."""
-    print(json.dumps(plain(value), indent=2, allow_nan=False))
-
-
-@contextmanager
-def progress_bar(label: str, *, quiet: bool = False) -> Generator[Progress | None]:
-    """A progress bar on standard error; yields the callback to give to long work, or None when quiet."""
-    if quiet:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def write_text(path: Path, text: str) -> None:
