@@ -18,6 +18,8 @@ MAX_BYTES = 4 << 30
 """Of an array, or of a JSON document, which is held in memory as a whole."""
 NAMES = ("name", "names", "joint_names")
 """Keys whose list of texts names the entries of the other lists beside it."""
+NUMBERS = {str, float, int}
+"""Types of cells that may be numbers; true and false are none."""
 
 Unit = Literal["line", "row", "entry"]
 """What rows are counted by: lines of a text, rows of an array, entries of a JSON array."""
@@ -57,9 +59,13 @@ class Table:
             if isinstance(cells, np.ndarray):
                 values = cells[:, use].astype(np.float64)
             else:
-                self._check_rows(cells, lines)
+                if self.constant or set(map(len, cells)) != {self.width}:
+                    self._check_rows(cells, lines)
+                picked = [cell for row in cells for cell in map(row.__getitem__, use)]
                 try:
-                    values = np.array([[_number(row[k]) for k in use] for row in cells]).reshape(-1, len(use))
+                    if not set(map(type, picked)) <= NUMBERS:
+                        raise ValueError
+                    values = np.array([*map(float, picked)]).reshape(-1, len(use))
                 except (ValueError, OverflowError):
                     raise self._bad_cell(cells, lines, use) from None
             bad = np.argwhere(~np.isfinite(values))
@@ -87,9 +93,7 @@ class Table:
     ) -> FormatError:
         for row, line in zip(cells, lines, strict=True):
             for k in use:
-                try:
-                    _number(row[k])
-                except (ValueError, OverflowError):
+                if not _is_number(row[k]):
                     found = "is empty" if row[k] in ("", None) else f"is {short(row[k])}, not a number"
                     hint = " (a decimal comma?)" if isinstance(row[k], str) and row[k].count(",") == 1 else ""
                     return FormatError(f"{self.where(line)}: {self._column(k)} {found}{hint}")
@@ -99,8 +103,9 @@ class Table:
         return f"column {k + 1}" if self.columns is None else f"{self.columns[k]!r}"
 
 
-def _number(cell: Any) -> float:
-    """A cell as a number; ValueError for what is none, true and false included."""
-    if isinstance(cell, (str, float, int)) and not isinstance(cell, bool):
-        return float(cell)
-    raise ValueError
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return type(cell) in NUMBERS
