@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from .pairs import PairOptions as PairOptions
     from .pairs import PairReason as PairReason
     from .pairs import compute_pairs as compute_pairs
+    from .robot import Configurations as Configurations
     from .robot import Robot as Robot
     from .robot import as_robot as as_robot
     from .robot import catalogue as catalogue
     from .robot import load_robot as load_robot
+    from .robot import read_configurations as read_configurations
     from .spheres import FitOptions as FitOptions
     from .spheres import SphereModel as SphereModel
     from .spheres import fit_spheres as fit_spheres
@@ -50,10 +52,12 @@ _HOME = {
     "PairReason": "pairs",
     "compute_pairs": "pairs",
     "ExactCollision": "mesh",
+    "Configurations": "robot",
     "Robot": "robot",
     "as_robot": "robot",
     "catalogue": "robot",
     "load_robot": "robot",
+    "read_configurations": "robot",
     "FitOptions": "spheres",
     "SphereModel": "spheres",
     "fit_spheres": "spheres",
@@ -64,6 +68,7 @@ _HOME = {
 __all__ = [
     "Clash",
     "CollisionModel",
+    "Configurations",
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
@@ -86,6 +91,7 @@ __all__ = [
     "fit_spheres",
     "load_robot",
     "prove_coverage",
+    "read_configurations",
 ]
 
 

@@ -5,7 +5,17 @@ from ._attach import Attachment as Attachment
 from ._cover import covering as covering
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
+from ._segment import SegmentProofs as SegmentProofs
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 
-__all__ = ["Attachment", "Clash", "CollisionModel", "OutOfLimits", "SegmentProof", "Verdict", "covering"]
+__all__ = [
+    "Attachment",
+    "Clash",
+    "CollisionModel",
+    "OutOfLimits",
+    "SegmentProof",
+    "SegmentProofs",
+    "Verdict",
+    "covering",
+]

@@ -20,7 +20,7 @@ from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
-from ._segment import PackedChains, SegmentProof, pack_chains
+from ._segment import PackedChains, SegmentProofs, pack_chains
 
 THREAD_ROWS = 2048
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -128,9 +128,11 @@ class Engine:
         """Whether spheres alone show that all pairs are farther apart than the buffer."""
         return bool((self._sphere_bounds(row[None]) > self.buffer).all())
 
-    def segment(self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> SegmentProof:
-        """As `CollisionModel.segment_free`."""
-        return self._chains.prove(self._packed, begin, end, self.buffer)
+    def segments(
+        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
+    ) -> SegmentProofs:
+        """As `CollisionModel.segments_free`."""
+        return self._chains.prove(self._packed, begins, ends, self.buffer, self.threads)
 
     @cached_property
     def _chains(self) -> PackedChains:

@@ -17,6 +17,8 @@ from ._catalogue import catalogue as catalogue
 from ._catalogue import find_robot as find_robot
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
+from ._configurations import Configurations as Configurations
+from ._configurations import read_configurations as read_configurations
 from ._default import DefaultPose as DefaultPose
 from ._facts import description_changes as description_changes
 from ._facts import description_facts as description_facts
@@ -52,6 +54,7 @@ __all__ = [
     "CatalogueEntry",
     "Chain",
     "Chains",
+    "Configurations",
     "Coupling",
     "DefaultPose",
     "DisabledPair",
@@ -79,6 +82,7 @@ __all__ = [
     "named_poses",
     "pair_list",
     "primitive",
+    "read_configurations",
     "read_mesh",
     "srdf_for_robot",
     "sphere_mesh",
