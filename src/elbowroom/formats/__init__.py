@@ -23,6 +23,7 @@ from ._json import write_json as write_json
 from ._mjcf import read_mjcf as read_mjcf
 from ._mjcf import write_mjcf as write_mjcf
 from ._options import ExportOptions as ExportOptions
+from ._options import robot_facts as robot_facts
 from ._sniff import sniff
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
@@ -69,6 +70,7 @@ __all__ = [
     "read_srdf",
     "read_urdf",
     "read_xrdf",
+    "robot_facts",
     "write",
     "write_curobo",
     "write_json",
