@@ -84,7 +84,9 @@ def test_paddings_come_back_equal(tmp_path, decimals):
     spheres = {link: ([[0, 0, 0]], [0.3]) for link in links}
     model = SphereModel.from_links(links, spheres, self_padding=own, world_padding=world)
     lost = formats.write(tmp_path / "a.yml", spheres=model)
-    assert [text.split(" ", 4)[:4] for text in lost] == [["cuRobo", "does", "not", "load"]]  # no robot was given
+    assert [text.split(" ", 4)[:4] for text in lost] == [
+        ["cuRobo", "does", "not", "load"]
+    ]  # no robot was given
     back = formats.read(tmp_path / "a.yml").spheres
     assert back == model
 
