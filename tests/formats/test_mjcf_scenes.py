@@ -139,6 +139,28 @@ def test_the_robot_collides_by_its_spheres_and_with_what_it_met_before(tmp_path,
     assert {"sphere", "floor"} <= met
 
 
+def test_links_whose_bits_did_not_fit_meet_as_the_pairs_say(tmp_path, scene, spheres):
+    """The arm's own geoms never met each other; its checked pairs do, and what it met in the scene stays the same."""
+    formats.write(
+        tmp_path / "new.xml",
+        robot=scene,
+        spheres=spheres,
+        pairs={("base", "upper"): "", ("fore", "upper"): ""},
+    )
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "new.xml"))
+    data = mujoco.MjData(model)
+    data.joint("elbow").qpos = 2.5
+    data.joint("shoulder").qpos = 1.5
+    mujoco.mj_forward(model, data)
+    met = {
+        frozenset(model.body(model.geom_bodyid[int(g)]).name for g in (c.geom1, c.geom2))
+        for c in data.contact
+    }
+    assert frozenset(("base", "fore")) in met
+    sphere = model.geom("sphere:fore:0")
+    assert (int(sphere.contype[0]), int(sphere.conaffinity[0])) == (2 | 4, 1 | 4)
+
+
 def test_excludes_alone_need_no_spheres(tmp_path, scene):
     pairs = {("base", "upper"): "ADJACENT", ("base", "cup"): "NEVER_SAMPLED", ("cup", "fore"): ""}
     lost = formats.write(tmp_path / "new.xml", robot=scene, pairs=pairs)
@@ -153,16 +175,17 @@ def test_excludes_alone_need_no_spheres(tmp_path, scene):
 def test_checked_pairs_that_mujoco_drops_are_said_one_by_one(tmp_path):
     """The plate is welded to the upper arm, so for MuJoCo it carries the forearm."""
     plate = '<body name="plate" pos="0 0 0.1"><geom type="box" size="0.1 0.01 0.01"/></body><body name="fore"'
-    (tmp_path / "arm.xml").write_text(ARM.replace('<body name="fore"', plate))
+    text = ARM.replace('contype="2" conaffinity="1"', "")
+    (tmp_path / "arm.xml").write_text(text.replace('<body name="fore"', plate))
     arm = er.load_robot(tmp_path / "arm.xml")
     adjacent = adjacent_pairs(arm)
     assert ("fore", "plate") not in adjacent
     lost = formats.write(tmp_path / "a.xml", robot=arm, pairs=dict.fromkeys(adjacent, ""))
-    assert [text for text in lost if "these checked pairs are lost: fore and plate" in text]
+    assert [text for text in lost if text.endswith("no spheres to pair: fore and plate")]
     lost = formats.write(
         tmp_path / "b.xml", robot=arm, spheres=ball(arm, "fore", "plate"), pairs=dict.fromkeys(adjacent, "")
     )
-    assert not any("lost" in text for text in lost)
+    assert not any("no spheres to pair" in text for text in lost)
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "b.xml"))
     assert model.npair == 1
     assert {model.geom(int(g[0])).name for g in (model.pair_geom1, model.pair_geom2)} == {
@@ -230,7 +253,7 @@ def test_baxter_keeps_the_pairs_that_mujoco_filters(tmp_path, load):
     covering = er.fit_spheres(robot, er.FitOptions(method="centerline"))
     # Smaller than what covers, so that neighbours of neighbours are apart at rest, as with tight spheres.
     spheres = SphereModel(covering.link_names, covering.centers, covering.radii * 0.6, covering.link_idx)
-    ignored = {names: "" for names in robot.disabled_pairs}
+    ignored = dict.fromkeys(robot.disabled_pairs, "")
     adjacent = adjacent_pairs(robot, spheres.counts)
     checked = set(combinations(sorted(spheres.counts), 2)) - set(ignored) - adjacent
     lost = formats.write(

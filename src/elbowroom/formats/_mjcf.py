@@ -130,6 +130,8 @@ def write_mjcf(
         )
     explicit = _explicit_pairs(sheet.root)
     if spheres is not None:
+        if pairs is not None:
+            sheet = replace(sheet, scene=sheet.scene.letting_links_meet())
         model = for_robot(spheres, robot)
         lost += lost_spheres(spheres, KIND)
         lost += _write_spheres(sheet, model, path)
@@ -283,7 +285,7 @@ def _checked(pairs: Any, robot: Robot, links: Set[str], excluded: set[LinkPair])
     if isinstance(pairs, PairMatrix):
         every: Iterable[LinkPair] = pairs.checked
     else:
-        adjacent = adjacent_pairs(robot, links)
+        adjacent = adjacent_pairs(robot)
         every = (names for names in combinations(sorted(links), 2) if names not in adjacent)
     return [names for names in every if names not in excluded and links >= set(names)]
 
@@ -312,7 +314,8 @@ def _keep(sheet: _Sheet, checked: list[LinkPair]) -> list[str]:
         bare += [] if counts[a] and counts[b] else [(a, b)]
     kinds = {
         "MuJoCo welds these checked pairs together and never checks them": rigid,
-        "MuJoCo does not let a body collide with what carries it; without spheres these checked pairs are lost": bare,
+        "MuJoCo's parent filter or the bits of their geoms keep these checked pairs from colliding, and there are no"
+        " spheres to pair": bare,
     }
     return [
         f"{text}: {', '.join(f'{a} and {b}' for a, b in found)}" for text, found in kinds.items() if found

@@ -12,7 +12,8 @@ whatever the filter says.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,16 @@ class Scene:
     weld_parent: dict[str, int]
     """Number of the group that carries this group."""
     filters_parents: bool
+    free_bit: int
+    """A bit that no geom of the scene uses; 0 if there is none."""
+
+    def letting_links_meet(self) -> Scene:
+        """A scene in which the bits of the robot's spheres fit each other, though its own geoms' may not."""
+        if all(self._fit(a, b) for a, b in combinations(self.own, 2)):
+            return self
+        return replace(
+            self, bits={name: (a | self.free_bit, b | self.free_bit) for name, (a, b) in self.bits.items()}
+        )
 
     def dropped(self, pairs: Iterable[LinkPair]) -> list[LinkPair]:
         """Those of some pairs of bodies that MuJoCo never lets collide by itself, though they move to each other."""
@@ -70,6 +81,7 @@ def scene_of(model: Any) -> Scene:
     bits = np.zeros((model.nbody, 2), dtype=np.int64)
     for geom in range(model.ngeom):
         bits[model.geom_bodyid[geom]] |= [model.geom_contype[geom], model.geom_conaffinity[geom]]
+    used = int(np.bitwise_or.reduce(bits, axis=None))
     whole = np.bitwise_or.reduce(bits[own], axis=0) if own else np.zeros(2, dtype=np.int64)
     whole = whole if whole.any() else np.array(SPHERE_BITS)
     weld = np.asarray(model.body_weldid)
@@ -81,6 +93,7 @@ def scene_of(model: Any) -> Scene:
         dict(zip(names, weld.tolist(), strict=True)),
         dict(zip(names, carrier.tolist(), strict=True)),
         not model.opt.disableflags & int(flags),
+        next((1 << k for k in range(31) if not used & 1 << k), 0),
     )
 
 
