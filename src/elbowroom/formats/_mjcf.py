@@ -32,7 +32,6 @@ from ._contents import (
     for_robot,
     ignored_pairs,
     lost_of_pairs,
-    lost_poses,
     lost_spheres,
     pair,
     pairs_for_spheres,
@@ -114,7 +113,7 @@ def write_mjcf(
         return _write_fragment(path, pairs)
     if robot is None:
         raise InputError(f"{path}: MJCF needs the robot of the spheres")
-    sheet, lost = _new_sheet(robot) if own_file is None else _user_sheet(own_file, robot, path)
+    sheet, lost = _new_sheet(robot, pairs) if own_file is None else _user_sheet(own_file, robot, path)
     own, model = sheet.scene.own, None
     excluded: set[LinkPair] | None = None
     if pairs is not None or own_file is None:
@@ -153,17 +152,17 @@ def _own_file(robot: Robot | None) -> Any:
     return tree if tree.getroot().tag == "mujoco" else None
 
 
-def _new_sheet(robot: Robot) -> tuple[_Sheet, list[str]]:
+def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
     """A new document of a robot from elsewhere; everything in it is the robot's."""
     import mujoco
 
-    tree, lost = tree_of(robot)
+    cfg = getattr(pairs, "default_cfg", None)
+    tree, lost = tree_of(robot, robot.default_cfg if cfg is None else cfg)
     text = etree.tostring(tree).decode()
     scene = scene_of(mujoco.MjModel.from_xml_string(text))  # pyright: ignore[reportAttributeAccessIssue]
     links = robot.link_names
     scene = replace(scene, own=frozenset(links), bits=dict.fromkeys(links, SPHERE_BITS))
-    lost = ["masses are those of the spheres, not the robot's", *lost, *lost_poses(robot, KIND)]
-    return _Sheet(tree, scene, None), lost
+    return _Sheet(tree, scene, None), ["masses are those of the spheres, not the robot's", *lost]
 
 
 def _user_sheet(tree: Any, robot: Robot, path: Path) -> tuple[_Sheet, list[str]]:
