@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._xml import read_xml
+from ._mesh_files import package_folders
 from ._options import ExportOptions, RobotFacts, path_text, urdf_of
 from ._yaml import flow
 
@@ -56,7 +57,9 @@ def describe_robot(
             )
     elif options.urdf is not None or kinematics.get("urdf_path") is None:
         kinematics["urdf_path"] = path_text(urdf, path, options.paths)
-        kinematics["asset_root_path"] = path_text(_mesh_root(urdf, robot), path, options.paths)
+        # cuRobo takes off package:// and joins the rest to this folder.
+        packages = package_folders(read_xml(urdf, "URDF").getroot(), urdf, robot)
+        kinematics["asset_root_path"] = path_text([*packages, urdf.parent][0], path, options.paths)
         if options.paths == "relative":
             notes.append(
                 "cuRobo looks for relative paths in its own assets folder: give it urdf_path and asset_root_path when"
@@ -109,16 +112,3 @@ def _refused(robot: Robot, needed: set[str]) -> list[str]:
 
 def _source(robot: Robot) -> str:
     return robot.path.name if robot.path is not None else robot.source or "memory"
-
-
-def _mesh_root(urdf: Path, robot: Robot) -> Path:
-    """Folder that mesh addresses start from once `package://` is taken off, as cuRobo reads them."""
-    for mesh in read_xml(urdf, "URDF").getroot().iter("mesh"):
-        scheme, _, rest = mesh.get("filename", "").partition("package://")
-        if not scheme and rest:
-            files = [shape.source for shapes in robot.shapes.values() for shape in shapes]
-            found = [Path(file.removesuffix(f"/{rest}")) for file in files if file.endswith(f"/{rest}")]
-            folders = [*found, *(folder for folder in urdf.parents if (folder / rest).is_file())]
-            if folders:
-                return folders[0]
-    return urdf.parent
