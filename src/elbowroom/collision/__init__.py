@@ -2,6 +2,9 @@
 
 from .._clash import Clash as Clash
 from ._attach import Attachment as Attachment
+from ._audit import audit as audit
+from ._audit_report import Audit as Audit
+from ._audit_report import Moment as Moment
 from ._cover import covering as covering
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
@@ -11,11 +14,14 @@ from ._verdict import Verdict as Verdict
 
 __all__ = [
     "Attachment",
+    "Audit",
     "Clash",
     "CollisionModel",
+    "Moment",
     "OutOfLimits",
     "SegmentProof",
     "SegmentProofs",
     "Verdict",
+    "audit",
     "covering",
 ]
