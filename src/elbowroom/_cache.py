@@ -9,6 +9,7 @@ that cannot be written (read-only home, full disk) costs time, never the answer.
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -98,14 +99,21 @@ def read_arrays(path: Path) -> Arrays | None:
         return None
 
 
-def write_arrays(path: Path, arrays: Arrays) -> None:
-    """Writes arrays as npz under `path`, all or nothing; objects, which would need pickle, are our own mistake."""
+def npz_bytes(arrays: Arrays) -> bytes:
+    """Arrays as an npz file; objects, which would need pickle, are our own mistake."""
     assert all(array.dtype != object for array in arrays.values()), (
         "only arrays of numbers and text are cached"
     )
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # pyright: ignore[reportArgumentType]
+    return buffer.getvalue()
+
+
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    """Writes arrays as npz under `path`, all or nothing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
-            np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
+            file.write(npz_bytes(arrays))
     except OSError as error:
         logger.warning("cannot write cache file %s: %s", path, error)

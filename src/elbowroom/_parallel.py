@@ -10,8 +10,10 @@ the call in joblib's own context: `with joblib.parallel_config(backend="dask"): 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import signal
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,13 +64,27 @@ def _spread(function: Callable[[Item], Result], work: list[Item], workers: int |
 
     backend, jobs = joblib.parallel.get_active_backend()
     if workers is not None:
-        jobs = workers
+        jobs = min(workers, len(work))  # more would only idle
     elif jobs == 1:  # joblib's default when nothing is configured
         jobs = -1
     # Ray's backend hands out all results at once.
     streams = workers is not None or getattr(backend, "supports_return_generator", True)
     parallel: Any = joblib.Parallel(n_jobs=jobs, return_as="generator" if streams else "list")
-    return parallel(joblib.delayed(function)(item) for item in work)
+    with _interrupts_held():
+        return parallel(joblib.delayed(function)(item) for item in work)
+
+
+@contextmanager
+def _interrupts_held() -> Generator[None]:
+    """Processes started meanwhile never see an interrupt of the terminal: it is for this one to end them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def cores() -> int:
@@ -95,4 +111,8 @@ def over_rows(
     cuts = np.linspace(0, rows, 4 * threads + 1).astype(int)
     cuts[1:-1] -= cuts[1:-1] % align
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(piece, cuts[:-1].tolist(), cuts[1:].tolist()))
+        try:
+            return list(pool.map(piece, cuts[:-1].tolist(), cuts[1:].tolist()))
+        except BaseException:  # an interrupt need not wait for the parts that have not begun
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -10,11 +10,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import ApproximationWarning, ElbowroomError, unknown
+from ._interrupt import leave_on_signals
+from ._progress import library_progress, say
 
 VERBS = {
     "demo": "Run the bundled robot through everything and write a report with pictures",
@@ -26,48 +29,78 @@ VERBS = {
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres and ignored pairs between file formats",
     "doctor": "Say what is installed, what is missing and how to get it",
+    "completion": "Print a script that completes verbs and options in bash, zsh or fish",
 }
 """Verb -> one line of help; the module is `_VERB.py`."""
 
 EXIT_ERROR = 2
+"""Wrong use or bad input."""
+EXIT_FAULT = 3
+"""A fault of ours."""
 EXIT_INTERRUPTED = 130
+DEBUG = "ELBOWROOM_DEBUG"
+"""Environment variable that shows where a fault happened."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code."""
+    """Runs one command and returns its exit code.
+
+    Args:
+        argv: the arguments; None takes those of the process, which is then ended at once by an interrupt.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    verb = arguments[0] if arguments and arguments[0] in VERBS else ""
+    if argv is None:
+        leave_on_signals(verb)
+    from ._output import outlets  # after the signals, for it loads numpy
+
+    name = f"elbowroom {verb}".strip()
+    with outlets(), library_progress():
+        try:
+            code = _run(verb, arguments[1:]) if verb else _without_verb(arguments)
+            sys.stdout.flush()
+        except ElbowroomError as error:
+            say(f"{name}: {error}")
+        except KeyboardInterrupt:
+            say(f"{name}: interrupted")
+            return EXIT_INTERRUPTED
+        except MemoryError as error:
+            say(f"{name}: there is not enough memory for this ({error or 'out of memory'})")
+        except Exception as error:
+            return _fault(name, error)
+        else:
+            return code
+    return EXIT_ERROR
+
+
+def _without_verb(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_usage())
         return 0 if arguments else EXIT_ERROR
     if arguments[0] in ("-V", "--version"):
         print(f"elbowroom {__version__}")
         return 0
-    verb, rest = arguments[0], arguments[1:]
-    if verb not in VERBS:
-        print(f"elbowroom: {unknown('verb', verb, VERBS)}", file=sys.stderr)
-        return EXIT_ERROR
+    say(f"elbowroom: {unknown('verb', arguments[0], VERBS)}")
+    return EXIT_ERROR
+
+
+def _fault(name: str, error: Exception) -> int:
+    """One line for an error that nobody foresaw; the whole story only when asked for."""
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    text = " ".join(str(error).split()) or "no message"
+    hint = "" if os.environ.get(DEBUG) else f"; {DEBUG}=1 shows where"
+    say(f"{name}: this is a fault of elbowroom, please report it: {type(error).__name__}: {text:.300}{hint}")
+    return EXIT_FAULT
+
+
+def _run(verb: str, words: list[str]) -> int:
+    from ._options import parse
+
     warnings.showwarning = _show_warning
-    try:
-        return _run(verb, rest)
-    except ElbowroomError as error:
-        print(f"elbowroom {verb}: {error}", file=sys.stderr)
-        return EXIT_ERROR
-    except KeyboardInterrupt:
-        print(f"elbowroom {verb}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:  # the reader of our output, such as `head`, has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-
-
-def _run(verb: str, arguments: list[str]) -> int:
-    import tyro
-
     module = importlib.import_module(f"._{verb}", __name__)
     try:
-        options = tyro.cli(
-            module.Options, args=arguments, prog=f"elbowroom {verb}", description=module.__doc__
-        )
+        options = parse(module, words, f"elbowroom {verb}")
     except SystemExit as stop:  # tyro has printed help or what is wrong with the arguments
         return stop.code if isinstance(stop.code, int) else EXIT_ERROR
     return module.run(options)
@@ -82,7 +115,8 @@ def _usage() -> str:
             "",
             *lines,
             "",
-            "elbowroom VERB --help tells more; every verb has --json.",
+            "elbowroom VERB --help tells more, with examples; every verb has --json.",
+            "Exit codes: 0 yes or done, 1 the answer is no, 2 wrong use or bad input, 3 our own fault, 130 interrupted.",
         ]
     )
 

@@ -1,30 +1,29 @@
-"""What the verbs share: the robot's arguments, JSON output, progress bars."""
+"""What the verbs share: the robot's arguments, files of any format, output and progress."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from .._files import plain, write_bytes
+from .._files import check_place, write_bytes
+from .._files import make_folder as make_folder
+from .._kinds import CUROBO, MJCF, PNG, SRDF, URDF, XRDF
 from ..errors import FormatError, InputError
+from ._output import aside as aside
+from ._output import console as console
+from ._output import print_json as print_json
+from ._output import table as table
+from ._progress import progress_bar as progress_bar
+from ._progress import waiting as waiting
 
 if TYPE_CHECKING:
-    from .._parallel import Progress
     from ..mesh import TriangleMesh
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
-
-
-PIPE_WIDTH = 160
-"""Columns of a table that goes to a file or pipe, where nothing limits them."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,57 @@ class RobotOptions:
         """Loads the robot that the arguments name."""
         from ..robot import load_robot
 
-        return load_robot(
-            self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
-        )
+        with waiting(f"loading {self.robot}"):
+            return load_robot(
+                self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
+            )
+
+
+KIND_OF_FORMAT = {"srdf": SRDF, "urdf": URDF, "mjcf": MJCF, "curobo": CUROBO, "xrdf": XRDF}
+"""What a file of each format is; JSON may be several things."""
+
+
+def check_out(path: Path | None, format: str | None = None, *, as_json: str | None = None) -> str:
+    """The format in which a file will be written, asked before long work.
+
+    Args:
+        path: the file; None is no file.
+        format: its format, if the extension does not tell.
+        as_json: the kind of file that JSON will be.
+
+    Raises:
+        FormatError: the format is not known. InputError: the place cannot be written, or holds something else.
+    """
+    if path is None:
+        return ""
+    from ..formats import format_of
+
+    name = format_of(path, format)
+    check_place(path, KIND_OF_FORMAT.get(name, as_json))
+    return name
+
+
+def check_plot(path: Path | None, formats: tuple[str, ...] = (".png", ".svg", ".pdf")) -> None:
+    """Refuses a picture that cannot be written, before long work.
+
+    Raises:
+        InputError: another extension, or the place cannot be written, or holds something else.
+    """
+    if path is not None:
+        if path.suffix.lower() not in formats:
+            raise InputError(f"--plot {path}: expected a name ending in {' or '.join(formats)}")
+        check_place(path, PNG if path.suffix.lower() == ".png" else None)
+
+
+def check_not_description(path: Path | None, robot: Robot | None) -> None:
+    """Refuses to write over the description that the robot was just read from.
+
+    Raises:
+        InputError: the two are the same file.
+    """
+    own = None if robot is None else robot.path
+    if path is not None and own is not None and own.exists() and path.exists() and path.samefile(own):
+        raise InputError(f"cannot write {path}: it is the robot's own description; choose another name")
 
 
 def spheres_from_file(path: Path, robot: Robot) -> SphereModel:
@@ -94,50 +141,10 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
     return TriangleMesh(data.vertices, data.faces)
 
 
-def console() -> Any:
-    """A rich console for tables; as wide as they need when the output is not a terminal."""
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-
-
-def print_json(value: Any) -> None:
-    """Prints a value as JSON; arrays become lists, infinities null."""
-    print(json.dumps(plain(value), indent=2, allow_nan=False))
-
-
-@contextmanager
-def progress_bar(label: str, *, quiet: bool = False) -> Generator[Progress | None]:
-    """A progress bar on standard error; yields the callback to give to long work, or None when quiet."""
-    if quiet:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
 def write_text(path: Path, text: str) -> None:
-    """Writes a file all or nothing, making its folder.
+    """Writes a text as `write_bytes` does.
 
     Raises:
         InputError: the place cannot be written.
     """
-    make_folder(path.parent)
     write_bytes(path, text.encode())
-
-
-def make_folder(path: Path) -> Path:
-    """Makes a folder for output.
-
-    Raises:
-        InputError: it cannot be made.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {path}: {error}") from error
-    return path

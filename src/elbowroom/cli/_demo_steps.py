@@ -96,10 +96,10 @@ def self_collision(report: Report, robot: Robot, spheres: SphereModel) -> None:
     """One verdict: pairs with reasons, spheres that accept, meshes that decide, a proof between two poses."""
     from ..collision import CollisionModel
     from ..mesh import ExactCollision
-    from ..ui.draw import plot_pairs
+    from ..ui.draw import plot_pairs, save_figure
 
     model = CollisionModel(robot, spheres)
-    plot_pairs(model.pairs).savefig(report.folder / "pairs.png", dpi=90, bbox_inches="tight")
+    save_figure(plot_pairs(model.pairs), report.folder / "pairs.png", dpi=90, bbox_inches="tight")
     cfgs = robot.random_cfgs(2_000)
     free, by_spheres = model.free(cfgs), model.free(cfgs, by="spheres")
     differ = int((free != ExactCollision(robot, model.pairs).free(cfgs)).sum())

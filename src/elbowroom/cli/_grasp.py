@@ -131,7 +131,7 @@ def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
 
 def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> list[str]:
     from ..grasp import GraspPlanner, plan_approach
-    from ..ui.draw import has_display, plot_grasp, plot_sweep, render_grasp
+    from ..ui.draw import has_display, plot_grasp, plot_sweep, render_grasp, save_png
 
     written: list[str] = []
     if options.plot is not None:
@@ -151,14 +151,7 @@ def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
         write_text(options.export, texts[options.export.suffix.lower()]())
         written.append(str(options.export))
     if options.mujoco and not has_display():
-        from PIL import Image
-
-        pixels = render_grasp(grasp, height)
-        try:
-            options.mujoco_png.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(pixels).save(options.mujoco_png)
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot write {options.mujoco_png}: {error}") from error
+        save_png(options.mujoco_png, render_grasp(grasp, height))
         written.append(str(options.mujoco_png))
     return written
 
@@ -166,11 +159,7 @@ def _write(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
 def _save(figure: Any, path: Path, written: list[str]) -> None:
     from ..ui.draw import save_figure
 
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_figure(figure, path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {path}: {error}") from error
+    save_figure(figure, path)
     written.append(str(path))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._files import is_template as is_template
 from .._files import write_bytes as write_bytes
 from .._text import MAX_BITS
 from .._text import short as short

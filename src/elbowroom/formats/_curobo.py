@@ -26,6 +26,7 @@ from ._contents import (
     default_values,
     for_robot,
     ignored_pairs,
+    is_template,
     lost_of_pairs,
     lost_spheres,
     name_of,
@@ -99,7 +100,7 @@ def write_curobo(
         What the format cannot hold.
     """
     path = Path(path)
-    data = load_yaml(path)[0] if path.exists() else {"robot_cfg": {"kinematics": _skeleton(robot, pairs)}}
+    data = load_yaml(path)[0] if is_template(path) else {"robot_cfg": {"kinematics": _skeleton(robot, pairs)}}
     kinematics = _kinematics(data, path)
     ignored = ignored_pairs(pairs)
     lost = lost_of_pairs(pairs, ignored)

@@ -19,7 +19,7 @@ from ..pairs import TO_SRDF, PairMatrix, edit_elements, edit_pairs, matrix_from_
 from ..robot import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, is_template, lost_spheres, write_bytes
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -104,7 +104,7 @@ def write_srdf(
         What the format cannot hold.
     """
     path = Path(path)
-    if path.exists():
+    if is_template(path):
         tree = srdf_tree(path, FormatError)
     else:
         name = robot.name if robot else (spheres.robot_name if spheres else "") or "robot"

@@ -18,6 +18,7 @@ from ._contents import (
     default_values,
     for_robot,
     ignored_pairs,
+    is_template,
     lost_of_pairs,
     lost_spheres,
     short,
@@ -81,7 +82,7 @@ def write_xrdf(
         FormatError: there is a file already that is not an XRDF of a known version; it stays as it is.
     """
     path = Path(path)
-    data = _load(path)[0] if path.exists() else _skeleton(robot, pairs)
+    data = _load(path)[0] if is_template(path) else _skeleton(robot, pairs)
     world, own = _open(data, "collision", path), _open(data, "self_collision", path)
     ignored = ignored_pairs(pairs)
     if spheres is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._files import write_bytes
+from .._files import is_template, write_bytes
 from .._frozen import frozen
 from ..errors import ElbowroomError, FormatError, InputError
 from ..robot import DefaultPose, Robot
@@ -48,7 +48,7 @@ def read_pairs(path: Path, robot: Robot | None) -> PairMatrix:
 def write_pairs(path: Path, pairs: PairMatrix) -> tuple[str, ...]:
     """See `PairMatrix.write`."""
     if path.suffix.lower() == ".srdf":
-        return write_pairs_srdf(path, pairs, path if path.exists() else None)
+        return write_pairs_srdf(path, pairs, path if is_template(path) else None)
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: a pair matrix is written as .json or .srdf; formats.write knows others")
     write_bytes(path, json.dumps(pairs_to_json(pairs), indent=1, allow_nan=False).encode() + b"\n")

@@ -7,6 +7,7 @@ Counts after each round can be kept in a file, from which an interrupted run goe
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,14 +15,19 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .. import _cache
+from .._files import check_place, is_template, write_bytes
 from .._parallel import Progress, parallel_map
 from ..distance import PackedModel, bad_row
 from ..errors import InputError
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 8192
 """Samples per chunk: a power of two, as Sobol points like it; some milliseconds of work."""
 ROUND = 64
 """Chunks between checkpoints."""
+CHECKPOINT = "arrays (counts, done, key)"
+"""Kind of a checkpoint's file."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,7 @@ def count_meetings(
     n_chunks = -(-samples // CHUNK)
     done = 0
     if checkpoint is not None:
+        check_place(checkpoint, CHECKPOINT)
         done, total = _resume(checkpoint, key, total)
     while done < n_chunks:
         stop = min(done + ROUND, n_chunks)
@@ -123,14 +130,22 @@ def count_meetings(
         done = stop
         if checkpoint is not None:
             stored = {"key": np.array(key), "done": np.array(done), "counts": total}
-            _cache.write_arrays(checkpoint, stored)
+            _keep(checkpoint, stored)
         if progress is not None:
             progress(min(done * CHUNK, samples), samples)
     return total
 
 
+def _keep(path: Path, stored: _cache.Arrays) -> None:
+    """Writes a checkpoint; a disk that has filled up meanwhile does not end the run."""
+    try:
+        write_bytes(path, _cache.npz_bytes(stored))
+    except InputError as error:
+        logger.warning("the checkpoint is not kept: %s", error)
+
+
 def _resume(path: Path, key: str, zero: np.ndarray) -> tuple[int, np.ndarray]:
-    found = _cache.read_arrays(path)
+    found = _cache.read_arrays(path) if is_template(path) else None
     if found is None:
         return 0, zero
     if (

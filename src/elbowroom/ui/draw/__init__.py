@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from ._camera import Camera as Camera
     from ._grasp import plot_grasp as plot_grasp
     from ._grasp import plot_sweep as plot_sweep
-    from ._grasp import save_figure as save_figure
     from ._hand import HandPiece as HandPiece
     from ._hand import hand_bones as hand_bones
     from ._hand import hand_pieces as hand_pieces
@@ -20,17 +19,18 @@ if TYPE_CHECKING:
     from ._pairs import plot_pairs as plot_pairs
     from ._picture import Picture as Picture
     from ._picture import robot_picture as robot_picture
-    from ._picture import save_png as save_png
+    from ._save import save_figure as save_figure
+    from ._save import save_png as save_png
 
 _HOME = {
     "Camera": "_camera",
     "Picture": "_picture",
     "robot_picture": "_picture",
-    "save_png": "_picture",
+    "save_png": "_save",
     "plot_pairs": "_pairs",
     "plot_grasp": "_grasp",
     "plot_sweep": "_grasp",
-    "save_figure": "_grasp",
+    "save_figure": "_save",
     "HandPiece": "_hand",
     "hand_pieces": "_hand",
     "hand_bones": "_hand",

@@ -253,11 +253,3 @@ def _draw_sweep(axes: Sequence[Axes], planner: GraspPlanner, sweep: Sweep, *, fi
             ax.set_ylabel(text)
     for ax in axes:
         ax.grid(alpha=0.3)
-
-
-def save_figure(figure: Figure, path: Any, dpi: int = 110) -> None:
-    """Writes a Figure without a display."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    FigureCanvasAgg(figure)
-    figure.savefig(path, dpi=dpi)

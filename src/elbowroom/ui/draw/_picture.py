@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,19 +114,3 @@ def robot_picture(
         for x, y, z, radius in (spheres or {}).get(name, ()):
             picture.add_sphere(R @ np.array([x, y, z]) + t, radius)
     return picture
-
-
-def save_png(path: Path, image: Float[np.ndarray, "height width 3"]) -> None:
-    """Writes a picture as PNG.
-
-    Raises:
-        InputError: the name does not end in .png, or the place cannot be written.
-    """
-    from matplotlib.image import imsave
-
-    if path.suffix.lower() != ".png":
-        raise InputError(f"cannot write {path}: pictures are PNG, expected a name ending in .png")
-    try:
-        imsave(path, np.clip(image, 0.0, 1.0), format="png")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error}") from error
