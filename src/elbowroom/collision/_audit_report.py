@@ -139,17 +139,18 @@ class Audit(Frozen):
         return "\n".join(lines) + "\n"
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(self.lines())
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self, listed: int = LISTED) -> Iterator[str]:
+        """The audit in words; `listed` stretches and segments are named at most."""
         n, bad = len(self), int((~self.rows_free).sum())
         span = "" if self.times is None else f" over {self.times[-1] - self.times[0]:.3f} s"
         answer = "free" if self.free else "not free" if bad or self.count("blocked") else "not proved free"
         yield f"{self.robot_name}, {n} rows{span}: {answer}"
         if self.first is not None and self.worst is not None:
             runs = self.stretches
-            named = ", ".join(f"{a + 1}" if a == b else f"{a + 1}-{b + 1}" for a, b in runs[:LISTED])
-            more = f" and {len(runs) - LISTED} more" if len(runs) > LISTED else ""
+            named = ", ".join(f"{a + 1}" if a == b else f"{a + 1}-{b + 1}" for a, b in runs[:listed])
+            more = f" and {len(runs) - listed} more" if len(runs) > listed else ""
             yield f"  rows: {n - bad} free, {bad} in contact (rows {named}{more})"
             yield f"  first contact: {self.first}"
             yield f"  worst contact: {self.worst}"
@@ -159,10 +160,10 @@ class Audit(Frozen):
             yield "  rows: all free; no pair is checked"
         if n > 1:
             yield f"  between the rows: {self._between_text()}"
-        for k in self.unproved[:LISTED].tolist():
+        for k in self.unproved[:listed].tolist():
             yield f"    {self.segment_text(k)}"
-        if len(self.unproved) > LISTED:
-            yield f"    ... and {len(self.unproved) - LISTED} more"
+        if len(self.unproved) > listed:
+            yield f"    ... and {len(self.unproved) - listed} more"
         for k, name in enumerate(self.joint_names):
             rows = np.flatnonzero(self.outside[:, k])
             if len(rows):
