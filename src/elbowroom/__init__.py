@@ -12,10 +12,12 @@ from ._version import __version__ as __version__
 from .errors import ElbowroomError as ElbowroomError
 
 if TYPE_CHECKING:
+    from .collision import Audit as Audit
     from .collision import Clash as Clash
     from .collision import CollisionModel as CollisionModel
     from .collision import SegmentProof as SegmentProof
     from .collision import Verdict as Verdict
+    from .collision import audit as audit
     from .distance import MultiSphereCollision as MultiSphereCollision
     from .distance import SelfCollisionChecker as SelfCollisionChecker
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
     from .spheres import prove_coverage as prove_coverage
 
 _HOME = {
+    "Audit": "collision",
     "Clash": "collision",
     "CollisionModel": "collision",
     "SegmentProof": "collision",
     "Verdict": "collision",
+    "audit": "collision",
     "MultiSphereCollision": "distance",
     "SelfCollisionChecker": "distance",
     "auto_ignore_zero_pose_collisions": "distance",
@@ -66,6 +70,7 @@ _HOME = {
 """Public name -> folder that defines it."""
 
 __all__ = [
+    "Audit",
     "Clash",
     "CollisionModel",
     "Configurations",
@@ -83,6 +88,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "as_robot",
+    "audit",
     "auto_ignore_zero_pose_collisions",
     "build_multi_sphere_collision",
     "catalogue",

@@ -64,7 +64,7 @@ def _spread(function: Callable[[Item], Result], work: list[Item], workers: int |
 
     backend, jobs = joblib.parallel.get_active_backend()
     if workers is not None:
-        jobs = workers
+        jobs = min(workers, len(work))  # more would only idle
     elif jobs == 1:  # joblib's default when nothing is configured
         jobs = -1
     # Ray's backend hands out all results at once.

@@ -1,4 +1,4 @@
-"""Text of values found in files and arguments, for messages: short, and made in bounded time."""
+"""Text of values: short and in bounded time for messages, numbers as people read them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,29 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 MAX_TEXT = 80
 """Characters of a value shown in a message."""
 MAX_BITS = 128
 """Integers longer than this are described, not shown: Python refuses to print very long ones."""
+
+
+NOTHING = 1e-9
+"""Below it a number is rounding, whatever its unit: a nanometre, a nanoradian."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as people read it: so many significant digits, no exponent, no minus before zero.
+
+    >>> number(-1.7e-17), number(0.12345678), number(-2.0), number(float("inf"))
+    ('0', '0.1235', '-2', 'inf')
+    """
+    if abs(value) < NOTHING:
+        return "0"
+    if not np.isfinite(value):
+        return str(float(value))
+    return np.format_float_positional(value, precision=digits, unique=False, fractional=False, trim="-")
 
 
 class _Short(reprlib.Repr):

@@ -30,6 +30,7 @@ VERBS = {
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres and ignored pairs between file formats",
     "doctor": "Say what is installed, what is missing and how to get it",
+    "completion": "Print a script that completes verbs and options in bash, zsh or fish",
 }
 """Verb -> one line of help; the module is `_VERB.py`."""
 
@@ -94,16 +95,13 @@ def _fault(name: str, error: Exception) -> int:
     return EXIT_FAULT
 
 
-def _run(verb: str, arguments: list[str]) -> int:
-    import tyro
+def _run(verb: str, words: list[str]) -> int:
+    from ._options import parse
 
     warnings.showwarning = _show_warning
-
     module = importlib.import_module(f"._{verb}", __name__)
     try:
-        options = tyro.cli(
-            module.Options, args=arguments, prog=f"elbowroom {verb}", description=module.__doc__
-        )
+        options = parse(module, words, f"elbowroom {verb}")
     except SystemExit as stop:  # tyro has printed help or what is wrong with the arguments
         return stop.code if isinstance(stop.code, int) else EXIT_ERROR
     return module.run(options)
@@ -118,7 +116,8 @@ def _usage() -> str:
             "",
             *lines,
             "",
-            "elbowroom VERB --help tells more; every verb has --json.",
+            "elbowroom VERB --help tells more, with examples; every verb has --json.",
+            "Exit codes: 0 yes or done, 1 the answer is no, 2 wrong use or bad input, 3 our own fault, 130 interrupted.",
         ]
     )
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from .._files import check_place, write_bytes
 from .._files import make_folder as make_folder
-from .._files import write_bytes
+from .._kinds import CUROBO, MJCF, PNG, SRDF, URDF, XRDF
 from ..errors import FormatError, InputError
 from ._output import aside as aside
 from ._output import console as console
@@ -44,9 +45,57 @@ class RobotOptions:
         """Loads the robot that the arguments name."""
         from ..robot import load_robot
 
-        return load_robot(
-            self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
-        )
+        with waiting(f"loading {self.robot}"):
+            return load_robot(
+                self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
+            )
+
+
+KIND_OF_FORMAT = {"srdf": SRDF, "urdf": URDF, "mjcf": MJCF, "curobo": CUROBO, "xrdf": XRDF}
+"""What a file of each format is; JSON may be several things."""
+
+
+def check_out(path: Path | None, format: str | None = None, *, as_json: str | None = None) -> str:
+    """The format in which a file will be written, asked before long work.
+
+    Args:
+        path: the file; None is no file.
+        format: its format, if the extension does not tell.
+        as_json: the kind of file that JSON will be.
+
+    Raises:
+        FormatError: the format is not known. InputError: the place cannot be written, or holds something else.
+    """
+    if path is None:
+        return ""
+    from ..formats import format_of
+
+    name = format_of(path, format)
+    check_place(path, KIND_OF_FORMAT.get(name, as_json))
+    return name
+
+
+def check_plot(path: Path | None, formats: tuple[str, ...] = (".png", ".svg", ".pdf")) -> None:
+    """Refuses a picture that cannot be written, before long work.
+
+    Raises:
+        InputError: another extension, or the place cannot be written, or holds something else.
+    """
+    if path is not None:
+        if path.suffix.lower() not in formats:
+            raise InputError(f"--plot {path}: expected a name ending in {' or '.join(formats)}")
+        check_place(path, PNG if path.suffix.lower() == ".png" else None)
+
+
+def check_not_description(path: Path | None, robot: Robot | None) -> None:
+    """Refuses to write over the description that the robot was just read from.
+
+    Raises:
+        InputError: the two are the same file.
+    """
+    own = None if robot is None else robot.path
+    if path is not None and own is not None and own.exists() and path.exists() and path.samefile(own):
+        raise InputError(f"cannot write {path}: it is the robot's own description; choose another name")
 
 
 def spheres_from_file(path: Path, robot: Robot) -> SphereModel:

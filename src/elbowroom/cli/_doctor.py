@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from .._cache import cache_dir
-from ._common import console, print_json
+from ._common import console, print_json, table
 
 REQUIRED = (
     "numpy", "scipy", "jax", "jaxlie", "jax_dataclasses", "jaxtyping", "numba", "mujoco", "yourdfpy", "trimesh",
@@ -26,6 +26,8 @@ OPTIONAL = {
     "coal": ("test", "oracle of the collision tests"),
     "pin": ("test", "oracle of the kinematics tests"),
 }
+
+EXAMPLES = {"elbowroom doctor --json": "what is installed, for a bug report"}
 
 
 @dataclass(frozen=True)
@@ -77,22 +79,26 @@ def _writable(folder: Any) -> bool:
 
 
 def _print(report: dict[str, Any]) -> None:
-    from rich.table import Table
-
     out = console()
-    out.print(
-        f"[bold]elbowroom {report['elbowroom']}[/bold], Python {report['python']}, "
-        f"{report['platform']}, {report['cores']} cores"
+
+    def line(text: str, style: str = "") -> None:
+        out.print(text, markup=False, style=style)
+
+    line(
+        f"elbowroom {report['elbowroom']}, Python {report['python']}, {report['platform']}, {report['cores']} cores",
+        "bold",
     )
     state = "writable" if report["cache_writable"] else "NOT writable: results are computed anew every time"
-    out.print(f"cache: {report['cache']} ({state})")
-    table = Table("package", "version", "needed for", "if missing", box=None, header_style="bold")
-    for name in REQUIRED:
-        table.add_row(
-            name, report["versions"][name] or "[red]missing[/red]", "everything", "pip install elbowroom"
-        )
-    for name, (extra, purpose) in OPTIONAL.items():
-        table.add_row(name, report["versions"][name] or "-", purpose, f"pip install 'elbowroom\\[{extra}]'")
-    out.print(table)
+    line(f"cache: {report['cache']} ({state})")
+    versions = report["versions"]
+    rows = [(name, versions[name] or "missing", "everything", "pip install elbowroom") for name in REQUIRED]
+    rows += [
+        (name, versions[name] or "-", purpose, f"pip install 'elbowroom[{extra}]'")
+        for name, (extra, purpose) in OPTIONAL.items()
+    ]
+    out.print(table(("package", "version", "needed for", "if missing"), rows))
     missing = report["missing_required"]
-    out.print(f"[red]missing: {', '.join(missing)}[/red]" if missing else "everything required is here")
+    line(
+        f"missing: {', '.join(missing)}" if missing else "everything required is here",
+        "red" if missing else "",
+    )

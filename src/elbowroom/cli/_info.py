@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from .._text import number
 from ..errors import ApproximationWarning
-from ._common import RobotOptions, console, print_json
+from ._common import RobotOptions, console, print_json, table
+from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -21,6 +23,15 @@ class Options(RobotOptions):
 
     robot: Annotated[str, tyro.conf.Positional] = ""
     """Name or path of the robot; none lists what can be loaded."""
+
+
+EXAMPLES = {
+    "elbowroom info": "the robots that can be loaded here",
+    "elbowroom info teaarm": "links, joints, limits, geometry and named poses of one",
+}
+NO_EFFECT = (
+    NoEffect(("srdf", "package_dirs", "use_visual"), lambda options: not options.robot, "no robot is named"),
+)
 
 
 def run(options: Options) -> int:
@@ -82,7 +93,9 @@ def describe(robot: Robot) -> dict[str, Any]:
         "joints": joints,
         "triangles": sum(link["triangles"] for link in links),
         "named_cfgs": {name: cfg.tolist() for name, cfg in robot.named_cfgs.items()},
-        "disabled_pairs": len(robot.disabled_pairs),
+        "disabled_pairs": [
+            {"link_a": a, "link_b": b, "reason": reason} for (a, b), reason in robot.disabled_pairs.items()
+        ],
         "notes": [{"kind": note.kind, "where": note.where, "text": note.text} for note in robot.notes],
     }
 
@@ -108,50 +121,51 @@ def _print_catalogue(as_json: bool) -> None:
         names = [entry.name for entry in entries if entry.origin == origin]
         if names:
             out.print(f"\n[bold]{text}[/bold] ({len(names)})")
-            out.print(Columns(names, padding=(0, 3)))
+            out.print(Columns(names, padding=(0, 3)) if out.is_terminal else "\n".join(names), markup=False)
         else:
             out.print(f"\n[bold]{origin}[/bold]: not installed; pip install 'elbowroom\\[robots]'")
     out.print("\nA path to a .urdf or MJCF .xml file works too. elbowroom info NAME tells more of one.")
 
 
 def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
     out = console()
-    out.print(
-        f"[bold]{escape(robot.name)}[/bold]: {len(robot.link_names)} links, {robot.dof} actuated joints, "
-        f"{facts['triangles']} collision triangles, root {escape(robot.tree.root)}"
+
+    def line(text: str, style: str = "") -> None:
+        out.print(text, markup=False, style=style)
+
+    line(
+        f"{robot.name}: {len(robot.link_names)} links, {robot.dof} actuated joints, {facts['triangles']} collision "
+        f"triangles, root {robot.tree.root}",
+        "bold",
     )
-    table = Table(
-        "link", "parent", "shapes", "triangles", "closed", "extent (m)", box=None, header_style="bold"
-    )
+    rows: list[tuple[str, ...]] = []
     for link in facts["links"]:
         kinds = dict.fromkeys(link["shapes"])
         shapes = ", ".join(f"{link['shapes'].count(kind)} {kind}" for kind in kinds) or "-"
         extent = " x ".join(f"{value:.3f}" for value in link["extent"]) if link["extent"] else "-"
         closed = {True: "yes", False: "no", None: "-"}[link["closed"]]
-        row = (link["name"], link["parent"] or "-", shapes, str(link["triangles"] or "-"), closed, extent)
-        table.add_row(*map(escape, row))
-    out.print(table)
-    table = Table(
-        "\njoint", "\ntype", "\nlower", "\nupper", "\nvelocity", "\nfollows", box=None, header_style="bold"
-    )
+        rows.append(
+            (link["name"], link["parent"] or "-", shapes, str(link["triangles"] or "-"), closed, extent)
+        )
+    out.print(table(("link", "parent", "shapes", "triangles", "closed", "extent (m)"), rows))
+    rows = []
     for joint in robot.tree.joints:
         if joint.type == "fixed":
             continue
-        limits = (f"{value:.4g}" for value in (joint.lower, joint.upper, joint.velocity))
-        follows = f"{joint.coupling.driver} {list(joint.coupling.polycoef)}" if joint.coupling else "-"
-        table.add_row(escape(joint.name), joint.type, *limits, escape(follows))
-    out.print(table)
+        limits = (number(value) for value in (joint.lower, joint.upper, joint.velocity))
+        law = joint.coupling
+        follows = f"{law.driver} [{', '.join(map(number, law.polycoef))}]" if law else "-"
+        rows.append((joint.name, joint.type, *limits, follows))
+    line("")
+    out.print(table(("joint", "type", "lower", "upper", "velocity", "follows"), rows))
     if robot.named_cfgs:
-        out.print(f"\n[bold]named configurations[/bold]: {escape(', '.join(robot.named_cfgs))}")
+        line(f"\nnamed configurations: {', '.join(robot.named_cfgs)}")
     if robot.notes:
-        out.print("\n[bold]not represented exactly[/bold]")
+        line("\nnot represented exactly", "bold")
         for note in robot.notes:
             if note.warns:
-                out.print(f"  {escape(str(note))}")
+                line(f"  {note}")
         meshed = [note.where for note in robot.notes if not note.warns]
         if meshed:
             text = f"curved primitives of {len(meshed)} links, enclosed by triangles at most 1 % of the radius outside"
-            out.print(f"  meshed: {text}: {escape(', '.join(meshed))}")
+            line(f"  meshed: {text}: {', '.join(meshed)}")

@@ -1,8 +1,8 @@
 """Interrupts that always work: exit code 130, whatever the process is in the middle of.
 
 Python raises KeyboardInterrupt between two of its own instructions. Inside a compiled kernel it comes late, and inside
-a compiler or a callback it surfaces as some other error, or not at all. So the signal raises nothing: a thread waits for
-it, removes files under way, ends the worker processes and leaves.
+a compiler or a callback it surfaces as some other error, or not at all. So the signal raises nothing: a thread waits
+for it, removes files under way, ends the worker processes and leaves.
 """
 
 from __future__ import annotations

@@ -5,24 +5,26 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .._files import is_stdout, plain
 from ..errors import InputError
 
 PIPE_WIDTH = 100_000
-"""Columns of what goes to a file or pipe, where nothing limits them: no line wraps, and tables are as wide as need be."""
+"""Columns of what goes to a file or pipe, where nothing limits them: no line wraps, tables are as wide as need be."""
 
 
 class Outlet(io.TextIOBase):
     """A text stream whose reader may go away, as `head` does: what is printed afterwards goes nowhere, quietly."""
 
     def __init__(self, stream: Any, name: str) -> None:
-        self.stream, self.name = stream, name
+        self.stream: Any = stream
+        self.name = name
         if isinstance(stream, io.TextIOWrapper):  # names that the encoding lacks are shown, not fatal
             stream.reconfigure(errors="backslashreplace")
 
@@ -94,9 +96,23 @@ def console(*, aside: bool = False) -> Any:
     """
     from rich.console import Console
 
-    stream = sys.stderr if aside else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
-    return Console(file=stream, width=width, soft_wrap=width is not None, highlight=False)
+    stream: Any = sys.stderr if aside else sys.stdout
+    if stream.isatty():
+        return Console(file=stream, highlight=False)
+    return Console(file=cast(Any, _Trimmed(stream)), width=PIPE_WIDTH, soft_wrap=True, highlight=False)
+
+
+class _Trimmed:
+    """A stream without the spaces with which tables fill their last column."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write(re.sub(r" +\n", "\n", text))
+
+    def flush(self) -> None:
+        self.stream.flush()
 
 
 def aside(*paths: Path | None) -> bool:

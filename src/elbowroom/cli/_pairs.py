@@ -3,94 +3,93 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-import tyro
-
-from ._common import RobotOptions, console, print_json, progress_bar, spheres_from_file
+from .._files import check_place, is_template
+from ..errors import InputError
+from ..pairs import CHECKPOINT, PairOptions, compute_pairs, write_pairs_srdf
+from . import _sphere_options
+from ._common import (
+    aside,
+    check_not_description,
+    check_out,
+    check_plot,
+    console,
+    print_json,
+    progress_bar,
+    table,
+    waiting,
+)
+from ._options import NoEffect, Shared
+from ._sphere_options import SphereOptions as SphereOptions
 
 if TYPE_CHECKING:
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
 
-
-@dataclass(frozen=True)
-class SphereOptions(RobotOptions):
-    """Arguments of every verb that needs the robot's spheres."""
-
-    spheres: Path | None = None
-    """File with the spheres, as `elbowroom spheres` writes it; fitted anew if not given."""
-    method: Literal["tight", "centerline"] = "tight"
-    """How spheres are fitted: tight in seconds to a minute, once, with few false alarms; centerline in a second."""
-    n_spheres: Annotated[int | None, tyro.conf.arg(aliases=("-n",))] = None
-    """Budget in all, for the tight method."""
-
-    def model(self, robot: Robot) -> SphereModel:
-        """The spheres that the arguments name."""
-        from ..spheres import FitOptions, fit_spheres
-
-        if self.spheres is not None:
-            return spheres_from_file(self.spheres, robot)
-        with progress_bar("spheres", quiet=self.json) as progress:
-            return fit_spheres(
-                robot, FitOptions(method=self.method, n_spheres=self.n_spheres), progress=progress
-            )
+EXAMPLES = {
+    "elbowroom pairs teaarm --method centerline --out teaarm_pairs.json": "decide all pairs, keep the evidence",
+    "elbowroom pairs teaarm --method centerline --out teaarm.srdf --plot teaarm.png": "for MoveIt, and a picture",
+    "elbowroom pairs teaarm --method centerline --diff": "compare with the pairs that the SRDF disables",
+}
 
 
 @dataclass(frozen=True)
 class Options(SphereOptions):
     """Arguments of `elbowroom pairs`."""
 
-    samples: int = 10_000
-    """Configurations to sample within the limits."""
-    seed: int = 0
-    """The same seed gives the same answer."""
-    buffer: float = 0.02
-    """Padding in metres when asking whether a pair never meets."""
-    pose: tuple[str, ...] = ("default",)
-    """Named poses at which links may touch: pairs whose meshes do are ignored; none with --pose."""
-    use_srdf: bool = True
-    """Ignore the pairs that the SRDF disables or the MJCF excludes, with their reasons."""
-    proof_boxes: int = 20_000
-    """Boxes of joint values that one proof may take; more prove more."""
+    settings: Annotated[
+        PairOptions,
+        Shared("samples", "seed", "buffer", "default_cfgs", "ignore", "check", "use_srdf", "proof_boxes"),
+    ] = field(default_factory=PairOptions)
+    """How they are decided."""
     all: bool = False
-    """List the pairs that are checked too."""
+    """List the pairs that are checked too; JSON always does."""
     diff: bool = False
     """Compare with the SRDF's own pairs, which are then not taken over."""
     out: Path | None = None
-    """File to write: .json holds everything; an existing .srdf is edited, its comments and other elements kept."""
+    """File to write: .json holds everything; .srdf, .yml (cuRobo), .xrdf and .xml (MJCF) what they can. An existing
+    file is edited, its comments and other elements kept."""
+    format: str | None = None
+    """Name of the format, if the extension of --out does not tell."""
     plot: Path | None = None
-    """PNG with the matrix in colours."""
+    """Picture of the matrix in colours, .png, .svg or .pdf."""
     checkpoint: Path | None = None
     """File from which an interrupted long run goes on."""
     workers: int | None = None
     """Processes; decided by the amount of work if not given. Does not change the answer."""
 
 
+NO_EFFECT = (
+    *_sphere_options.NO_EFFECT,
+    NoEffect(("use_srdf",), lambda options: options.diff, "--diff does not take over the pairs of the SRDF"),
+    NoEffect(("format",), lambda options: options.out is None, "it is the format of --out"),
+)
+MATRIX = "JSON of the format 'elbowroom pairs'"
+"""Kind of file that JSON of a matrix is."""
+
+
 def run(options: Options) -> int:
     """Computes the matrix, reports and writes it."""
-    from ..pairs import PairOptions, compute_pairs
-
+    if check_out(options.out, options.format, as_json=MATRIX) == "urdf":
+        raise InputError(f"--out {options.out}: a URDF holds no pairs; .json, .srdf, .yml, .xrdf and .xml do")
+    check_plot(options.plot)
+    if options.checkpoint is not None:
+        check_place(options.checkpoint, CHECKPOINT)
     robot = options.load()
+    check_not_description(options.out, robot)
     model = options.model(robot)
-    settings = PairOptions(
-        samples=options.samples,
-        seed=options.seed,
-        buffer=options.buffer,
-        default_cfgs=options.pose,
-        use_srdf=options.use_srdf and not options.diff,
-        proof_boxes=options.proof_boxes,
-    )
+    settings = replace(options.settings, use_srdf=options.settings.use_srdf and not options.diff)
     start = time.perf_counter()
-    with progress_bar("pairs", quiet=options.json) as progress:
+    with progress_bar(f"deciding the pairs of {robot.name}") as progress:
         pairs = compute_pairs(
             robot, model, settings, workers=options.workers, progress=progress, checkpoint=options.checkpoint
         )
     seconds = time.perf_counter() - start
-    notes = _write(pairs, options)
+    notes = _write(robot, model, pairs, options)
     changes = _changes(robot, pairs) if options.diff else None
     if options.json:
         print_json(_report(pairs, seconds, notes, changes))
@@ -99,19 +98,23 @@ def run(options: Options) -> int:
     return 0
 
 
-def _write(pairs: PairMatrix, options: Options) -> list[str]:
+def _write(robot: Robot, model: SphereModel, pairs: PairMatrix, options: Options) -> list[str]:
     notes: list[str] = []
     if options.out is not None:
-        from ..pairs import write_pairs_srdf
+        from .. import formats
 
-        if options.out.suffix.lower() == ".srdf" and not options.out.exists() and options.srdf is not None:
+        name = formats.format_of(options.out, options.format)
+        if name == "srdf" and not is_template(options.out) and options.srdf is not None:
             notes += write_pairs_srdf(options.out, pairs, options.srdf)
         else:
-            notes += pairs.write(options.out)
+            # cuRobo and XRDF name a robot's spheres and its pairs together; the others need the pairs alone.
+            spheres = model if name in ("curobo", "xrdf") else None
+            notes += formats.write(options.out, robot=robot, spheres=spheres, pairs=pairs, format=name)
     if options.plot is not None:
         from ..ui.draw import plot_pairs, save_figure
 
-        save_figure(plot_pairs(pairs), options.plot, dpi=200)
+        with waiting("drawing"):
+            save_figure(plot_pairs(pairs), options.plot, dpi=200)
     return notes
 
 
@@ -173,25 +176,29 @@ def _print(
     changes: list[dict[str, Any]] | None,
     options: Options,
 ) -> None:
-    from rich.markup import escape
-    from rich.table import Table
+    out = console(aside=aside(options.out, options.plot))
 
-    out = console()
-    out.print(f"[bold]{escape(str(pairs))}[/bold] ({seconds:.1f} s)")
-    table = Table("link", "link", "reason", "", box=None, header_style="bold")
-    for (a, b), found in pairs.entries.items():
-        if options.all or found.reason.name != "CHECKED":
-            table.add_row(escape(a), escape(b), str(found.reason), escape(found.text))
-    out.print(table)
-    out.print(escape(f"default pose: {pairs.default_pose}"))
+    def line(text: str, style: str = "") -> None:
+        out.print(text, markup=False, style=style)
+
+    line(f"{pairs} ({seconds:.1f} s)", "bold")
+    rows = [
+        (a, b, str(found.reason), found.text)
+        for (a, b), found in pairs.entries.items()
+        if options.all or found.reason.name != "CHECKED"
+    ]
+    out.print(table(("link", "link", "reason", ""), rows))
+    line(f"default pose: {pairs.default_pose}")
     for note in pairs.notes:
-        out.print(escape(f"note: {note}"))
+        line(f"note: {note}")
     if not options.all:
-        out.print(f"{len(pairs.checked)} pairs are checked; --all lists them")
+        line(f"{len(pairs.checked)} pairs are checked; --all lists them")
     if changes is not None:
-        out.print(f"\n[bold]{len(changes)} pairs differ from the SRDF[/bold]")
+        line(f"\n{len(changes)} pairs differ from the SRDF", "bold")
         for change in changes:
-            text = f"  {change['link_a']}, {change['link_b']}: SRDF {change['srdf']}; {change['found']}"
-            out.print(escape(text))
+            line(f"  {change['link_a']}, {change['link_b']}: SRDF {change['srdf']}; {change['found']}")
+    for path in (options.out, options.plot):
+        if path is not None:
+            line(f"wrote {path}")
     for note in notes:
-        out.print(f"not written: {escape(note)}")
+        line(f"  not in the file: {note}")

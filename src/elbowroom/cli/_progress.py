@@ -66,16 +66,17 @@ class _Lines:
     """Prints a line whenever another quarter is done, once the work has taken long enough."""
 
     def __init__(self, label: str) -> None:
-        self.label, self.start, self.shown, self.total = label, time.monotonic(), 0.0, 0
+        self.label, self.shown, self.total = label, 0.0, 0
+        self.start = self.last = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
         if total != self.total:  # work in several passes counts each from the start
             self.shown, self.total = 0.0, total
         share = done / max(total, 1)
-        seconds = time.monotonic() - self.start
-        if seconds > PATIENCE and share < 1.0 and share >= self.shown + STEP:
-            self.shown = share
-            say(f"{self.label}: {done} of {total} ({100 * share:.0f} %, {seconds:.0f} s)")
+        now = time.monotonic()
+        if now - self.last > PATIENCE and self.shown + STEP <= share < 1.0:
+            self.shown, self.last = share, now
+            say(f"{self.label}: {done} of {total} ({100 * share:.0f} %, {now - self.start:.0f} s)")
 
 
 class _Shown(logging.Handler):

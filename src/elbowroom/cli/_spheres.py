@@ -1,39 +1,45 @@
-"""Cover a robot's links with spheres, prove that they contain it, and write them to a file."""
+"""Cover a robot's links with spheres, prove that they contain it, and write them to a file.
+
+The exit code is 1 when the spheres are not proved to cover every link.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import tyro
 
-from ..errors import InputError
-from ._common import RobotOptions, console, print_json, progress_bar, spheres_from_file
+from .._kinds import SPHERES
+from ..spheres import FitOptions
+from ._common import aside, check_not_description, check_out, check_plot, console, print_json, waiting
+from ._options import NoEffect, Shared
+from ._sphere_options import FROM_FILE, SphereOptions
 
 if TYPE_CHECKING:
     from ..robot import Robot
     from ..spheres import CoverageProof, QualityReport, SphereModel
 
 EXIT_NOT_PROVED = 1
+EXAMPLES = {
+    "elbowroom spheres teaarm -n 120 --out teaarm.json": "fit 120 spheres, prove them, write them",
+    "elbowroom spheres teaarm --method centerline --plot teaarm.png": "a quick fit, and a picture of it",
+    "elbowroom spheres teaarm --spheres teaarm.json --occupancy": "examine the spheres of a file",
+}
 
 
 @dataclass(frozen=True)
-class Options(RobotOptions):
+class Options(SphereOptions):
     """Arguments of `elbowroom spheres`."""
 
-    method: Literal["tight", "centerline"] = "tight"
-    """tight: least volume for a budget; centerline: along the lines between joints, no search."""
-    n_spheres: Annotated[int | None, tyro.conf.arg(aliases=("-n",))] = None
-    """Budget in all, for the tight method; six per link with geometry if not given."""
-    margin: float = 0.0
-    """Added to every radius, metres."""
-    seed: int = 0
-    """The same seed gives the same spheres."""
     spheres: Path | None = None
-    """Examine the spheres of this file instead of fitting new ones."""
+    """Examine the spheres of this file, of any format, instead of fitting new ones."""
+    fit: Annotated[
+        FitOptions, Shared("method", "n_spheres", "per_link", "margin", "seed", "ratio_cap", "workers")
+    ] = field(default_factory=FitOptions)
+    """How they are fitted."""
     out: Path | None = None
     """File to write: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) or .xml (MJCF)."""
     format: str | None = None
@@ -42,29 +48,55 @@ class Options(RobotOptions):
     """PNG of mesh and spheres."""
     occupancy: bool = False
     """Sample surface and volume and print the share inside the spheres, per link."""
-    workers: int | None = None
-    """Processes; all cores if not given. Does not change the answer."""
+
+
+NO_EFFECT = (
+    NoEffect(
+        ("method", "n_spheres", "per_link", "margin", "ratio_cap", "workers"),
+        lambda options: options.spheres is not None,
+        FROM_FILE,
+    ),
+    NoEffect(
+        ("n_spheres", "ratio_cap", "workers"),
+        lambda options: options.fit.method == "centerline",
+        "the centerline method searches nothing and has no budget in all; --per-link sets its spheres",
+    ),
+    NoEffect(
+        ("seed",),
+        lambda options: (
+            not options.occupancy and (options.spheres is not None or options.fit.method == "centerline")
+        ),
+        "nothing is random without a tight fit or --occupancy",
+    ),
+    NoEffect(("format",), lambda options: options.out is None, "it is the format of --out"),
+)
 
 
 def run(options: Options) -> int:
     """Fits or reads spheres, proves coverage, reports; exit code 1 when coverage is not proved."""
     from ..spheres import prove_coverage, sphere_quality
 
-    _check_outputs(options)
+    check_out(options.out, options.format, as_json=SPHERES)
+    check_plot(options.plot, (".png",))
     robot = options.load()
+    check_not_description(options.out, robot)
     start = time.perf_counter()
-    model = _model(robot, options)
+    model = options.model(robot)
     seconds = time.perf_counter() - start
-    proof = prove_coverage(robot, model)
+    with waiting("proving that the spheres cover the links"):
+        proof = prove_coverage(robot, model)
     report: dict[str, Any] = {
         "robot": robot.name,
         "n_spheres": len(model),
         "seconds": seconds,
         "proved": proof.proved,
         "links": {name: asdict(link) for name, link in proof.links.items()},
+        "spheres": model.to_json()["spheres"],
     }
-    quality = sphere_quality(robot, model, seed=options.seed) if options.occupancy else None
-    if quality is not None:
+    quality = None
+    if options.occupancy:
+        with waiting("sampling surfaces and volumes"):
+            quality = sphere_quality(robot, model, seed=options.fit.seed)
         report["occupancy"] = {name: asdict(link) for name, link in quality.links.items()}
         report["volume_ratio"] = quality.volume_ratio
         report["volume_ratio_error"] = quality.volume_ratio_error
@@ -77,39 +109,6 @@ def run(options: Options) -> int:
     return 0 if proof.proved else EXIT_NOT_PROVED
 
 
-def _check_outputs(options: Options) -> None:
-    """Refuses files that cannot be written before the long work begins.
-
-    Raises:
-        FormatError: the format of --out is not known. InputError: a folder is missing, or --plot is not a PNG.
-    """
-    if options.out is not None:
-        from ..formats import format_of
-
-        format_of(options.out, options.format)
-    if options.plot is not None and options.plot.suffix.lower() != ".png":
-        raise InputError(f"--plot {options.plot}: pictures are PNG, expected a name ending in .png")
-    for path in (options.out, options.plot):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"cannot write {path}: there is no folder {path.parent}")
-
-
-def _model(robot: Robot, options: Options) -> SphereModel:
-    from ..spheres import FitOptions, fit_spheres
-
-    if options.spheres is not None:
-        return spheres_from_file(options.spheres, robot)
-    fit = FitOptions(
-        method=options.method,
-        n_spheres=options.n_spheres,
-        margin=options.margin,
-        seed=options.seed,
-        workers=options.workers,
-    )
-    with progress_bar(f"fitting spheres to {robot.name}", quiet=options.json) as progress:
-        return fit_spheres(robot, fit, progress=progress)
-
-
 def _write(robot: Robot, model: SphereModel, options: Options) -> list[str]:
     notes: list[str] = []
     if options.out is not None:
@@ -117,7 +116,8 @@ def _write(robot: Robot, model: SphereModel, options: Options) -> list[str]:
 
         notes += formats.write(options.out, robot=robot, spheres=model, format=options.format)
     if options.plot is not None:
-        plot(robot, model, options.plot)
+        with waiting("drawing"):
+            plot(robot, model, options.plot)
     return notes
 
 
@@ -135,15 +135,19 @@ def plot(robot: Robot, model: SphereModel, path: Path) -> None:
 def _print(
     proof: CoverageProof, quality: QualityReport | None, seconds: float, notes: list[str], options: Options
 ) -> None:
-    out = console()
-    out.print(str(proof), highlight=False, markup=False)
+    out = console(aside=aside(options.out, options.plot))
+
+    def line(text: str) -> None:
+        out.print(text, markup=False)
+
+    line(str(proof))
     if quality is not None:
-        out.print(f"\n{quality}", highlight=False, markup=False)
+        line(f"\n{quality}")
     total = sum(link.n_spheres for link in proof.links.values())
     verdict = "proved to cover every link" if proof.proved else f"NOT covering: {', '.join(proof.uncovered)}"
-    out.print(f"\n{total} spheres in {seconds:.1f} s, {verdict}", highlight=False, markup=False)
+    line(f"\n{total} spheres in {seconds:.1f} s, {verdict}")
     for path in (options.out, options.plot):
         if path is not None:
-            out.print(f"wrote {path}", highlight=False, markup=False)
+            line(f"wrote {path}")
     for note in notes:
-        out.print(f"  not in the file: {note}", highlight=False, markup=False)
+        line(f"  not in the file: {note}")

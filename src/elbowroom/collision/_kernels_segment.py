@@ -33,6 +33,8 @@ MAX_VALUE = 1e5
 """Joint values (rad, m) beyond which rounding is no longer covered by the slack of a bound."""
 DEPTH = 64
 """Halvings at most: pieces below 1e-19 of the segment mean nothing."""
+ENOUGH = 0.01
+"""Metres of proved clearance beyond which meshes are not measured any closer."""
 MESH_DEPTH = 12
 """Halvings after which meshes are asked even where spheres are a little apart."""
 PAIR_A, PAIR_B, FIRST_JOINT, N_JOINTS, N_A, SIDE, MESHES, CHAIN_WIDTH = range(8)
@@ -89,7 +91,7 @@ def _rates(begin, end, drivers, poly, rate):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def segment_scratch(dof, chains, links, nodes):
-    """What proofs work with: configuration and poses, balls in place, joints' shares, pieces, and the meshes' scratch."""
+    """What proofs work with: configuration and poses, balls in place, shares of joints, pieces, scratch of meshes."""
     joints, balls, most_nodes = 1, 1, 1
     for k in range(len(chains)):
         joints = max(joints, chains[k, N_JOINTS])
@@ -100,13 +102,22 @@ def segment_scratch(dof, chains, links, nodes):
     places = np.empty(dof), np.empty((joints, 3, 4)), np.empty((2, 3, 4))
     placed_balls = np.empty((2, balls, 3)), np.empty((2, balls))
     shares = np.empty(joints), np.empty(joints), np.empty(joints), np.empty(joints, np.int64)
-    search = np.empty(STACK), np.empty((2, 3)), np.zeros(3), np.empty((most_nodes, 2)), np.full(2, -1, np.int64)
+    search = (
+        np.empty(STACK),
+        np.empty((2, 3)),
+        np.zeros(3),
+        np.empty((most_nodes, 2)),
+        np.full(2, -1, np.int64),
+    )
     return places, placed_balls, shares, np.empty((DEPTH + 2, 2)), np.empty((2, ROW)), walk_scratch(), search
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mesh_gap(ends, placed, a, b, links, nodes, tris, scratch):
-    """Distance of the meshes of two links in the middle of a piece, a little less than true; negative when they touch."""
+def _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch):
+    """Distance of two links' meshes in the middle of a piece, a little less than true; negative when they touch.
+
+    Where they are farther apart than `far`, that is the answer: it takes much less time.
+    """
     _, _, _, _, rows, (stack, codes, corners, w, rel, inv), (bounds, p, aim, spans, hint) = scratch
     _mesh_row(ends[0], placed, a, rows[0])
     _mesh_row(ends[1], placed, b, rows[1])
@@ -116,7 +127,7 @@ def _mesh_gap(ends, placed, a, b, links, nodes, tris, scratch):
         return -1.0
     inverse_pose(rel, inv)
     gap = surface_distance(
-        nodes, tris, ra, nodes, tris, rb, rel, inv, stack, bounds, corners, p, aim, spans, hint
+        nodes, tris, ra, nodes, tris, rb, rel, inv, far * far, stack, bounds, corners, p, aim, spans, hint
     )
     return np.sqrt(gap) * (1.0 - SEARCH)
 
@@ -178,11 +189,13 @@ def prove_pair(
                 return BLOCKED, t, middle, by_spheres, by_meshes
         elif middle <= 0.0 or half < 0.5**MESH_DEPTH:
             by_meshes += 1
-            gap = _mesh_gap(ends, placed, a, b, links, nodes, tris, scratch) - buffer
+            move = _farthest(balls_a, groups_a, at[0], kind, pose, chord, order, 0, side, 1, parts)
+            move += _farthest(balls_b, groups_b, at[1], kind, pose, chord, order, m - 1, side - 1, -1, parts)
+            far = buffer + move + ENOUGH
+            gap = _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch) - buffer
             if gap <= 0.0:
                 return BLOCKED, t, gap, by_spheres, by_meshes
-            gap -= _farthest(balls_a, groups_a, at[0], kind, pose, chord, order, 0, side, 1, parts)
-            gap -= _farthest(balls_b, groups_b, at[1], kind, pose, chord, order, m - 1, side - 1, -1, parts)
+            gap -= move
             if gap > SLACK:
                 low = min(low, gap)
                 continue

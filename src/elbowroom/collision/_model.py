@@ -169,7 +169,7 @@ class CollisionModel:
         """
         rows, single = self.robot.cfg_rows(cfgs)
         rows = self.robot.as_cfgs(rows)
-        out, touching = self._engine.gaps(rows, exact=exact)
+        out, _, touching = self._engine.gaps(rows, exact=exact)
         if exact:
             for k in np.flatnonzero(touching.any(axis=1)):
                 depths = [clash.distance for clash in self._checked.contacts(rows[k])]

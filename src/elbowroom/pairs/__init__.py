@@ -21,6 +21,7 @@ from ._made_for import made_for as made_for
 from ._matrix import PairMatrix as PairMatrix
 from ._options import BUFFER as BUFFER
 from ._options import PairOptions as PairOptions
+from ._sample import CHECKPOINT as CHECKPOINT
 from ._sentences import upper_bound as upper_bound
 from ._srdf import TO_SRDF as TO_SRDF
 from ._srdf import edit_elements as edit_elements
@@ -32,6 +33,7 @@ from ._srdf import write_pairs_srdf as write_pairs_srdf
 
 __all__ = [
     "BUFFER",
+    "CHECKPOINT",
     "PairChains",
     "LinkMark",
     "MadeFor",

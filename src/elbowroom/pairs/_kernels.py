@@ -34,7 +34,9 @@ def _detail(T, balls, first, stop, kind, pose, chord, order, start, end, step, p
     """Places balls first ... stop - 1 and bounds their movement."""
     _place(T, balls, first, stop, at)
     for k in range(first, stop):
-        moves[k] = movement(kind, pose, chord, order, start, end, step, at[k, 0], at[k, 1], at[k, 2], 0.0, parts)
+        moves[k] = movement(
+            kind, pose, chord, order, start, end, step, at[k, 0], at[k, 1], at[k, 2], 0.0, parts
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

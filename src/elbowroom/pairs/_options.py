@@ -13,6 +13,10 @@ BUFFER = 0.02
 """Metres below which a pair counts as meeting when it is called never, unless asked otherwise: cuRobo's 2 cm."""
 
 
+MOST = 10**9
+"""Samples, boxes of a proof or starts of a search beyond which a number is taken for a slip."""
+
+
 @dataclass(frozen=True)
 class PairOptions:
     """How `compute_pairs` decides."""
@@ -48,6 +52,8 @@ class PairOptions:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < low:
                 raise InputError(f"{name} must be a whole number from {low} up, found {value!r}")
+            if value > MOST and name != "seed":
+                raise InputError(f"{name} must be at most {MOST}, which takes hours; found {value}")
         paddings = self.buffer.values() if isinstance(self.buffer, Mapping) else (self.buffer,)
         for value in paddings:
             if isinstance(value, bool) or not 0.0 <= value < math.inf:

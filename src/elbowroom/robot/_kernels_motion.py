@@ -62,7 +62,8 @@ def axis_distance(pose, k, px, py, pz):
 def movement(kind, pose, chord, order, start, stop, step, px, py, pz, radius, parts):
     """How far any point of a ball may move: joints order[start], order[start + step], ... up to stop, outermost first.
 
-    A radius of 0 asks for the centre alone. `chord[k]` is 2 sin(h / 2) for a turning joint and h for a sliding one. Each joint's part goes to `parts`.
+    A radius of 0 asks for the centre alone.
+    `chord[k]` is 2 sin(h / 2) for a turning joint and h for a sliding one. Each joint's part goes to `parts`.
     """
     total = 0.0
     i = start
