@@ -83,6 +83,8 @@ def describe(robot: Robot) -> dict[str, Any]:
         "triangles": sum(link["triangles"] for link in links),
         "named_cfgs": {name: cfg.tolist() for name, cfg in robot.named_cfgs.items()},
         "disabled_pairs": len(robot.disabled_pairs),
+        "visual_only": robot.visual_only,
+        "mended": robot.mended,
         "notes": [{"kind": note.kind, "where": note.where, "text": note.text} for note in robot.notes],
     }
 
@@ -146,10 +148,14 @@ def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:
     out.print(table)
     if robot.named_cfgs:
         out.print(f"\n[bold]named configurations[/bold]: {escape(', '.join(robot.named_cfgs))}")
-    if robot.notes:
+    if robot.mended:
+        out.print("\n[bold]mended[/bold]: the description breaks a rule, and this is how it was read")
+        for sentence in robot.mended:
+            out.print(f"  {escape(sentence)}")
+    if len(robot.mended) < len(robot.notes):
         out.print("\n[bold]not represented exactly[/bold]")
         for note in robot.notes:
-            if note.warns:
+            if note.warns and note.kind != "mended":
                 out.print(f"  {escape(str(note))}")
         meshed = [note.where for note in robot.notes if not note.warns]
         if meshed:

@@ -17,7 +17,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import read_xml
 from ..errors import InputError
-from ..robot import Robot
+from ..robot import Robot, description_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import Contents, for_robot, ignored_pairs, lost_of_pairs, lost_spheres, pair, write_bytes
@@ -58,7 +58,7 @@ def write_mjcf(
         raise InputError(f"{path}: MJCF needs a robot and its spheres")
     model, ignored = for_robot(spheres, robot), ignored_pairs(pairs)
     lost = [*lost_of_pairs(pairs, ignored), *lost_spheres(spheres, "MJCF")]
-    tree = read_xml(robot.path, "description") if robot.path is not None else None
+    tree = description_tree(robot)
     massive: set[str] | None = None
     if robot.path is None or tree is None or tree.getroot().tag != "mujoco":
         tree, more = tree_of(robot)

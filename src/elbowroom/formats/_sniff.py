@@ -44,7 +44,7 @@ def sniff(path: Path) -> str:
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if suffix in XML or (start == b"<" and suffix not in YAML):
         try:
-            return _of_root(read_xml(path).getroot())
+            return _of_root(read_xml(path, mended=[]).getroot())
         except ElbowroomError:
             return ""
     if XRDF_LINE.search(data):

@@ -2,7 +2,8 @@
 
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
-`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files, triangles
+`adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
+(`description_tree`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files, triangles
 of primitives and joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`,
 which loads numba.
 """
@@ -18,9 +19,12 @@ from ._catalogue import find_robot as find_robot
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
 from ._default import DefaultPose as DefaultPose
+from ._geometry import require_geometry as require_geometry
+from ._geometry import unseen_links as unseen_links
 from ._jax_door import register_with_jax as _register_with_jax
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
+from ._load import description_tree as description_tree
 from ._load import load_robot as load_robot
 from ._meshfile import read_mesh as read_mesh
 from ._named import named_poses as named_poses
@@ -66,6 +70,7 @@ __all__ = [
     "build_tree",
     "catalogue",
     "coupling_law",
+    "description_tree",
     "find_bodies",
     "find_robot",
     "joint_motion",
@@ -76,10 +81,12 @@ __all__ = [
     "pair_list",
     "primitive",
     "read_mesh",
+    "require_geometry",
     "srdf_for_robot",
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
+    "unseen_links",
 ]
 
 

@@ -13,22 +13,29 @@ import os
 from pathlib import Path
 from typing import Any
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
 from .._xml import at_line, read_xml
 from ..errors import DescriptionError, UnsafeFileError
-from ._resolve import MeshResolver
+from ._resolve import MeshResolver, absolute, is_file
 
 ENCODINGS = (None, "utf-8", "ascii", "us-ascii")
 FOLDER_ATTRIBUTES = ("meshdir", "texturedir", "assetdir")
 
 
-def check_files(path: Path, resolver: MeshResolver) -> None:
+def check_files(path: Path, resolver: MeshResolver) -> list[str]:
     """Walks a model and everything it includes or attaches.
+
+    Returns:
+        Sentences on files that are in none of the places where MuJoCo looks, which is to say so.
 
     Raises:
         UnsafeFileError: a file outside the allowed folders, an include of itself, another encoding.
         DescriptionError: broken XML, an include without a file, NaN.
     """
-    _Walk(resolver, path.absolute().parent).model(path)
+    walk = _Walk(resolver, absolute(path).parent)
+    walk.model(path)
+    return walk.missing
 
 
 class _Walk:
@@ -39,16 +46,22 @@ class _Walk:
         self.seen: set[Path] = set()
         self.assets: list[tuple[str, Path, str]] = []
         self.folders: set[str] = {""}
+        self.missing: list[str] = []
 
     def model(self, path: Path) -> None:
         self._file(path)
         for name, holder, where in self.assets:
-            for folder in self.folders:
-                for start in (self.base, holder):
-                    self.resolver.require(_join(start, folder, name), f"{where}: the file {name!r}")
-                    self.resolver.require(
-                        _join(start, folder, Path(name).name), f"{where}: the file {name!r}"
-                    )
+            places = dict.fromkeys(
+                _join(start, folder, file)
+                for folder in sorted(self.folders)
+                for start in (self.base, holder)
+                for file in (name, Path(name).name)
+            )
+            for place in places:
+                self.resolver.require(place, f"{where}: the file {name!r}")
+            if not any(is_file(place) for place in places):
+                folders = ", ".join(map(str, dict.fromkeys(place.parent for place in places)))
+                self.missing.append(f"{where}: {name!r} is not in {folders:.300}")
 
     def _file(self, path: Path) -> None:
         tree = read_xml(path, "MJCF")
@@ -56,18 +69,20 @@ class _Walk:
         if (encoding.lower() if encoding else None) not in ENCODINGS:
             raise UnsafeFileError(f"{path}: it is encoded as {encoding}; MJCF must be UTF-8")
         self.seen.add(path.resolve())
+        holder = absolute(path).parent
         for element in tree.getroot().iter("*"):
             where = at_line(str(path), element)
             _refuse_nan(where, element)
-            if element.tag == "compiler":
+            tag = etree.QName(element).localname  # MuJoCo's reader knows no namespaces
+            if tag == "compiler":
                 self.folders |= {element.get(key) for key in FOLDER_ATTRIBUTES if element.get(key)}
-            elif element.tag == "include":
-                self._include(element.get("file"), path.parent, where)
-            elif element.tag == "model" and element.get("file"):
+            elif tag == "include":
+                self._include(element.get("file"), holder, where)
+            elif tag == "model" and element.get("file"):
                 self._submodel(element.get("file"), where)
             else:
                 files = [value for key, value in element.attrib.items() if key.startswith("file") and value]
-                self.assets += [(value, path.parent, where) for value in files]
+                self.assets += [(value, holder, where) for value in files]
 
     def _include(self, name: str | None, holder: Path, where: str) -> None:
         if not name:
@@ -75,7 +90,7 @@ class _Walk:
         places = [_join(self.base, "", name), _join(holder, "", name)]
         for place in places:
             self.resolver.require(place, f"{where}: the file {name!r}")
-        found = next((place for place in places if place.is_file()), None)
+        found = next((place for place in places if is_file(place)), None)
         if found is None:
             raise DescriptionError(
                 f"{where}: the file {name!r} was not found; looked at {places[0]} and {places[1]}"
@@ -89,8 +104,12 @@ class _Walk:
         self.resolver.require(place, f"{where}: the file {name!r}")
         if place.resolve() in self.active or place.resolve() in self.seen:
             raise UnsafeFileError(f"{where}: the model {name!r} attaches itself")
-        if place.is_file():  # else MuJoCo says that it is missing
-            _Walk(self.resolver, place.parent, (*self.active, *self.seen)).model(place)
+        if not is_file(place):
+            self.missing.append(f"{where}: {name!r} is not in {place.parent}")
+            return
+        inner = _Walk(self.resolver, place.parent, (*self.active, *self.seen))
+        inner.model(place)
+        self.missing += inner.missing
 
 
 def _join(start: Path, folder: str, name: str) -> Path:
