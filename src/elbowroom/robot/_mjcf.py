@@ -21,7 +21,7 @@ from .._poses import matrix_from_wxyz_xyz
 from ..errors import DescriptionError
 from ..typing import LinkPair, Matrix4, sorted_pair
 from ._meshfile import clean_triangles
-from ._mjcf_files import check_files
+from ._mjcf_files import find_files
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
@@ -51,9 +51,9 @@ def model_from_file(path: Path, package_dirs: Iterable[str | os.PathLike[str]]) 
         DescriptionError: MuJoCo cannot compile it; its message is passed on.
     """
     mujoco = _mujoco()
-    missing = check_files(path, MeshResolver(path, package_dirs))
+    place, missing = find_files(path, MeshResolver(path, package_dirs))
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
+        spec = mujoco.MjSpec.from_file(str(place))
     except (ValueError, OSError, RuntimeError) as error:
         raise DescriptionError(
             f"{path}: MuJoCo cannot read it: {_one_line(error)}{_seen(missing)}"

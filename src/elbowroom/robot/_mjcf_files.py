@@ -8,6 +8,7 @@ UTF-8) and numbers that make MuJoCo write a log into the current folder (NaN) ar
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from pathlib import Path
@@ -23,8 +24,21 @@ ENCODINGS = (None, "utf-8", "ascii", "us-ascii")
 FOLDER_ATTRIBUTES = ("meshdir", "texturedir", "assetdir")
 
 
+def find_files(path: Path, resolver: MeshResolver) -> tuple[Path, list[str]]:
+    """The absolute path to give to MuJoCo, which follows no link before a `..`, and the files that are missing.
+
+    A file that is a link, or in a linked folder, is read where its assets are: where it is given or at the original.
+    """
+    given, real = absolute(path), path.resolve()
+    if real != given:
+        with contextlib.suppress(UnsafeFileError):
+            if not check_files(given, resolver):
+                return given, []
+    return real, check_files(real, resolver)
+
+
 def check_files(path: Path, resolver: MeshResolver) -> list[str]:
-    """Walks a model and everything it includes or attaches.
+    """Walks a model, given by its absolute path, and everything it includes or attaches.
 
     Returns:
         Sentences on files that are in none of the places where MuJoCo looks, which is to say so.
@@ -33,7 +47,7 @@ def check_files(path: Path, resolver: MeshResolver) -> list[str]:
         UnsafeFileError: a file outside the allowed folders, an include of itself, another encoding.
         DescriptionError: broken XML, an include without a file, NaN.
     """
-    walk = _Walk(resolver, absolute(path).parent)
+    walk = _Walk(resolver, path.parent)
     walk.model(path)
     return walk.missing
 
@@ -69,7 +83,6 @@ class _Walk:
         if (encoding.lower() if encoding else None) not in ENCODINGS:
             raise UnsafeFileError(f"{path}: it is encoded as {encoding}; MJCF must be UTF-8")
         self.seen.add(path.resolve())
-        holder = absolute(path).parent
         for element in tree.getroot().iter("*"):
             where = at_line(str(path), element)
             _refuse_nan(where, element)
@@ -77,12 +90,12 @@ class _Walk:
             if tag == "compiler":
                 self.folders |= {element.get(key) for key in FOLDER_ATTRIBUTES if element.get(key)}
             elif tag == "include":
-                self._include(element.get("file"), holder, where)
+                self._include(element.get("file"), path.parent, where)
             elif tag == "model" and element.get("file"):
                 self._submodel(element.get("file"), where)
             else:
                 files = [value for key, value in element.attrib.items() if key.startswith("file") and value]
-                self.assets += [(value, holder, where) for value in files]
+                self.assets += [(value, path.parent, where) for value in files]
 
     def _include(self, name: str | None, holder: Path, where: str) -> None:
         if not name:
