@@ -50,9 +50,11 @@ def expand(path: Path, resolver: MeshResolver, arguments: Mapping[str, str]) -> 
         before = len(xacro.all_includes)
         try:
             document = xacro.process_file(str(path), mappings=dict(arguments))
-        except ElbowroomError:
-            raise
         except Exception as error:  # whatever the expressions of the file raise
+            if isinstance(
+                ours := getattr(error, "exc", error), ElbowroomError
+            ):  # which xacro may have wrapped
+                raise ours from error
             detail = " ".join(f"{type(error).__name__}: {error}".split())
             raise DescriptionError(f"{path}: xacro cannot expand it: {detail:.400}") from error
         included = list(xacro.all_includes[before:])
@@ -79,8 +81,9 @@ def _module() -> Any:
 @contextlib.contextmanager
 def _finding_packages(xacro: Any, resolver: MeshResolver, path: Path) -> Generator[None]:
     """Lets `$(find package)` look where our meshes are looked for; without ROS, xacro knows no place at all."""
-    places = getattr(xacro, "substitution_args", None)
-    if places is None or not hasattr(places, "_eval_find"):
+    try:
+        places = importlib.import_module(f"{xacro.__name__}.substitution_args")
+    except ImportError:  # ROS 1 has its own way, and knows the packages
         yield
         return
     original = places._eval_find
