@@ -29,8 +29,6 @@ def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str
         UnknownLinkError: the spheres are of another robot.
     """
     model = spheres.for_links(robot.link_names, robot.name)
-    if not robot.shapes:  # the spheres are all there is of this robot
-        return model, ()
     radii = np.maximum(
         model.padded_radii("self"), TINY
     )  # a padding that eats a sphere leaves it as good as absent
