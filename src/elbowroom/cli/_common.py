@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,17 +39,26 @@ class RobotOptions:
     """Folders in which package:// meshes are looked for."""
     use_visual: bool = False
     """Take visual geometry for links that have no collision geometry."""
+    strict: bool = False
+    """Refuse a description that breaks a rule, instead of mending it."""
     json: bool = False
     """Print JSON instead of tables."""
 
     def load(self) -> Robot:
         """Loads the robot that the arguments name."""
-        from ..robot import load_robot
+        from ..robot import load_robot, unseen_links
 
         with waiting(f"loading {self.robot}"):
-            return load_robot(
-                self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
+            robot = load_robot(
+                self.robot,
+                srdf=self.srdf,
+                package_dirs=self.package_dirs,
+                use_visual=self.use_visual,
+                strict=self.strict,
             )
+        if (unseen := unseen_links(robot)) is not None:
+            print(f"note: {robot.name}: {unseen}", file=sys.stderr)
+        return robot
 
 
 KIND_OF_FORMAT = {"srdf": SRDF, "urdf": URDF, "mjcf": MJCF, "curobo": CUROBO, "xrdf": XRDF}

@@ -24,7 +24,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._xml import read_xml, remove
 from ..errors import InputError
 from ..pairs import PairMatrix
-from ..robot import Robot, adjacent_pairs
+from ..robot import Robot, adjacent_pairs, description_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, sorted_pair
 from ._contents import (
@@ -146,10 +146,8 @@ def write_mjcf(
 
 def _own_file(robot: Robot | None) -> Any:
     """The document that a robot was loaded from, if it is an MJCF."""
-    if robot is None or robot.path is None:
-        return None
-    tree = read_xml(robot.path, "description")
-    return tree if tree.getroot().tag == "mujoco" else None
+    tree = None if robot is None else description_tree(robot)
+    return tree if tree is not None and tree.getroot().tag == "mujoco" else None
 
 
 def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:

@@ -190,11 +190,10 @@ def _fetched(name: str) -> CatalogueEntry:
         raise DescriptionError(
             f"robot_descriptions could not fetch {name!r} (it clones a repository at first use): {detail}"
         ) from error
-    path = getattr(module, "URDF_PATH", None) or getattr(module, "MJCF_PATH", None)
+    paths = (getattr(module, kind, None) for kind in ("URDF_PATH", "MJCF_PATH", "XACRO_PATH"))
+    path = next((found for found in paths if found), None)
     if path is None:
-        raise DescriptionError(
-            f"robot_descriptions' {name!r} offers neither URDF nor MJCF (a xacro must be expanded first)"
-        )
+        raise DescriptionError(f"robot_descriptions' {name!r} offers neither URDF, MJCF nor xacro")
     dirs = [
         Path(value) for key in ("PACKAGE_PATH", "REPOSITORY_PATH") if (value := getattr(module, key, None))
     ]

@@ -16,7 +16,7 @@ from .._cache import Arrays, cached
 from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot
+from ..robot import Robot, require_geometry
 from ._centerline import fit_centerline
 from ._model import SphereModel
 from ._options import FitOptions
@@ -40,8 +40,10 @@ def fit_spheres(
         A model whose spheres are proved to contain the collision meshes (see `prove_coverage`).
 
     Raises:
-        UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small.
+        UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small,
+            or the robot has no collision geometry.
     """
+    require_geometry(robot)
     options = options or FitOptions()
     began = time.perf_counter()
     every = ((name, robot.link_mesh(name)) for name in robot.link_names)

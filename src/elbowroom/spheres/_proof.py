@@ -16,7 +16,7 @@ import numpy as np
 
 from .._frozen import frozen
 from ..errors import InputError
-from ..robot import Robot
+from ..robot import Robot, require_geometry
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
@@ -98,9 +98,11 @@ def prove_coverage(
 
     Raises:
         UnknownLinkError: the spheres are of another robot.
+        InputError: the robot has no collision geometry, so that there is nothing to prove.
     """
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise InputError(f"tolerance must be finite and not negative, found {tolerance!r}")
+    require_geometry(robot)
     model = spheres.for_links(robot.link_names, robot.name)
     links = {
         name: prove_mesh_coverage(
