@@ -74,7 +74,7 @@ def test_choices_reach_the_files(arm: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = setup(
         arm, "--out", out, "-n", "12", "--base-link", "upper", "--ee-link", "lower", "tool", "--lock", "wrist=0.5",
-        "--cfg", "0.1", "0.2", "0.3", "--per-link", "tool=2", "--paths", "relative",
+        "--cfg", "0.1", "0.2", "0.3", "--per-link", "tool", "2", "--paths", "relative",
     )  # fmt: skip
     assert code == 0
     from ruamel.yaml import YAML
@@ -97,8 +97,8 @@ def test_choices_reach_the_files(arm: Path, tmp_path: Path) -> None:
         (["--ee-link", "base", "--base-link", "tool"], "not carried"),
         (["--lock", "tool"], "tool"),
         (["--lock", "wrist=soft"], "wrist=soft"),
-        (["--per-link", "tool"], "LINK=COUNT"),
-        (["--per-link", "tooth=3"], "tooth"),
+        (["--per-link", "tool"], "per-link"),
+        (["--per-link", "tooth", "3"], "tooth"),
         (["--pose", "sleeping"], "sleeping"),
         (["--cfg", "1", "2"], "3"),
         (["--cfg", "9", "0", "0"], "outside the joint limits"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,8 +16,11 @@ import numpy as np
 import tyro
 
 from .._files import make_folder
-from ..errors import InputError, UnknownLinkError, unknown
-from ._common import RobotOptions, console, print_json, progress_bar
+from ..errors import InputError
+from ..pairs import PairOptions
+from ..spheres import FitOptions
+from ._common import RobotOptions, console, print_json, progress_bar, waiting
+from ._options import Shared
 
 if TYPE_CHECKING:
     from ..formats import ExportOptions
@@ -26,32 +29,38 @@ if TYPE_CHECKING:
     from ..spheres import SphereModel
 
 EXIT_NOT_PROVED = 1
+EXAMPLES = {
+    "elbowroom setup teaarm --out teaarm_files": "everything, with the defaults",
+    "elbowroom setup teaarm --out teaarm_left --ee-link frame_left_arm_ee --lock waist_yaw waist_pitch=0.1": (
+        "for the left hand alone, with the waist held still"
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(RobotOptions):
     """Arguments of `elbowroom setup`."""
 
-    out: Path
+    out: Annotated[Path, tyro.conf.arg(metavar="DIR")]
     """Folder for the files; made if it is not there."""
     base_link: str | None = None
     """Link that planners take for the base; the root if not given."""
     ee_link: tuple[str, ...] = ()
     """Links that planners move: tool frames. The ends of the longest chains if not given."""
     lock: tuple[str, ...] = ()
-    """Joints to hold still, as NAME (at the default pose) or NAME=VALUE (rad or m)."""
-    n_spheres: Annotated[int | None, tyro.conf.arg(aliases=("-n",))] = None
-    """Spheres in all."""
-    per_link: tuple[str, ...] = ()
-    """Most spheres of single links, as LINK=COUNT."""
+    """Joints to hold still: at the default pose, or at a number (rad or m)."""
+    fit: Annotated[FitOptions, Shared("n_spheres", "per_link", "margin")] = field(default_factory=FitOptions)
+    """How spheres are fitted."""
+    settings: Annotated[PairOptions, Shared("samples", "buffer", "ignore", "check", "use_srdf")] = field(
+        default_factory=PairOptions
+    )
+    """How pairs are decided."""
     pose: str | None = None
     """Named pose to take for the default pose."""
     cfg: tuple[float, ...] = ()
     """Default pose as joint values, rad and m, in the order of the robot's joints."""
     paths: Literal["absolute", "relative"] = "absolute"
     """How the files name the description and its meshes."""
-    samples: int = 10_000
-    """Configurations to sample for the pairs."""
     seed: int = 0
     """The same seed gives the same files."""
     workers: int | None = None
@@ -75,12 +84,11 @@ def run(options: Options) -> int:
     from ._setup_files import check_folder, write_all
 
     robot = _with_default(options.load(), options)
-    per_link = _per_link(robot, options.per_link)
     _export(robot, None, options)  # wrong names are told before the long work
-    folder = make_folder(options.out)
-    check_folder(folder, robot.name)
-    made = _make(robot, per_link, options)
-    written = write_all(folder, made, options.srdf)
+    check_folder(options.out, robot.name)
+    made = _make(robot, options)
+    with waiting(f"writing the files of {robot.name}"):
+        written = write_all(make_folder(options.out), made, options.srdf)
     if options.json:
         print_json(written.facts())
     else:
@@ -88,21 +96,19 @@ def run(options: Options) -> int:
     return 0 if made.proof.proved else EXIT_NOT_PROVED
 
 
-def _make(robot: Robot, per_link: Mapping[str, int], options: Options) -> Made:
-    from ..pairs import PairOptions, compute_pairs
-    from ..spheres import FitOptions, fit_spheres, prove_coverage
+def _make(robot: Robot, options: Options) -> Made:
+    from ..pairs import compute_pairs
+    from ..spheres import fit_spheres, prove_coverage
 
     start = time.perf_counter()
-    fit = FitOptions(
-        n_spheres=options.n_spheres, per_link=per_link or None, seed=options.seed, workers=options.workers
-    )
-    with progress_bar(f"fitting spheres to {robot.name}", quiet=options.json) as progress:
+    fit = replace(options.fit, seed=options.seed, workers=options.workers)
+    with progress_bar(f"fitting spheres to {robot.name}") as progress:
         spheres = fit_spheres(robot, fit, progress=progress)
     fitted = time.perf_counter()
     proof = prove_coverage(robot, spheres)
     proved = time.perf_counter()
-    with progress_bar(f"deciding pairs of {robot.name}", quiet=options.json) as progress:
-        settings = PairOptions(samples=options.samples, seed=options.seed)
+    with progress_bar(f"deciding the pairs of {robot.name}") as progress:
+        settings = replace(options.settings, seed=options.seed)
         pairs = compute_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
     seconds = {"spheres": fitted - start, "proof": proved - fitted, "pairs": time.perf_counter() - proved}
     return Made(robot, spheres, pairs, _export(robot, pairs, options), proof, seconds)
@@ -152,15 +158,3 @@ def _export(robot: Robot, pairs: PairMatrix | None, options: Options) -> ExportO
     )
     facts = robot_facts(robot, pairs, asked)
     return replace(asked, base_link=facts.base_link, tool_frames=facts.tool_frames)
-
-
-def _per_link(robot: Robot, entries: tuple[str, ...]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for entry in entries:
-        name, _, count = entry.rpartition("=")
-        if not count.isdecimal() or not name:
-            raise InputError(f"--per-link {entry}: expected LINK=COUNT, for instance {robot.mesh_links[0]}=8")
-        if name not in robot.mesh_links:
-            raise UnknownLinkError(f"--per-link: {unknown('link with geometry', name, robot.mesh_links)}")
-        counts[name] = int(count)
-    return counts

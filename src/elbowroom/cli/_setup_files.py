@@ -134,8 +134,12 @@ def check_folder(folder: Path, robot: str) -> Mapping[str, Any]:
     """What the last run into a folder recorded; {} when there was none.
 
     Raises:
-        InputError: something would be harmed: files of another robot, or files that no earlier run wrote.
+        InputError: something would be harmed: files of another robot, or files that no earlier run wrote; or there
+            is no place for the folder.
     """
+    if not folder.is_dir() and (folder.exists() or not folder.absolute().parent.is_dir()):
+        found = "it is a file" if folder.exists() else f"there is no folder {folder.absolute().parent}"
+        raise InputError(f"cannot make the folder {folder}: {found}")
     path = folder / RECORD
     known: dict[str, Any] = {}
     if path.exists():
