@@ -96,18 +96,20 @@ def _tell_cspace(kinematics: Any, facts: RobotFacts, options: ExportOptions, ver
 
 
 def _refused(robot: Robot, needed: set[str]) -> list[str]:
-    """What cuRobo's reader of URDF cannot take in this robot."""
-    joints = [joint for joint in robot.tree.moving if joint.name in needed or joint.coupling]
-    slanted = [joint.name for joint in joints if np.abs(joint.axis).max() < 1.0 - 1e-9]
-    unlimited = [joint.name for joint in joints if not math.isfinite(joint.velocity)]
-    notes: list[str] = []
-    if slanted:
-        notes.append(f"cuRobo reads joints along x, y or z alone; these are slanted: {', '.join(slanted)}")
-    if unlimited:
-        notes.append(
-            f"cuRobo needs a velocity limit in the URDF, which these joints lack: {', '.join(unlimited)}"
-        )
-    return notes
+    """What cuRobo's reader of URDF cannot take in the joints that it needs."""
+    moving = [joint for joint in robot.tree.moving if joint.name in needed or joint.coupling]
+    kinds = {
+        "cuRobo reads joints along x, y or z alone; these are slanted": [
+            joint.name for joint in moving if np.abs(joint.axis).max() < 1.0 - 1e-9
+        ],
+        "cuRobo needs a velocity limit in the URDF, which these joints lack": [
+            joint.name for joint in moving if not math.isfinite(joint.velocity)
+        ],
+        "cuRobo reads no floating or planar joints; start from a base_link behind these": [
+            note.where for note in robot.notes if note.kind == "held" and note.where in needed
+        ],
+    }
+    return [f"{text}: {', '.join(names)}" for text, names in kinds.items() if names]
 
 
 def _source(robot: Robot) -> str:
