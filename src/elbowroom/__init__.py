@@ -12,10 +12,12 @@ from ._version import __version__ as __version__
 from .errors import ElbowroomError as ElbowroomError
 
 if TYPE_CHECKING:
+    from .collision import Audit as Audit
     from .collision import Clash as Clash
     from .collision import CollisionModel as CollisionModel
     from .collision import SegmentProof as SegmentProof
     from .collision import Verdict as Verdict
+    from .collision import audit as audit
     from .distance import MultiSphereCollision as MultiSphereCollision
     from .distance import SelfCollisionChecker as SelfCollisionChecker
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
@@ -26,20 +28,24 @@ if TYPE_CHECKING:
     from .pairs import PairOptions as PairOptions
     from .pairs import PairReason as PairReason
     from .pairs import compute_pairs as compute_pairs
+    from .robot import Configurations as Configurations
     from .robot import Robot as Robot
     from .robot import as_robot as as_robot
     from .robot import catalogue as catalogue
     from .robot import load_robot as load_robot
+    from .robot import read_configurations as read_configurations
     from .spheres import FitOptions as FitOptions
     from .spheres import SphereModel as SphereModel
     from .spheres import fit_spheres as fit_spheres
     from .spheres import prove_coverage as prove_coverage
 
 _HOME = {
+    "Audit": "collision",
     "Clash": "collision",
     "CollisionModel": "collision",
     "SegmentProof": "collision",
     "Verdict": "collision",
+    "audit": "collision",
     "MultiSphereCollision": "distance",
     "SelfCollisionChecker": "distance",
     "auto_ignore_zero_pose_collisions": "distance",
@@ -50,10 +56,12 @@ _HOME = {
     "PairReason": "pairs",
     "compute_pairs": "pairs",
     "ExactCollision": "mesh",
+    "Configurations": "robot",
     "Robot": "robot",
     "as_robot": "robot",
     "catalogue": "robot",
     "load_robot": "robot",
+    "read_configurations": "robot",
     "FitOptions": "spheres",
     "SphereModel": "spheres",
     "fit_spheres": "spheres",
@@ -62,8 +70,10 @@ _HOME = {
 """Public name -> folder that defines it."""
 
 __all__ = [
+    "Audit",
     "Clash",
     "CollisionModel",
+    "Configurations",
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
@@ -78,6 +88,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "as_robot",
+    "audit",
     "auto_ignore_zero_pose_collisions",
     "build_multi_sphere_collision",
     "catalogue",
@@ -86,6 +97,7 @@ __all__ = [
     "fit_spheres",
     "load_robot",
     "prove_coverage",
+    "read_configurations",
 ]
 
 

@@ -1,70 +1,115 @@
 """Is the robot free? Which links touch, where and how deep; exit code 1 when a configuration is not free.
 
 Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
-and never calls a collision free.
+and never calls a collision free. `--trajectory` audits a recorded motion: first and worst contact, clearance over time,
+and what is proved between the rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from .._files import check_place
 from ..errors import InputError
-from ._common import console, pairs_from_file, print_json
-from ._pairs import SphereOptions
+from ..pairs import BUFFER, PairOptions, compute_pairs
+from . import _sphere_options
+from ._cfg_options import CfgOptions, Chosen, choose, no_effect
+from ._check_motion import check_motion, clash_facts
+from ._common import check_plot, console, pairs_from_file, print_json, progress_bar
+from ._options import NoEffect, Shared
+from ._sphere_options import SphereOptions
 
 if TYPE_CHECKING:
-    from ..collision import Clash, CollisionModel, Verdict
+    from ..collision import CollisionModel, Verdict
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
 
+EXAMPLES = {
+    "elbowroom check teaarm --named hug arms_up": "named configurations",
+    "elbowroom check teaarm --random 10000 --json": "how often a random configuration is free, and why not",
+    "elbowroom check teaarm --cfg-file grasps.csv --missing default": "rows of a table, joints by name",
+    "elbowroom check teaarm --trajectory run.csv --plot run.png": "audit a recorded motion",
+}
 EXIT_COLLIDES = 1
-LISTED = 20
-"""Configurations that are explained when there are many: the first ones that are not free."""
 
 
 @dataclass(frozen=True)
-class Options(SphereOptions):
+class Options(CfgOptions, SphereOptions):
     """Arguments of `elbowroom check`."""
 
-    cfg: tuple[float, ...] = ()
-    """Joint values in rad and m, in the order of the robot's joints; several configurations one after the other."""
-    named: tuple[str, ...] = ()
-    """Named configurations; "default" and "zero" always exist."""
-    random: int = 0
-    """Configurations drawn within the limits."""
-    seed: int = 0
-    """Of the random configurations, and of the pairs if they are computed."""
+    trajectory: Path | None = None
+    """File of a recorded motion to audit, one row after the other: CSV, NPY, NPZ, JSON lines or JSON; - is standard
+    input."""
+    plot: Path | None = None
+    """Picture of the clearance along --trajectory, .png, .svg or .pdf."""
+    csv: Path | None = None
+    """Table of the clearance along --trajectory."""
     pairs: Path | None = None
-    """File that says which pairs to check (JSON, SRDF, or any format that holds pairs); computed if not given."""
-    ignore: tuple[str, ...] = ()
-    """Links that may touch, two by two."""
-    samples: int = 10_000
-    """Samples for computing the pairs."""
+    """File that says which pairs to check (any format that holds pairs); computed if not given."""
+    settings: Annotated[PairOptions, Shared("samples", "seed", "ignore")] = field(default_factory=PairOptions)
+    """How the pairs are decided otherwise; the seed is that of --random too."""
     buffer: float = 0.0
     """Clearance in metres that every pair must keep."""
     by: Literal["meshes", "spheres"] = "meshes"
     """Who has the last word: meshes (exact), or spheres (conservative, faster)."""
+    limit: int = 20
+    """Configurations to explain: all when there are no more than this, else the first that are not free."""
+
+
+AUDITED = "--trajectory gives the configurations"
+NO_EFFECT = (
+    *_sphere_options.NO_EFFECT,
+    *no_effect(lambda options: options.cfg_file is not None or options.trajectory is not None),
+    NoEffect(("cfg", "cfg_file", "named", "random"), lambda options: options.trajectory is not None, AUDITED),
+    NoEffect(("by",), lambda options: options.trajectory is not None, "meshes decide of a motion"),
+    NoEffect(
+        ("plot", "csv"), lambda options: options.trajectory is None, "it shows the motion of --trajectory"
+    ),
+    NoEffect(("samples",), lambda options: options.pairs is not None, "the pairs are those of --pairs"),
+    NoEffect(
+        ("time_column",),
+        lambda options: options.trajectory is None,
+        "it is the time of the motion of --trajectory",
+    ),
+)
 
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
     from ..collision import CollisionModel, covering
 
+    if options.limit < 0:
+        raise InputError(f"--limit: expected a number from 0 up, found {options.limit}")
+    check_plot(options.plot)
+    if options.csv is not None:
+        check_place(options.csv)
     robot = options.load()
-    if options.random < 0:
-        raise InputError(f"--random must not be negative, found {options.random}")
     spheres, uncovered = covering(robot, options.model(robot))
     model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
-    labels, cfgs = _configurations(model, options)
-    free = model.free(cfgs, by=options.by)
-    shown = range(len(cfgs)) if len(cfgs) <= LISTED else np.flatnonzero(~free)[:LISTED].tolist()
-    verdicts = [(labels[k], bool(free[k]), model.explain(cfgs[k])) for k in shown]
-    outside = int(((cfgs < robot.lower) | (cfgs > robot.upper)).any(axis=1).sum())
+    if options.trajectory is not None:
+        motion = options.read(options.trajectory, model)
+        proved = check_motion(
+            model,
+            motion,
+            json=options.json,
+            limit=options.limit,
+            plot=options.plot,
+            csv=options.csv,
+            uncovered=uncovered,
+        )
+        return 0 if proved else EXIT_COLLIDES
+    chosen = choose(model, options, options.settings.seed)
+    free = model.free(chosen.cfgs, by=options.by)
+    bad = np.flatnonzero(~free)
+    shown = range(len(free)) if len(free) <= options.limit else bad[: options.limit].tolist()
+    verdicts = [(chosen.label(k), bool(free[k]), model.explain(chosen.cfgs[k])) for k in shown]
+    outside = int(((chosen.cfgs < robot.lower) | (chosen.cfgs > robot.upper)).any(axis=1).sum())
+    left_out = max(0, len(bad) - len(shown)) if len(free) > options.limit else 0
     if options.json:
         report = {
             "robot": robot.name,
@@ -72,62 +117,33 @@ def run(options: Options) -> int:
             "checked_pairs": len(model.pairs.checked),
             "decided_by_meshes_alone": len(model.by_meshes),
             "ignored_pairs": len(model.ignored),
-            "configurations": len(cfgs),
-            "colliding": int((~free).sum()),
+            "configurations": len(free),
+            "colliding": len(bad),
+            "colliding_names": [chosen.label(k) for k in bad.tolist()],
             "out_of_limits": outside,
             "uncovered": uncovered,
-            "notes": model.pairs.notes,
+            "notes": [*model.pairs.notes, *chosen.notes],
             "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts],
+            "not_listed": {
+                "colliding": left_out,
+                "free": len(free) - len(bad) - sum(answer for _, answer, _ in verdicts),
+                "how_to_list": f"--limit {len(free)}",
+            },
         }
         print_json(report)
     else:
-        if uncovered:
-            console().print(
-                f"  the spheres do not cover {', '.join(uncovered)}; a ball around each mesh stands in"
-            )
-        _print(model, options.by, free, outside, verdicts)
-    return 0 if bool(free.all()) else EXIT_COLLIDES
+        _print(model, options, chosen, free, outside, uncovered, verdicts, left_out)
+    return EXIT_COLLIDES if len(bad) else 0
 
 
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
-    from ..pairs import BUFFER, PairOptions, compute_pairs
-
-    if len(options.ignore) % 2:
-        raise InputError(f"--ignore needs links two by two, found {len(options.ignore)} names")
-    ignore = list(zip(options.ignore[::2], options.ignore[1::2], strict=True))
     if options.pairs is not None:
-        return pairs_from_file(options.pairs, robot).with_user(ignore=ignore)
-    buffer = max(BUFFER, options.buffer)  # never within the buffer asked for
-    settings = PairOptions(samples=options.samples, seed=options.seed, ignore=ignore, buffer=buffer)
-    return compute_pairs(robot, spheres, settings)
-
-
-def _configurations(model: CollisionModel, options: Options) -> tuple[list[str], np.ndarray]:
-    from ..robot import named_poses
-
-    robot = model.robot
-    labels: list[str] = []
-    rows: list[np.ndarray] = []
-    if options.cfg:
-        if len(options.cfg) % robot.dof:
-            raise InputError(
-                f"--cfg needs {robot.dof} numbers per configuration ({', '.join(robot.joint_names)}), "
-                f"found {len(options.cfg)}"
-            )
-        given = np.array(options.cfg).reshape(-1, robot.dof)
-        labels += [f"cfg {k + 1}" for k in range(len(given))]
-        rows += list(given)
-    for name in options.named:
-        # The model's default pose, which is free where the robot's own guess is not.
-        found = [("default", model.default_cfg)] if name == "default" else named_poses(robot, [name])
-        labels += [label for label, _ in found]
-        rows += [cfg for _, cfg in found]
-    if options.random:
-        labels += [f"random {k}" for k in range(options.random)]
-        rows += list(robot.random_cfgs(options.random, options.seed))
-    if not rows:
-        labels, rows = ["default"], [model.default_cfg]
-    return labels, robot.as_cfgs(np.array(rows))
+        return pairs_from_file(options.pairs, robot).with_user(ignore=options.settings.ignore)
+    settings = replace(
+        options.settings, buffer=max(BUFFER, options.buffer)
+    )  # never within the buffer asked for
+    with progress_bar(f"deciding the pairs of {robot.name}") as progress:
+        return compute_pairs(robot, spheres, settings, progress=progress)
 
 
 def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
@@ -136,8 +152,8 @@ def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
         "free": free,
         "by": verdict.by,
         "clearance": verdict.clearance,
-        "closest": None if verdict.closest is None else _clash(verdict.closest),
-        "clashes": [_clash(clash) for clash in verdict.clashes],
+        "closest": None if verdict.closest is None else clash_facts(verdict.closest),
+        "clashes": [clash_facts(clash) for clash in verdict.clashes],
         "ignored_touching": [
             {"a": a, "b": b, "reason": str(found.reason), "text": found.text}
             for (a, b), found in verdict.ignored_touching.items()
@@ -150,45 +166,45 @@ def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _clash(clash: Clash) -> dict[str, Any]:
-    return {
-        "a": clash.a,
-        "b": clash.b,
-        "distance": clash.distance,
-        "point_a": clash.point_a,
-        "point_b": clash.point_b,
-        "normal": clash.normal,
-    }
-
-
 def _print(
-    model: CollisionModel, by: str, free: np.ndarray, outside: int, verdicts: list[tuple[str, bool, Verdict]]
+    model: CollisionModel,
+    options: Options,
+    chosen: Chosen,
+    free: np.ndarray,
+    outside: int,
+    uncovered: tuple[str, ...],
+    verdicts: list[tuple[str, bool, Verdict]],
+    left_out: int,
 ) -> None:
-    from rich.markup import escape
-
     from ..pairs import PairReason
 
     out = console()
+
+    def line(text: str) -> None:
+        out.print(text, markup=False)
+
+    if uncovered:
+        line(f"  the spheres do not cover {', '.join(uncovered)}; a ball around each mesh stands in")
     bad = int((~free).sum())
-    out.print(
-        f"[bold]{escape(model.robot.name)}[/bold]: {bad} of {len(free)} configurations are not free, by {by} "
+    line(
+        f"{model.robot.name}: {bad} of {len(free)} configurations are not free, by {options.by} "
         f"({len(model.pairs.checked)} link pairs checked, {len(model.by_meshes)} of them by meshes alone)"
     )
-    for note in model.pairs.notes:
-        out.print(escape(f"  note: {note}"))
+    for note in (*model.pairs.notes, *chosen.notes):
+        line(f"  note: {note}")
     if outside:
-        out.print(f"  {outside} configurations are outside the joint limits")
+        line(f"  {outside} configurations are outside the joint limits")
     for label, answer, verdict in verdicts:
         text = str(verdict)
         if verdict.free and not answer:
             text = f"free by meshes, but not by spheres, which overlap ({text})"
-        out.print(escape(f"  {label}: {text}".replace("\n", "\n  ")))
+        line(f"  {label}: {text}".replace("\n", "\n  "))
         adjacent = [
             " and ".join(pair)
             for pair, found in verdict.ignored_touching.items()
             if found.reason is PairReason.ADJACENT
         ]
         if adjacent:
-            out.print(escape(f"    neighbours that touch here, as they may: {', '.join(adjacent)}"))
-    if bad > LISTED:
-        out.print(f"  ... and {bad - LISTED} more")
+            line(f"    neighbours that touch here, as they may: {', '.join(adjacent)}")
+    if left_out:
+        line(f"  ... and {left_out} more; --limit {bad} lists all")

@@ -2,10 +2,28 @@
 
 from .._clash import Clash as Clash
 from ._attach import Attachment as Attachment
+from ._audit import audit as audit
+from ._audit_report import BETWEEN as BETWEEN
+from ._audit_report import Audit as Audit
+from ._audit_report import Moment as Moment
 from ._cover import covering as covering
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
+from ._segment import SegmentProofs as SegmentProofs
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 
-__all__ = ["Attachment", "Clash", "CollisionModel", "OutOfLimits", "SegmentProof", "Verdict", "covering"]
+__all__ = [
+    "BETWEEN",
+    "Attachment",
+    "Audit",
+    "Clash",
+    "CollisionModel",
+    "Moment",
+    "OutOfLimits",
+    "SegmentProof",
+    "SegmentProofs",
+    "Verdict",
+    "audit",
+    "covering",
+]

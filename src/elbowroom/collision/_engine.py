@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from .._parallel import cores, over_rows
 from ..distance import SelfCollisionChecker, bad_row
@@ -20,7 +20,7 @@ from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
-from ._segment import PackedChains, SegmentProof, pack_chains
+from ._segment import PackedChains, SegmentProofs, pack_chains
 
 THREAD_ROWS = 2048
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -98,11 +98,12 @@ class Engine:
 
     def gaps(
         self, rows: Float[np.ndarray, "n dof"], *, exact: bool
-    ) -> tuple[Float[np.ndarray, "n"], Bool[np.ndarray, "n pairs"]]:
-        """Clearance over all pairs (as `mesh_gaps`), and which pairs were found to touch."""
+    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n"], Bool[np.ndarray, "n pairs"]]:
+        """Clearance over all pairs, of which pair it is, and which pairs were found to touch; see `mesh_gaps`."""
         from ._kernels import mesh_gaps
 
         out = np.full(len(rows), np.inf)
+        closest = np.full(len(rows), -1, np.int64)
         bounds = self._sphere_bounds(rows)
         touching = np.zeros(bounds.shape, dtype=np.bool_)
         q_full = self.robot.tree.expand(rows)
@@ -112,11 +113,11 @@ class Engine:
             part = slice(start, stop)
             mesh_gaps(
                 q_full[part], bounds[part], exact, packed.pairs, packed.scene, packed.frames, packed.nodes,
-                packed.tris, out[part], touching[part],
+                packed.tris, out[part], closest[part], touching[part],
             )  # fmt: skip
 
         over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)
-        return out, touching
+        return out, closest, touching
 
     def _sphere_bounds(self, rows: Float[np.ndarray, "n dof"]) -> Float[np.ndarray, "n pairs"]:
         """Lower bounds of the clearance of every pair, by spheres, in the order of `pairs`."""
@@ -128,9 +129,9 @@ class Engine:
         """Whether spheres alone show that all pairs are farther apart than the buffer."""
         return bool((self._sphere_bounds(row[None]) > self.buffer).all())
 
-    def segment(self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> SegmentProof:
-        """As `CollisionModel.segment_free`."""
-        return self._chains.prove(self._packed, begin, end, self.buffer)
+    def segments(self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]) -> SegmentProofs:
+        """As `CollisionModel.segments_free`."""
+        return self._chains.prove(self._packed, begins, ends, self.buffer, self.threads)
 
     @cached_property
     def _chains(self) -> PackedChains:

@@ -30,6 +30,7 @@ from ..distance.kernels import (
 )
 from ..mesh.kernels import (
     APART,
+    FAR,
     HEADER_NODES,
     STACK,
     box_gap,
@@ -196,8 +197,9 @@ def meshes_refuse(
         if buffer > 0.0:
             inverse_pose(rel, inv)
             hint[:] = -1
+            limit = 1.01 * buffer * buffer
             gap = surface_distance(
-                nodes, tris, ra, nodes, tris, rb, rel, inv, stack, bounds, scratch, p, aim, spans, hint
+                nodes, tris, ra, nodes, tris, rb, rel, inv, limit, stack, bounds, scratch, p, aim, spans, hint
             )
             if gap <= buffer * buffer:
                 return True
@@ -257,7 +259,7 @@ def decide_one(cfgs, work, ints, floats, doubles, pads, scene, frames, nodes, tr
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, touching):
+def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, closest, touching):
     """out[row]: a lower bound of the smallest clearance; with `exact`, the smallest distance of pairs that are apart.
 
     Args:
@@ -265,6 +267,7 @@ def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, tou
         bounds: (n, pairs) lower bounds of the clearance, by spheres.
         exact: measure the closest pair; else meshes are asked only where the bounds are not positive.
         pairs: (pairs, 2) numbers of the links in the scene.
+        closest: (n,) receives the pair that `out` is of, -1 for none.
         touching: (n, pairs) receives 1 where meshes were found to touch. Without `exact` such a pair's clearance is
             bounded by what parts the boxes around its two meshes; with `exact` it is left out of `out`.
     """
@@ -277,14 +280,15 @@ def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, tou
     for row in range(len(q_full)):
         pose_bodies(joints, at_rest, q_full[row], 1, 0, poses)
         ready[:] = 0
-        best = np.inf
+        best, of = np.inf, -1
         order = np.argsort(bounds[row])
         for i in range(len(order)):
             k = order[i]
             if exact and bounds[row, k] >= max(best, 0.0):  # below zero, spheres do not bound depths
                 break
             if by_mesh[k] == 0 or (bounds[row, k] > 0.0 and not exact):
-                best = min(best, bounds[row, k])
+                if bounds[row, k] < best:
+                    best, of = bounds[row, k], k
                 continue
             a, b = pairs[k, 0], pairs[k, 1]
             place_link(a, links, placed, poses, ready, rows)
@@ -297,12 +301,17 @@ def mesh_gaps(q_full, bounds, exact, pairs, scene, frames, nodes, tris, out, tou
             ):
                 touching[row, k] = 1
                 if not exact:
-                    best = min(best, 0.0, box_gap(nodes, ra, nodes, rb, rel, 0.0))
+                    gap = min(0.0, box_gap(nodes, ra, nodes, rb, rel, 0.0))
+                    if gap < best:
+                        best, of = gap, k
                 continue
             inverse_pose(rel, inv)
             hint[:] = -1
+            limit = max(best, 0.0) ** 2 if best < np.inf else FAR
             gap = surface_distance(
-                nodes, tris, ra, nodes, tris, rb, rel, inv, stack, search, scratch, p, aim, spans, hint
+                nodes, tris, ra, nodes, tris, rb, rel, inv, limit, stack, search, scratch, p, aim, spans, hint
             )
-            best = min(best, np.sqrt(gap) * (1.0 if exact else 1.0 - SEARCH))
-        out[row] = best
+            gap = np.sqrt(gap) * (1.0 if exact else 1.0 - SEARCH)
+            if gap < best:
+                best, of = gap, k
+        out[row], closest[row] = best, of

@@ -15,6 +15,7 @@ from numba import njit
 
 from ..mesh.kernels import (
     APART,
+    HEADER_NODES,
     STACK,
     inverse_pose,
     pair_state,
@@ -23,7 +24,7 @@ from ..mesh.kernels import (
     walk_scratch,
 )
 from ..pairs.kernels import SLACK, box_bounds
-from ..robot.kernels import axis_distance, chain_poses, chord_of
+from ..robot.kernels import chain_poses, chord_of, movement
 from ._kernels import SEARCH
 from ._pack import POSE as ROW
 
@@ -32,6 +33,8 @@ MAX_VALUE = 1e5
 """Joint values (rad, m) beyond which rounding is no longer covered by the slack of a bound."""
 DEPTH = 64
 """Halvings at most: pieces below 1e-19 of the segment mean nothing."""
+ENOUGH = 0.01
+"""Metres of proved clearance beyond which meshes are not measured any closer."""
 MESH_DEPTH = 12
 """Halvings after which meshes are asked even where spheres are a little apart."""
 PAIR_A, PAIR_B, FIRST_JOINT, N_JOINTS, N_A, SIDE, MESHES, CHAIN_WIDTH = range(8)
@@ -41,20 +44,14 @@ LINK_BALLS, LINK_GROUPS, LINK_COUNT, LINK_SPANS, TREE, LINK_COLUMNS = range(6)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _farthest(balls, groups, at, kind, pose, chord, order, start, stop, step):
-    """How far any point within the groups may move; `at` holds the groups' centres."""
+def _farthest(balls, groups, at, kind, pose, chord, order, start, stop, step, parts):
+    """How far any point within the groups of a link may move; `at` holds the groups' centres."""
     most = 0.0
     for g in range(groups):
-        total = 0.0
-        i = start
-        while i != stop:
-            k = order[i]
-            part = chord[k]
-            if kind[k] == 1:
-                part *= axis_distance(pose, k, at[g, 0], at[g, 1], at[g, 2]) + balls[g, 3] + total
-            total += part
-            i += step
-        most = max(most, total)
+        move = movement(
+            kind, pose, chord, order, start, stop, step, at[g, 0], at[g, 1], at[g, 2], balls[g, 3], parts
+        )
+        most = max(most, move)
     return most
 
 
@@ -93,141 +90,149 @@ def _rates(begin, end, drivers, poly, rate):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def prove_segment(
-    begin,
-    end,
-    buffer,
-    budget,
-    chains,
-    kinds,
-    drivers,
-    locals_,
-    polys,
-    links,
-    balls,
-    spans,
-    placed,
-    nodes,
-    tris,
-):
-    """Whether all pairs stay farther apart than `buffer` on the segment.
-
-    Returns:
-        (status, pair, t, low, by_spheres, by_meshes): FREE with the smallest proved clearance `low` and the pieces
-        proved either way; BLOCKED with the pair and where it touches (fraction of the segment); UNDECIDED with the
-        pair and place at which the budget ended.
-    """
-    most_joints, most_balls, most_nodes = 1, 1, 1
+def segment_scratch(dof, chains, links, nodes):
+    """What proofs work with: configuration and poses, balls in place, shares of joints, pieces, scratch of meshes."""
+    joints, balls, most_nodes = 1, 1, 1
     for k in range(len(chains)):
-        most_joints = max(most_joints, chains[k, N_JOINTS])
+        joints = max(joints, chains[k, N_JOINTS])
     for k in range(len(links)):
-        most_balls = max(most_balls, links[k, LINK_COUNT])
+        balls = max(balls, links[k, LINK_COUNT])
         if links[k, TREE] > 0:
-            most_nodes = max(most_nodes, int(nodes[links[k, TREE] - 1, 6]))
-    cfg = np.empty(len(begin))
-    pose_all, end_a, end_b = np.empty((most_joints, 3, 4)), np.empty((3, 4)), np.empty((3, 4))
-    at_a, at_b = np.empty((most_balls, 3)), np.empty((most_balls, 3))
-    moves_a, moves_b = np.empty(most_balls), np.empty(most_balls)
-    chord_all, parts_all, rate_all = np.empty(most_joints), np.empty(most_joints), np.empty(most_joints)
-    order_all = np.empty(most_joints, np.int64)
-    waiting = np.empty((DEPTH + 2, 2))
-    row_a, row_b = np.empty(ROW), np.empty(ROW)
-    stack, codes, scratch, w, rel, inv = walk_scratch()
-    bounds, p, aim = np.empty(STACK), np.empty((2, 3)), np.zeros(3)
-    node_spans, hint = np.empty((most_nodes, 2)), np.full(2, -1, np.int64)
-    low = np.inf
-    by_spheres, by_meshes = 0, 0
-    for pair in range(len(chains)):
-        a, b = chains[pair, PAIR_A], chains[pair, PAIR_B]
-        j0, m, n_a, side = (
-            chains[pair, FIRST_JOINT],
-            chains[pair, N_JOINTS],
-            chains[pair, N_A],
-            chains[pair, SIDE],
-        )
-        kind, local = kinds[j0 : j0 + m], locals_[j0 : j0 + m]
-        driver, poly = drivers[j0 : j0 + m], polys[j0 : j0 + m]
-        pose, chord, parts, rate, order = (
-            pose_all[:m],
-            chord_all[:m],
-            parts_all[:m],
-            rate_all[:m],
-            order_all[:m],
-        )
-        first_a, first_b = links[a, LINK_BALLS], links[b, LINK_BALLS]
-        balls_a = balls[first_a : first_a + links[a, LINK_COUNT]]
-        balls_b = balls[first_b : first_b + links[b, LINK_COUNT]]
-        groups_a, groups_b = links[a, LINK_GROUPS], links[b, LINK_GROUPS]
-        spans_a = spans[links[a, LINK_SPANS] : links[a, LINK_SPANS] + groups_a]
-        spans_b = spans[links[b, LINK_SPANS] : links[b, LINK_SPANS] + groups_b]
+            most_nodes = max(most_nodes, int(nodes[links[k, TREE] - 1, HEADER_NODES]))
+    places = np.empty(dof), np.empty((joints, 3, 4)), np.empty((2, 3, 4))
+    placed_balls = np.empty((2, balls, 3)), np.empty((2, balls))
+    shares = np.empty(joints), np.empty(joints), np.empty(joints), np.empty(joints, np.int64)
+    search = (
+        np.empty(STACK),
+        np.empty((2, 3)),
+        np.zeros(3),
+        np.empty((most_nodes, 2)),
+        np.full(2, -1, np.int64),
+    )
+    return places, placed_balls, shares, np.empty((DEPTH + 2, 2)), np.empty((2, ROW)), walk_scratch(), search
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch):
+    """Distance of two links' meshes in the middle of a piece, a little less than true; negative when they touch.
+
+    Where they are farther apart than `far`, that is the answer: it takes much less time.
+    """
+    _, _, _, _, rows, (stack, codes, corners, w, rel, inv), (bounds, p, aim, spans, hint) = scratch
+    _mesh_row(ends[0], placed, a, rows[0])
+    _mesh_row(ends[1], placed, b, rows[1])
+    relative_pose(rows[0], rows[1], rel)
+    ra, rb = links[a, TREE], links[b, TREE]
+    if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, corners, w, True) != APART:
+        return -1.0
+    inverse_pose(rel, inv)
+    gap = surface_distance(
+        nodes, tris, ra, nodes, tris, rb, rel, inv, far * far, stack, bounds, corners, p, aim, spans, hint
+    )
+    return np.sqrt(gap) * (1.0 - SEARCH)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def prove_pair(
+    pair, begin, end, buffer, budget, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes,
+    tris, scratch,
+):  # fmt: skip
+    """One pair of `prove_segment`: (status, t, low, by_spheres, by_meshes)."""
+    a, b, meshes = chains[pair, PAIR_A], chains[pair, PAIR_B], chains[pair, MESHES]
+    j0, m, n_a, side = (
+        chains[pair, FIRST_JOINT],
+        chains[pair, N_JOINTS],
+        chains[pair, N_A],
+        chains[pair, SIDE],
+    )
+    (cfg, pose_all, ends), (at, moves), (chords, parts_all, rates, orders), waiting, _, _, search = scratch
+    kind, local, driver, poly = (
+        kinds[j0 : j0 + m],
+        locals_[j0 : j0 + m],
+        drivers[j0 : j0 + m],
+        polys[j0 : j0 + m],
+    )
+    pose, chord, parts, rate, order = pose_all[:m], chords[:m], parts_all[:m], rates[:m], orders[:m]
+    groups_a, groups_b = links[a, LINK_GROUPS], links[b, LINK_GROUPS]
+    balls_a = balls[links[a, LINK_BALLS] : links[a, LINK_BALLS] + links[a, LINK_COUNT]]
+    balls_b = balls[links[b, LINK_BALLS] : links[b, LINK_BALLS] + links[b, LINK_COUNT]]
+    spans_a = spans[links[a, LINK_SPANS] : links[a, LINK_SPANS] + groups_a]
+    spans_b = spans[links[b, LINK_SPANS] : links[b, LINK_SPANS] + groups_b]
+    for k in range(m):
+        order[k] = n_a - 1 - k if k < n_a else k
+    by_spheres, by_meshes, low = 0, 0, np.inf
+    if not _rates(begin, end, driver, poly, rate) <= MAX_VALUE:
+        return UNDECIDED, 0.0, low, by_spheres, by_meshes
+    search[4][:] = -1
+    waiting[0, 0], waiting[0, 1] = 0.5, 0.5
+    top = 1
+    while top > 0:
+        top -= 1
+        t, half = waiting[top, 0], waiting[top, 1]
+        if by_spheres + by_meshes >= budget or top + 2 > DEPTH:
+            return UNDECIDED, t, low, by_spheres, by_meshes
         for k in range(m):
-            order[k] = n_a - 1 - k if k < n_a else k
-        if not _rates(begin, end, driver, poly, rate) <= MAX_VALUE:
-            return UNDECIDED, pair, 0.0, low, by_spheres, by_meshes
-        hint[:] = -1
-        waiting[0, 0], waiting[0, 1] = 0.5, 0.5
-        top = 1
-        while top > 0:
-            top -= 1
-            t, half = waiting[top, 0], waiting[top, 1]
-            if by_spheres + by_meshes >= budget or top + 2 > DEPTH:
-                return UNDECIDED, pair, t, low, by_spheres, by_meshes
-            for k in range(m):
-                d = driver[k]
-                cfg[d] = begin[d] + t * (end[d] - begin[d])
-                chord[k] = chord_of(kind[k], rate[k] * half)
-            chain_poses(cfg, n_a, kind, local, poly, driver, pose, end_a, end_b)
-            bound, middle, _, _ = box_bounds(
-                buffer, side, kind, pose, chord, order, parts, end_a, balls_a, spans_a, at_a, moves_a, end_b,
-                balls_b, spans_b, at_b, moves_b,
-            )  # fmt: skip
-            by_spheres += 1
-            if bound > SLACK:
-                low = min(low, bound)
+            d = driver[k]
+            cfg[d] = begin[d] + t * (end[d] - begin[d])
+            chord[k] = chord_of(kind[k], rate[k] * half)
+        chain_poses(cfg, n_a, kind, local, poly, driver, pose, ends[0], ends[1])
+        bound, middle, _, _ = box_bounds(
+            buffer, side, kind, pose, chord, order, parts, ends[0], balls_a, spans_a, at[0], moves[0], ends[1],
+            balls_b, spans_b, at[1], moves[1],
+        )  # fmt: skip
+        by_spheres += 1
+        if bound > SLACK:
+            low = min(low, bound)
+            continue
+        if meshes == 0:
+            if middle <= 0.0:
+                return BLOCKED, t, middle, by_spheres, by_meshes
+        elif middle <= 0.0 or half < 0.5**MESH_DEPTH:
+            by_meshes += 1
+            move = _farthest(balls_a, groups_a, at[0], kind, pose, chord, order, 0, side, 1, parts)
+            move += _farthest(balls_b, groups_b, at[1], kind, pose, chord, order, m - 1, side - 1, -1, parts)
+            far = buffer + move + ENOUGH
+            gap = _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch) - buffer
+            if gap <= 0.0:
+                return BLOCKED, t, gap, by_spheres, by_meshes
+            gap -= move
+            if gap > SLACK:
+                low = min(low, gap)
                 continue
-            if middle <= 0.0 or half < 0.5**MESH_DEPTH:
-                if chains[pair, MESHES] == 0:
-                    if middle <= 0.0:
-                        return BLOCKED, pair, t, middle, by_spheres, by_meshes
-                else:
-                    by_meshes += 1
-                    _mesh_row(end_a, placed, a, row_a)
-                    _mesh_row(end_b, placed, b, row_b)
-                    relative_pose(row_a, row_b, rel)
-                    ra, rb = links[a, TREE], links[b, TREE]
-                    if (
-                        pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, scratch, w, True)
-                        != APART
-                    ):
-                        return BLOCKED, pair, t, 0.0, by_spheres, by_meshes
-                    inverse_pose(rel, inv)
-                    gap = surface_distance(
-                        nodes,
-                        tris,
-                        ra,
-                        nodes,
-                        tris,
-                        rb,
-                        rel,
-                        inv,
-                        stack,
-                        bounds,
-                        scratch,
-                        p,
-                        aim,
-                        node_spans,
-                        hint,
-                    )
-                    gap = np.sqrt(gap) * (1.0 - SEARCH) - buffer
-                    if gap <= 0.0:
-                        return BLOCKED, pair, t, gap, by_spheres, by_meshes
-                    gap -= _farthest(balls_a, groups_a, at_a, kind, pose, chord, order, 0, side, 1)
-                    gap -= _farthest(balls_b, groups_b, at_b, kind, pose, chord, order, m - 1, side - 1, -1)
-                    if gap > SLACK:
-                        low = min(low, gap)
-                        continue
-            half *= 0.5
-            waiting[top, 0], waiting[top, 1] = t + half, half
-            waiting[top + 1, 0], waiting[top + 1, 1] = t - half, half
-            top += 2
-    return FREE, -1, -1.0, low, by_spheres, by_meshes
+        half *= 0.5
+        waiting[top, 0], waiting[top, 1] = t + half, half
+        waiting[top + 1, 0], waiting[top + 1, 1] = t - half, half
+        top += 2
+    return FREE, -1.0, low, by_spheres, by_meshes
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def prove_segments(
+    begins, ends, buffer, budget, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes, tris,
+    found, counts,
+):  # fmt: skip
+    """Whether all pairs stay farther apart than `buffer` on every segment from begins[k] to ends[k].
+
+    Args:
+        found: (n, 2) receives the fraction t and `low`: FREE has the smallest proved clearance `low` and t -1; BLOCKED
+            has where the pair touches; UNDECIDED has where the budget ended.
+        counts: (n, 4) receives the status, the pair that decided or -1, and the pieces looked at by spheres and by
+            meshes.
+    """
+    scratch = segment_scratch(begins.shape[1], chains, links, nodes)
+    for k in range(len(begins)):
+        low, t, status, decided = np.inf, -1.0, FREE, -1
+        by_spheres, by_meshes = 0, 0
+        for pair in range(len(chains)):
+            status, t, bound, by_sphere, by_mesh = prove_pair(
+                pair, begins[k], ends[k], buffer, budget - by_spheres - by_meshes, chains, kinds, drivers, locals_,
+                polys, links, balls, spans, placed, nodes, tris, scratch,
+            )  # fmt: skip
+            by_spheres += by_sphere
+            by_meshes += by_mesh
+            if status != FREE:
+                decided, low = pair, bound
+                break
+            low = min(low, bound)
+        found[k, 0], found[k, 1] = t, low
+        counts[k, 0], counts[k, 1], counts[k, 2], counts[k, 3] = status, decided, by_spheres, by_meshes

@@ -30,7 +30,7 @@ from ._attach import Attachment, extended
 from ._cover import covering
 from ._defaults import default_pairs, default_spheres
 from ._engine import Engine
-from ._segment import SegmentProof
+from ._segment import SegmentProof, SegmentProofs
 from ._verdict import By, OutOfLimits, Verdict
 
 
@@ -169,7 +169,7 @@ class CollisionModel:
         """
         rows, single = self.robot.cfg_rows(cfgs)
         rows = self.robot.as_cfgs(rows)
-        out, touching = self._engine.gaps(rows, exact=exact)
+        out, _, touching = self._engine.gaps(rows, exact=exact)
         if exact:
             for k in np.flatnonzero(touching.any(axis=1)):
                 depths = [clash.distance for clash in self._checked.contacts(rows[k])]
@@ -190,17 +190,20 @@ class CollisionModel:
         """What holds at one configuration, and why; see `Verdict`."""
         row = self.robot.as_cfg(cfg)
         near, free = self._near(row), bool(self.free(row))
+        clashes = () if free else tuple(clash for clash in near if clash.distance <= self.buffer) or near[:1]
+        if free:
+            by_spheres = self._engine.by_spheres(row)
+        else:  # spheres have the last word where a link has no mesh
+            by_spheres = {clash.pair for clash in clashes} <= set(self._checked.unchecked)
         joints = zip(self.robot.joint_names, row, self.robot.lower, self.robot.upper, strict=True)
         touching = np.flatnonzero(self._unchecked.colliding(row))
         return Verdict(
             robot_name=self.robot.name,
             cfg=row,
             free=free,
-            by="spheres" if self._engine.by_spheres(row) else "meshes",
+            by="spheres" if by_spheres else "meshes",
             closest=near[0] if near else None,
-            clashes=()
-            if free
-            else tuple(clash for clash in near if clash.distance <= self.buffer) or near[:1],
+            clashes=clashes,
             ignored_touching={
                 pair: self.pairs.entries[pair] for pair in (self._unchecked.pairs[k] for k in touching)
             },
@@ -218,9 +221,22 @@ class CollisionModel:
             a: (dof,) configuration.
             b: (dof,) another; all joints move together at constant rates, none wraps around.
         """
-        ends = self.robot.as_cfg(a), self.robot.as_cfg(b)
-        self.free(np.array(ends))  # refuses values that no error bound covers
-        return self._engine.segment(*ends)
+        return self.segments_free(self.robot.as_cfg(a)[None], self.robot.as_cfg(b)[None])[0]
+
+    def segments_free(self, a: Any, b: Any) -> SegmentProofs:
+        """`segment_free` for many segments in one call, on all cores.
+
+        Args:
+            a: (n, dof) configurations.
+            b: (n, dof); segment k goes from a[k] to b[k].
+        """
+        begins, ends = self.robot.as_cfgs(a), self.robot.as_cfgs(b)
+        if len(begins) != len(ends):
+            raise InputError(
+                f"segments need as many ends as beginnings, found {len(begins)} and {len(ends)} configurations"
+            )
+        self.free(np.concatenate([begins, ends]))  # refuses values that no error bound covers
+        return self._engine.segments(begins, ends)
 
     def _near(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
         """Every checked pair, by its meshes, or by its spheres where a link has no mesh; the closest first."""

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from .._frozen import Frozen, freeze
+from .._parallel import over_rows
 from ..pairs import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
@@ -21,6 +23,8 @@ from ._pack import PackedScene
 
 BUDGET = 20_000
 """Pieces that a proof may take: about 20 ms by spheres."""
+THREAD_SEGMENTS = 8
+"""Batches from this size on are shared by the cores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,56 @@ class SegmentProof:
         return self.why
 
 
+@dataclass(frozen=True, eq=False)
+class SegmentProofs(Frozen):
+    """What is known of many segments, one row each; `proofs[k]` is the `SegmentProof` of one."""
+
+    free: Bool[np.ndarray, "n"]
+    """Proved free."""
+    blocked_at: Float[np.ndarray, "n"]
+    """Fraction of the segment at which a pair touches; NaN where none was found."""
+    undecided_at: Float[np.ndarray, "n"]
+    """Fraction at which the proof gave up, too close to touching; NaN where it did not."""
+    pair_idx: Int[np.ndarray, "n"]
+    """Entry of `pairs` that touches or could not be decided, -1 where free."""
+    clearance: Float[np.ndarray, "n"]
+    """Proved lower bound of the clearance on the whole segment, metres; not meaningful unless free."""
+    by_spheres: Int[np.ndarray, "n"]
+    by_meshes: Int[np.ndarray, "n"]
+    """Pieces looked at by spheres, and those of them that needed meshes."""
+    pairs: tuple[LinkPair, ...]
+    """The checked pairs, as `pair_idx` counts them."""
+    seconds: float
+    """For all of them."""
+
+    def __len__(self) -> int:
+        return len(self.free)
+
+    def __getitem__(self, k: int) -> SegmentProof:
+        n = len(self)
+        if not -n <= k < n:
+            raise IndexError(f"segment {k} of {n}")
+        free, low = bool(self.free[k]), float(self.clearance[k])
+        names = None if free else self.pairs[int(self.pair_idx[k])]
+        blocked_at = None if np.isnan(self.blocked_at[k]) else float(self.blocked_at[k])
+        by_spheres, by_meshes = int(self.by_spheres[k]), int(self.by_meshes[k])
+        if names is None:
+            pieces = f"{by_spheres} pieces, {by_meshes} of them by meshes"
+            why = f"free: at least {1000.0 * low:.2f} mm of clearance on the whole segment ({pieces})"
+        elif blocked_at is not None:
+            why = f"blocked: {names[0]} and {names[1]} touch at {100.0 * blocked_at:.2f} % of the segment"
+        else:
+            at = 100.0 * float(self.undecided_at[k])
+            why = (
+                f"not decided: {names[0]} and {names[1]} come too close at {at:.2f} % of the segment for a proof in "
+                f"{BUDGET} pieces"
+            )
+        return SegmentProof(free, blocked_at, names, low, by_spheres, by_meshes, self.seconds / n, why)
+
+    def __repr__(self) -> str:
+        return f"SegmentProofs({int(self.free.sum())} of {len(self)} segments proved free)"
+
+
 @dataclass(frozen=True)
 class PackedChains:
     """The joints between the links of every pair, and the links' balls."""
@@ -71,32 +125,41 @@ class PackedChains:
     def prove(
         self,
         scene: PackedScene,
-        begin: Float[np.ndarray, "dof"],
-        end: Float[np.ndarray, "dof"],
+        begins: Float[np.ndarray, "n dof"],
+        ends: Float[np.ndarray, "n dof"],
         buffer: float,
-    ) -> SegmentProof:
-        """Proves or refutes a segment."""
+        threads: int,
+    ) -> SegmentProofs:
+        """Proves or refutes segments."""
         from . import _kernels_segment as kernels
 
         start = time.perf_counter()
-        status, pair, t, low, by_spheres, by_meshes = kernels.prove_segment(
-            begin, end, buffer, BUDGET, self.chains, self.kinds, self.drivers, self.local, self.polys, self.links,
-            self.balls, self.spans, self.placed, scene.nodes, scene.tris,
-        )  # fmt: skip
-        seconds = time.perf_counter() - start
-        names = self.pairs[pair] if pair >= 0 else None
-        if status == kernels.FREE:
-            pieces = f"{by_spheres} pieces, {by_meshes} of them by meshes"
-            why = f"free: at least {1000.0 * (low + buffer):.2f} mm of clearance on the whole segment ({pieces})"
-            return SegmentProof(True, None, None, low + buffer, by_spheres, by_meshes, seconds, why)
-        assert names is not None
-        if status == kernels.BLOCKED:
-            why = f"blocked: {names[0]} and {names[1]} touch at {100.0 * t:.2f} % of the segment"
-            return SegmentProof(False, t, names, low, by_spheres, by_meshes, seconds, why)
-        why = f"not decided: {names[0]} and {names[1]} come too close at {100.0 * t:.2f} % of the segment for a proof"
-        return SegmentProof(
-            False, None, names, low, by_spheres, by_meshes, seconds, f"{why} in {BUDGET} pieces"
+        found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
+
+        def piece(first: int, last: int) -> None:
+            rows = slice(first, last)
+            kernels.prove_segments(
+                begins[rows], ends[rows], buffer, BUDGET, self.chains, self.kinds, self.drivers, self.local,
+                self.polys, self.links, self.balls, self.spans, self.placed, scene.nodes, scene.tris, found[rows],
+                counts[rows],
+            )  # fmt: skip
+
+        over_rows(piece, len(begins), threads=threads, at_least=THREAD_SEGMENTS, align=1)
+        t, status = found[:, 0], counts[:, 0]
+        proofs = SegmentProofs(
+            free=status == kernels.FREE,
+            blocked_at=np.where(status == kernels.BLOCKED, t, np.nan),
+            undecided_at=np.where(status == kernels.UNDECIDED, t, np.nan),
+            pair_idx=counts[:, 1].copy(),
+            clearance=np.where(status == kernels.FREE, found[:, 1] + buffer, found[:, 1]),
+            by_spheres=counts[:, 2].copy(),
+            by_meshes=counts[:, 3].copy(),
+            pairs=self.pairs,
+            seconds=time.perf_counter() - start,
         )
+        freeze(proofs.free, proofs.blocked_at, proofs.undecided_at, proofs.pair_idx, proofs.clearance)
+        freeze(proofs.by_spheres, proofs.by_meshes)
+        return proofs
 
 
 def pack_chains(

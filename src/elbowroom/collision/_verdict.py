@@ -39,7 +39,8 @@ class Verdict:
     free: bool
     """No checked pair touches, or comes closer than the model's buffer. Limits do not count: see `out_of_limits`."""
     by: By
-    """spheres: they are apart, so the links are; meshes: spheres overlapped somewhere and the meshes decided."""
+    """spheres: they are apart, so the links are, or those of links without meshes overlap; meshes: spheres overlapped
+    somewhere and the meshes decided."""
     closest: Clash | None
     """The closest checked pair, or the deepest; None when no pair is checked."""
     clashes: tuple[Clash, ...]

@@ -265,11 +265,12 @@ def _project_both(na, ta, ra, nb, tb, rb, rel, aim, spans):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def surface_distance(na, ta, ra, nb, tb, rb, rel, inv, stack, bounds, scratch, p, aim, spans, hint):
-    """Squared distance of two surfaces that do not meet.
+def surface_distance(na, ta, ra, nb, tb, rb, rel, inv, limit, stack, bounds, scratch, p, aim, spans, hint):
+    """Squared distance of two surfaces that do not meet, or `limit`, a squared distance, when they are not nearer.
 
-    Closest points in A's frame go to p[0], p[1] and their triangles to hint[0], hint[1]; on entry `hint` names a
-    pair to try first, or -1. The distance of the hulls ends the search at once when it is reached. When the search
+    Closest points in A's frame, when nearer than the limit, go to p[0], p[1] and their triangles to hint[0], hint[1];
+    on entry `hint` names a pair to try first, or -1. The distance of the hulls ends the search at once when it is
+    reached. When the search
     gets long, all nodes are projected on the direction of the best pair: the gap between the projections of two nodes
     is then a bound for one subtraction. `spans` (nodes, 2) is scratch for that.
     """
@@ -277,6 +278,7 @@ def surface_distance(na, ta, ra, nb, tb, rb, rel, inv, stack, bounds, scratch, p
     g = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], inv[9], inv[10], inv[11])
     aim[:] = 0.0
     best, floor = _seed(na, ta, ra, nb, tb, rb, rel, inv, stack, scratch, p, aim, hint)
+    best = min(best, limit)
     stack[0] = (ra << 32) | rb
     bounds[0] = floor * (1.0 - HULL_REACHED)
     top = 1
@@ -360,7 +362,7 @@ def batch_distances(na, ta, nb, tb, poses_a, poses_b, states, out, contain):
             continue
         inverse_pose(rel, inv)
         best = surface_distance(
-            na, ta, root, nb, tb, root, rel, inv, stack, bounds, scratch, p, aim, spans, hint
+            na, ta, root, nb, tb, root, rel, inv, FAR, stack, bounds, scratch, p, aim, spans, hint
         )
         out[i, 0] = np.sqrt(best)
         for k in range(2):

@@ -34,7 +34,9 @@ def _detail(T, balls, first, stop, kind, pose, chord, order, start, end, step, p
     """Places balls first ... stop - 1 and bounds their movement."""
     _place(T, balls, first, stop, at)
     for k in range(first, stop):
-        moves[k] = movement(kind, pose, chord, order, start, end, step, at[k, 0], at[k, 1], at[k, 2], parts)
+        moves[k] = movement(
+            kind, pose, chord, order, start, end, step, at[k, 0], at[k, 1], at[k, 2], 0.0, parts
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -202,8 +204,8 @@ def prove(
             continue
         for k in range(m):
             parts[k] = 0.0
-        movement(kind, pose, chord, path, 0, side, 1, at_a[i, 0], at_a[i, 1], at_a[i, 2], parts)
-        movement(kind, pose, chord, path, m - 1, side - 1, -1, at_b[j, 0], at_b[j, 1], at_b[j, 2], parts)
+        movement(kind, pose, chord, path, 0, side, 1, at_a[i, 0], at_a[i, 1], at_a[i, 2], 0.0, parts)
+        movement(kind, pose, chord, path, m - 1, side - 1, -1, at_b[j, 0], at_b[j, 1], at_b[j, 2], 0.0, parts)
         v = _widest(parts, var, gain)
         halves[waiting, v] *= 0.5
         for w in range(n):

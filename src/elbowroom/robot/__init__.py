@@ -17,6 +17,8 @@ from ._catalogue import catalogue as catalogue
 from ._catalogue import find_robot as find_robot
 from ._chain import Chain as Chain
 from ._chain import Chains as Chains
+from ._configurations import Configurations as Configurations
+from ._configurations import read_configurations as read_configurations
 from ._default import DefaultPose as DefaultPose
 from ._jax_door import register_with_jax as _register_with_jax
 from ._link_pairs import adjacent_pairs as adjacent_pairs
@@ -50,6 +52,7 @@ __all__ = [
     "CatalogueEntry",
     "Chain",
     "Chains",
+    "Configurations",
     "Coupling",
     "DefaultPose",
     "DisabledPair",
@@ -75,6 +78,7 @@ __all__ = [
     "named_poses",
     "pair_list",
     "primitive",
+    "read_configurations",
     "read_mesh",
     "srdf_for_robot",
     "sphere_mesh",

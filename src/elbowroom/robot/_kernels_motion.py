@@ -59,9 +59,10 @@ def axis_distance(pose, k, px, py, pz):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def movement(kind, pose, chord, order, start, stop, step, px, py, pz, parts):
-    """How far a point may move: joints order[start], order[start + step], ... up to stop, outermost first.
+def movement(kind, pose, chord, order, start, stop, step, px, py, pz, radius, parts):
+    """How far any point of a ball may move: joints order[start], order[start + step], ... up to stop, outermost first.
 
+    A radius of 0 asks for the centre alone.
     `chord[k]` is 2 sin(h / 2) for a turning joint and h for a sliding one. Each joint's part goes to `parts`.
     """
     total = 0.0
@@ -70,7 +71,7 @@ def movement(kind, pose, chord, order, start, stop, step, px, py, pz, parts):
         k = order[i]
         part = chord[k]
         if kind[k] == 1:
-            part *= axis_distance(pose, k, px, py, pz) + total
+            part *= axis_distance(pose, k, px, py, pz) + radius + total
         parts[k] += part
         total += part
         i += step

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._audit import plot_audit as plot_audit
     from ._camera import Camera as Camera
     from ._grasp import plot_grasp as plot_grasp
     from ._grasp import plot_sweep as plot_sweep
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ._save import save_png as save_png
 
 _HOME = {
+    "plot_audit": "_audit",
     "Camera": "_camera",
     "Picture": "_picture",
     "robot_picture": "_picture",
@@ -42,6 +44,7 @@ _HOME = {
 """Name -> module; each loads with what it draws when first used."""
 
 __all__ = [
+    "plot_audit",
     "Camera",
     "Picture",
     "robot_picture",

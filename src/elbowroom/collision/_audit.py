@@ -1,0 +1,171 @@
+"""Audit of a recorded motion: what touches, when and how deep, and what is proved between the rows.
+
+Every row gets the meshes' verdict and a measured clearance. Between two free rows the joints are taken to move straight
+(`segment_free`), so that a gap in the recording is not a gap in the answer: a segment is proved free, blocked at a
+place that is named, or too close to tell. Depths of penetration are searched, which takes milliseconds, so in long
+contacts they are measured at some rows only: evenly, then around the deepest. Those that are not are NaN.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from .._clash import Clash
+from .._frozen import freeze, frozen
+from .._parallel import Progress
+from ..errors import InputError
+from ._audit_report import BLOCKED, CONTACT, PROVED, UNDECIDED, Audit, Moment
+from ._model import CollisionModel
+
+BLOCK = 4096
+"""Rows asked at a time: distances of all pairs are held in memory for so many."""
+DEPTHS = 300
+"""Rows in contact whose depth is measured, unless told otherwise."""
+
+
+def audit(
+    model: CollisionModel,
+    cfgs: Any,
+    times: Any = None,
+    *,
+    depths: int | None = DEPTHS,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audits a motion: (n, dof) rows in order, and the way between them.
+
+    Args:
+        model: who decides.
+        cfgs: (n, dof), at least one row.
+        times: (n,) seconds, never falling; only for what is said.
+        depths: rows in contact whose depth is measured at most, the first and the worst found among them; None for all.
+        progress: called with (rows done, rows).
+
+    Raises:
+        InputError: wrong shapes, values that are not finite, times that go back.
+    """
+    start = time.perf_counter()
+    rows = model.robot.as_cfgs(cfgs)
+    n = len(rows)
+    if n == 0:
+        raise InputError("a motion needs at least one row")
+    stamps = None if times is None else _as_times(times, n)
+    engine = model._engine  # pyright: ignore[reportPrivateUsage]
+    free = np.empty(n, np.bool_)
+    clearance, closest = np.empty(n), np.empty(n, np.int64)
+    between = np.full(n - 1, CONTACT)
+    at, pair, proved = np.full(n - 1, np.nan), np.full(n - 1, -1), np.full(n - 1, np.nan)
+    for begin in range(0, n, BLOCK):
+        part = slice(begin, min(begin + BLOCK, n))
+        free[part] = model.free(rows[part])
+        clearance[part], closest[part], _ = engine.gaps(rows[part], exact=True)
+        first = max(begin - 1, 0)  # segments that end in this block
+        asked = first + np.flatnonzero(free[first : part.stop - 1] & free[first + 1 : part.stop])
+        found = model.segments_free(rows[asked], rows[asked + 1]) if len(asked) else None
+        if found is not None:
+            blocked = np.isfinite(found.blocked_at)
+            between[asked] = np.where(found.free, PROVED, np.where(blocked, BLOCKED, UNDECIDED))
+            at[asked] = np.where(blocked, found.blocked_at, found.undecided_at)
+            pair[asked] = found.pair_idx
+            proved[asked] = np.where(found.free, found.clearance, np.nan)
+        if progress is not None:
+            progress(part.stop, n)
+    moments = _measure(model, rows, stamps, np.flatnonzero(~free), depths)
+    clearance[~free], closest[~free] = np.nan, -1
+    number = {names: k for k, names in enumerate(engine.pairs)}
+    for moment in moments:
+        clearance[moment.row] = moment.clashes[0].distance
+        closest[moment.row] = number.get(moment.clashes[0].pair, -1)
+    if moments:
+        worst: Moment | None = min(moments, key=lambda moment: moment.clashes[0].distance)
+    else:
+        worst = _nearest(model, rows, stamps, int(np.argmin(clearance)))
+    outside = (rows < model.robot.lower) | (rows > model.robot.upper)
+    freeze(free, clearance, closest, between, at, pair, proved, outside)
+    notes = list(_jumps(model, rows))
+    if len(moments) < int((~free).sum()):
+        notes.append(f"depth measured at {len(moments)} of the {int((~free).sum())} rows in contact")
+    return Audit(
+        robot_name=model.robot.name,
+        joint_names=model.robot.joint_names,
+        buffer=model.buffer,
+        times=stamps,
+        rows_free=free,
+        clearance=clearance,
+        closest_idx=closest,
+        between=between,
+        blocked_at=at,
+        blocked_idx=pair,
+        proved_clearance=proved,
+        pairs=engine.pairs,
+        first=moments[0] if moments else None,
+        worst=worst,
+        outside=outside,
+        notes=tuple(notes),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _as_times(times: Any, n: int) -> Float[np.ndarray, "n"]:
+    stamps = np.array(times, dtype=np.float64)
+    if stamps.shape != (n,) or not np.isfinite(stamps).all():
+        raise InputError(f"times: expected {n} finite numbers, one a row, found shape {stamps.shape}")
+    if np.any(np.diff(stamps) < 0.0):
+        raise InputError(f"times go back at row {int(np.argmax(np.diff(stamps) < 0.0)) + 2}")
+    return frozen(stamps)
+
+
+def _moment(stamps: np.ndarray | None, row: int, clashes: tuple[Clash, ...]) -> Moment:
+    return Moment(row, None if stamps is None else float(stamps[row]), clashes)
+
+
+def _measure(
+    model: CollisionModel,
+    rows: Float[np.ndarray, "n dof"],
+    stamps: np.ndarray | None,
+    bad: Int[np.ndarray, "k"],
+    most: int | None,
+) -> list[Moment]:
+    """Rows in contact with their clashes, in order: all of them, or `most`, half of them around the deepest."""
+    found: dict[int, Moment] = {}
+
+    def measure(wanted: np.ndarray) -> None:
+        for row in wanted.tolist():
+            if row not in found:
+                found[row] = _moment(stamps, row, model.clashes(rows[row]))
+
+    if most is None or len(bad) <= most:
+        measure(bad)
+    elif len(bad):
+        measure(bad[np.unique(np.linspace(0, len(bad) - 1, max(1, most // 2)).astype(np.int64))])
+        deepest = min(found.values(), key=lambda moment: moment.clashes[0].distance).row
+        known = np.array(sorted(found))
+        k = int(np.searchsorted(known, deepest))
+        low, high = known[max(k - 1, 0)], known[min(k + 1, len(known) - 1)]
+        near = bad[(bad > low) & (bad < high)]
+        measure(near[np.unique(np.linspace(0, len(near) - 1, max(1, most // 2)).astype(np.int64))])
+    return [found[row] for row in sorted(found)]
+
+
+def _nearest(
+    model: CollisionModel, rows: Float[np.ndarray, "n dof"], stamps: np.ndarray | None, row: int
+) -> Moment | None:
+    """The closest pair at a free row."""
+    near = model.explain(rows[row]).closest
+    return None if near is None else _moment(stamps, row, (near,))
+
+
+def _jumps(model: CollisionModel, rows: Float[np.ndarray, "n dof"]) -> Iterator[str]:
+    """Turning joints that seem to wrap around between two rows: taken as recorded, they sweep almost a whole turn."""
+    steps = np.abs(np.diff(rows, axis=0))
+    for k, joint in enumerate(model.robot.tree.actuated):
+        if joint.type != "prismatic" and len(steps) and steps[:, k].max() > np.pi:
+            row = int(np.argmax(steps[:, k]))
+            yield (
+                f"{joint.name} turns by {steps[row, k]:.2f} rad from row {row + 1} to {row + 2}; angles that wrap "
+                "around must be unwrapped (numpy.unwrap), for the way between rows is taken as recorded"
+            )
