@@ -86,3 +86,27 @@ def test_bad_ends_are_refused(quick):
         model.segment_free(np.zeros(16), np.full(16, np.nan))
     with pytest.raises(InputError):
         model.segment_free(np.zeros((2, 16)), np.zeros(16))
+
+
+def test_many_segments_are_proved_as_one_by_one(quick):
+    model = quick("teaarm")
+    ways = model.robot.random_cfgs(24, seed=5)
+    begins = model.default_cfg + 0.6 * (ways - model.default_cfg)
+    ends = begins + 0.3 * (np.roll(begins, 1, axis=0) - begins)
+    many = model.segments_free(begins, ends)
+    assert len(many) == 24
+    assert 0 < many.free.sum() < 24
+    for k, (a, b) in enumerate(zip(begins, ends, strict=True)):
+        one = model.segment_free(a, b)
+        assert (one.free, one.blocked_at, one.pair, one.clearance) == (
+            many[k].free,
+            many[k].blocked_at,
+            many[k].pair,
+            many[k].clearance,
+        )
+        assert one.why == many[k].why
+    with pytest.raises(InputError, match="24 and 23"):
+        model.segments_free(begins, ends[1:])
+    with pytest.raises(IndexError):
+        many[24]
+    assert len(model.segments_free(begins[:0], ends[:0])) == 0

@@ -263,7 +263,7 @@ def _check_value(argument: Argument, value: Any, given: bool) -> None:
     for number in value if isinstance(value, tuple) else (value,):
         if isinstance(number, float) and not math.isfinite(number):
             raise InputError(f"{argument.flag}: expected a finite number, found {number}")
-    if given and value == () == argument.default:
+    if given and not argument.default and isinstance(value, (tuple, Mapping)) and not value:
         raise InputError(f"{argument.flag}: expected at least one value, found none")
 
 

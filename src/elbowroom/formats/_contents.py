@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
 from .._files import is_template as is_template
 from .._files import write_bytes as write_bytes
+from .._kinds import MARK
 from .._text import MAX_BITS
 from .._text import short as short
 from ..errors import FormatError, InputError
@@ -40,6 +43,14 @@ class Contents:
     """What the description said when the file was written (`robot.description_facts`), where it keeps that: ours."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
+
+
+def mark_as_ours(root: Any) -> None:
+    """Leaves a comment in a description that is written whole: it may be replaced later, one without it may not."""
+    if not any(child.tag is etree.Comment and MARK in (child.text or "") for child in root):
+        comment = etree.Comment(f" {MARK} ")
+        comment.tail = "\n"
+        root.append(comment)
 
 
 def pair(a: str, b: str, where: str) -> LinkPair:

@@ -33,6 +33,7 @@ from ._contents import (
     ignored_pairs,
     lost_of_pairs,
     lost_spheres,
+    mark_as_ours,
     pair,
     pairs_for_spheres,
     write_bytes,
@@ -139,6 +140,7 @@ def write_mjcf(
         links = own & set(robot.mesh_links if model is None else model.counts)
         explicit = _checked(pairs, robot, links, excluded)
     lost += _keep(sheet, explicit)
+    mark_as_ours(sheet.root)
     data = etree.tostring(sheet.tree, xml_declaration=True, encoding="utf-8", pretty_print=True)
     write_bytes(path, data)
     return tuple(lost)
@@ -188,6 +190,7 @@ def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
     ignored, lost = _pairs_for_geoms(pairs)
     root = etree.Element("mujoco")
     _write_excludes(root, set(ignored), frozenset())
+    mark_as_ours(root)
     data = etree.tostring(root.getroottree(), xml_declaration=True, encoding="utf-8", pretty_print=True)
     write_bytes(path, data)
     text = (

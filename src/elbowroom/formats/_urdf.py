@@ -14,7 +14,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, description_tree, load_robot
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, mark_as_ours, write_bytes
 from ._mesh_files import anchor_meshes
 from ._options import ExportOptions
 
@@ -100,6 +100,7 @@ def write_urdf(
     if ignored_pairs(pairs):
         lost.append("ignored pairs are not kept by URDF; write an SRDF beside it")
     lost += anchor_meshes(root, robot, path, (options or ExportOptions()).paths)
+    mark_as_ours(root)
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
 
