@@ -119,6 +119,13 @@ class TestPackages:
         monkeypatch.setenv(variable, f"/no/such/folder:{workspace / folder}")
         assert er.load_robot(path, strict=True).link_mesh("a") is not None
 
+    def test_a_sibling_package_is_read_when_it_is_named(self, workspace):
+        shutil.copytree(workspace / "ws/src/pkg", workspace / "ws/src/other")
+        path = write(workspace, urdf("package://other/meshes/box.stl"), "ws/src/pkg/urdf/r.urdf")
+        with pytest.raises(UnsafeFileError, match="lies outside .*--package-dirs"):
+            er.load_robot(path)
+        assert er.load_robot(path, package_dirs=["../ws/src"], strict=True).link_mesh("a") is not None
+
     def test_gazebo_model_addresses(self, workspace):
         write(workspace, urdf(BOX.replace("package", "model")), "ws/src/pkg/urdf/r.urdf")
         assert er.load_robot("../ws/src/pkg/urdf/r.urdf", strict=True).link_mesh("a") is not None

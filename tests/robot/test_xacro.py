@@ -144,6 +144,14 @@ class TestStandin:
         assert er.load_robot(tmp_path / "balls.urdf").link_names == ("a",)
 
 
+def test_arguments_on_the_command_line(tmp_path, standin, capsys):
+    path = write(tmp_path, f'{HEAD}<link name="$(arg name)"/></robot>', "r.xacro")
+    assert main(["info", str(path), "--xacro-args", "name:=base", "other:=a:=b", "--json"]) == 0
+    assert '"root": "base"' in capsys.readouterr().out
+    assert main(["info", str(path), "--xacro-args", "name=base"]) == 2
+    assert "expected name:=value, found 'name=base'" in capsys.readouterr().err
+
+
 def test_without_xacro_the_message_says_what_to_do(package, no_xacro, capsys):
     assert main(["info", str(package / "urdf/made.urdf.xacro")]) == 2
     said = capsys.readouterr().err

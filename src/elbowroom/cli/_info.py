@@ -126,7 +126,9 @@ def _print_catalogue(as_json: bool) -> None:
             out.print(Columns(names, padding=(0, 3)) if out.is_terminal else "\n".join(names), markup=False)
         else:
             out.print(f"\n[bold]{origin}[/bold]: not installed; pip install 'elbowroom\\[robots]'")
-    out.print("\nA path to a .urdf or MJCF .xml file works too. elbowroom info NAME tells more of one.")
+    out.print(
+        "\nA path to a .urdf, .xacro or MJCF .xml file works too. elbowroom info NAME tells more of one."
+    )
 
 
 def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:

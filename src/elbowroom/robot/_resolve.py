@@ -122,6 +122,8 @@ class MeshResolver:
                 raise UnsafeFileError(f"{where}: mesh {address!r} leaves its package {package!r}")
             if self._reaches(root, candidate):
                 candidates.append(candidate)
+        if folders and not candidates:
+            self.require(Path(os.path.normpath(folders[0] / inside)), f"{where}: mesh {address!r:.120}")
         if folders:
             return self._existing(candidates, address, where)
         return self._without_package(package, inside, address, where)
