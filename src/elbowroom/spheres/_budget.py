@@ -7,6 +7,8 @@ count at which they stay below the ratio cap, as far as the budget allows, so th
 
 from __future__ import annotations
 
+import bisect
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -30,6 +32,8 @@ class Claim:
     """Links that get the same spheres."""
     capped: bool
     """Whether the ratio cap holds (closed shapes)."""
+    hollow: bool = False
+    """Whether the volume is that of the hull, so that the union may be smaller."""
     known: tuple[tuple[int, float], ...] = ()
     """Count and ratio of careful fits."""
 
@@ -62,7 +66,7 @@ class Claim:
     @property
     def base(self) -> float:
         """Ratio that no count can go below: the solid itself, for a closed shape."""
-        return 1.0 if self.capped else 0.0
+        return 1.0 if self.capped and not self.hollow else 0.0
 
     def below(self, cap: float) -> int:
         """Least count that is expected to stay below the ratio cap; 1 when it is out of reach (thin shells)."""
@@ -74,33 +78,53 @@ class Claim:
         return min((n for n in enough if n > too_few), default=1)
 
 
-def share_budget(claims: Sequence[Claim], budget: int, cap: float) -> list[int]:
-    """Number of spheres for each link of each group; the sum over copies never exceeds the budget.
+@dataclass(frozen=True)
+class Rule:
+    """When the sharing ends."""
 
-    Args:
-        claims: the groups; the budget must allow one sphere for each link. budget: spheres in all.
-        cap: ratio that capped groups should not exceed.
-    """
+    budget: int | None
+    """Spheres in all; it must allow one for each link. None: as many as it takes to reach the target."""
+    cap: float
+    """Ratio that capped groups should not exceed."""
+    target: float = 1.0
+    """Without a budget: union over comparison volume of all links together at which no more are given."""
+    most: int = 24
+    """Without a budget: spheres of one link at most."""
+
+
+def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
+    """Number of spheres for each link of each group; the sum over copies never exceeds the budget."""
     counts = [1] * len(claims)
-    left = budget - sum(claim.copies for claim in claims)
-    wanted = [claim.below(cap) if claim.capped else 1 for claim in claims]
+    limits = [claim.curve.counts[-1] * 2 if rule.budget is not None else rule.most for claim in claims]
+    left = sum(n * c.copies for n, c in zip(limits, claims, strict=True)) if rule.budget is None else rule.budget
+    left -= sum(claim.copies for claim in claims)
+    wanted = [min(claim.below(rule.cap), n) if claim.capped else 1 for claim, n in zip(claims, limits, strict=True)]
     for k in sorted(range(len(claims)), key=lambda k: ((wanted[k] - 1) * claims[k].copies, k)):
         need = (wanted[k] - 1) * claims[k].copies
         if 0 < need <= left:
             counts[k] = wanted[k]
             left -= need
-    hulls = [_envelope(claim.model()) for claim in claims]
-    while True:
-        best, gain_best, step_best = -1, 0.0, 0
-        for k, claim in enumerate(claims):
-            step, gain = _next(hulls[k], counts[k])
-            step = min(step, left // claim.copies)
-            if step > 0 and gain * claim.volume > gain_best:
-                best, gain_best, step_best = k, gain * claim.volume, step
-        if best < 0:
-            return counts
-        counts[best] += step_best
-        left -= step_best * claims[best].copies
+    models = [claim.model() for claim in claims]
+    hulls = [_envelope(model) for model in models]
+    excess = sum(
+        claim.copies * claim.volume * (claim.base + model[n - 1][1] - rule.target)
+        for claim, model, n in zip(claims, models, counts, strict=True)
+    )
+    queue = [_offer(hulls[k], counts[k], claims[k].volume, k) for k in range(len(claims))]
+    heapq.heapify(queue)
+    while queue and (rule.budget is not None or excess > 0.0):
+        gain, k, step = heapq.heappop(queue)
+        claim = claims[k]
+        step = min(step, left // claim.copies, limits[k] - counts[k])
+        if step <= 0 or gain >= 0.0:
+            continue
+        if rule.budget is None:
+            step = 1
+        counts[k] += step
+        left -= step * claim.copies
+        excess += gain * step * claim.copies
+        heapq.heappush(queue, _offer(hulls[k], counts[k], claim.volume, k))
+    return counts
 
 
 def pick_known(claims: Sequence[Claim], budget: int, cap: float) -> list[int]:
@@ -144,10 +168,10 @@ def _slope(a: tuple[int, float], b: tuple[int, float]) -> float:
     return (b[1] - a[1]) / (b[0] - a[0])
 
 
-def _next(hull: list[tuple[int, float]], count: int) -> tuple[int, float]:
-    """Spheres to the next corner of the envelope, and the gain per sphere; (0, 0) at the end."""
-    counts = [c for c, _ in hull]
-    k = int(np.searchsorted(counts, count, side="right"))
-    if k >= len(hull):
-        return 0, 0.0
-    return counts[k] - count, -_slope(hull[k - 1], hull[k]) if k > 0 else 0.0
+def _offer(hull: list[tuple[int, float]], count: int, volume: float, k: int) -> tuple[float, int, int]:
+    """Volume that one sphere more of group k adds (negative), k, and the spheres to the next corner of its envelope."""
+    place = bisect.bisect_right(hull, count, key=lambda corner: corner[0])
+    if place >= len(hull):
+        return 0.0, k, 0
+    slope = _slope(hull[place - 1], hull[place]) if place > 0 else 0.0
+    return slope * volume, k, hull[place][0] - count

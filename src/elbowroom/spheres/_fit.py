@@ -23,7 +23,7 @@ from ._options import FitOptions
 from ._pipeline import fit_tight
 from ._shape import Float64, LinkShape
 
-ALGORITHM = 1
+ALGORITHM = 2
 """Counted up when a fit changes, so that older cached results are not used."""
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..robot import Robot
 from . import _kernels_proof as proof_kernels
-from . import _kernels_tight as tight_kernels
 from ._model import SphereModel, table
 from ._problem import fibonacci, surface_points
 from ._shape import SHIFTS, Float64, LinkShape, link_shapes
@@ -140,9 +139,10 @@ def link_quality(
     shape: LinkShape, centers: Float64, radii: Float64, *, samples: int = 4096, seed: int = 0
 ) -> LinkQuality:
     """Measures spheres (n, 3), (n,) against one shape."""
-    balls = np.ascontiguousarray(np.column_stack([centers, radii]))
     points = surface_points(shape, samples, np.random.default_rng(seed))
-    inside = tight_kernels.cover_counts(balls, points) > 0
+    inside = np.zeros(len(points), dtype=bool)
+    for center, radius in zip(centers, radii, strict=True):
+        inside |= ((points - center) ** 2).sum(axis=1) <= radius**2 * (1.0 + 1e-12)
     volumes = measure_volumes(shape, centers, radii)
     mean, largest = protrusion(shape, centers, radii)
     return LinkQuality(len(radii), volumes, mean, largest, float(inside.mean()), volumes.covered)

@@ -27,6 +27,8 @@ Int64 = npt.NDArray[np.int64]
 
 RAYS = 40
 """Rays along the longer side of the lattice that measures a volume; eight shifted lattices are averaged."""
+HOLLOW = 3.0
+"""Hull over solid volume from which on a closed shape is a shell: no few spheres can follow its walls."""
 SHIFTS = 8
 """Shifted lattices per volume: their spread gives the standard error."""
 
@@ -138,6 +140,11 @@ class LinkShape:
     def reference_is_solid(self) -> bool:
         """Whether the shape encloses a volume and nothing else, so that union volumes are compared with that."""
         return self.closed and self.solid_volume > 0.0
+
+    @property
+    def hollow(self) -> bool:
+        """Whether the shape is closed but mostly wall: even its convex hull is HOLLOW times its own volume."""
+        return self.reference_is_solid and self.hull_volume > HOLLOW * self.solid_volume
 
     @cached_property
     def _tree(self) -> tuple[Any, Any, Any]:
