@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Sequence
 
 from .. import __version__
+from .._progress import show_progress
 from ..errors import ApproximationWarning, ElbowroomError, unknown
 
 VERBS = {
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"elbowroom: {unknown('verb', verb, VERBS)}", file=sys.stderr)
         return EXIT_ERROR
     warnings.showwarning = _show_warning
+    show_progress()
     try:
         return _run(verb, rest)
     except ElbowroomError as error:

@@ -1,11 +1,12 @@
 """Is the robot free? Which links touch, where and how deep; exit code 1 when a configuration is not free.
 
 Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
-and never calls a collision free.
+and never calls a collision free. A few configurations need no fit: a ball around each link tells which meshes to ask.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..spheres import SphereModel
 
 EXIT_COLLIDES = 1
+FIT_PAYS = 20_000
+"""Configurations from which on fitting spheres costs less than the questions to meshes that they save."""
 LISTED = 20
 """Configurations that are explained when there are many: the first ones that are not free."""
 
@@ -58,12 +61,12 @@ def run(options: Options) -> int:
     robot = options.load()
     if options.random < 0:
         raise InputError(f"--random must not be negative, found {options.random}")
-    spheres, uncovered = covering(robot, options.model(robot))
+    spheres, uncovered = covering(robot, _spheres(robot, options))
     model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
     labels, cfgs = _configurations(model, options)
     free = model.free(cfgs, by=options.by)
     shown = range(len(cfgs)) if len(cfgs) <= LISTED else np.flatnonzero(~free)[:LISTED].tolist()
-    verdicts = [(labels[k], bool(free[k]), model.explain(cfgs[k])) for k in shown]
+    verdicts = ((labels[k], bool(free[k]), model.explain(cfgs[k])) for k in shown)  # made as they are shown
     outside = int(((cfgs < robot.lower) | (cfgs > robot.upper)).any(axis=1).sum())
     if options.json:
         report = {
@@ -87,6 +90,16 @@ def run(options: Options) -> int:
             )
         _print(model, options.by, free, outside, verdicts)
     return 0 if bool(free.all()) else EXIT_COLLIDES
+
+
+def _spheres(robot: Robot, options: Options) -> SphereModel:
+    """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
+    from ..collision import one_ball_a_link
+
+    asked = options.spheres or options.n_spheres or options.pairs or options.method != "tight"
+    if asked or options.by == "spheres" or options.random > FIT_PAYS:
+        return options.model(robot)
+    return one_ball_a_link(robot)
 
 
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
@@ -162,7 +175,11 @@ def _clash(clash: Clash) -> dict[str, Any]:
 
 
 def _print(
-    model: CollisionModel, by: str, free: np.ndarray, outside: int, verdicts: list[tuple[str, bool, Verdict]]
+    model: CollisionModel,
+    by: str,
+    free: np.ndarray,
+    outside: int,
+    verdicts: Iterable[tuple[str, bool, Verdict]],
 ) -> None:
     from rich.markup import escape
 

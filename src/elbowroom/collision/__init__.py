@@ -3,9 +3,19 @@
 from .._clash import Clash as Clash
 from ._attach import Attachment as Attachment
 from ._cover import covering as covering
+from ._cover import one_ball_a_link as one_ball_a_link
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 
-__all__ = ["Attachment", "Clash", "CollisionModel", "OutOfLimits", "SegmentProof", "Verdict", "covering"]
+__all__ = [
+    "Attachment",
+    "Clash",
+    "CollisionModel",
+    "OutOfLimits",
+    "SegmentProof",
+    "Verdict",
+    "covering",
+    "one_ball_a_link",
+]

@@ -9,8 +9,8 @@ triangle pair costs a plane test unless it may improve the bound; then nine edge
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_batch import APART, STACK, pair_state, walk_scratch
 from ._kernels_gjk import FAR, hull_gap, nearest_triangle
 from ._kernels_query import HEADER_NODES, inverse_pose, pose_triangle, relative_pose

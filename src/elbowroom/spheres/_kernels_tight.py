@@ -13,8 +13,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_proof import nearest_ball, prove_triangles
 
 DEPTH_POWER = 6
