@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ._files import replacing
+from ._progress import waiting
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +83,8 @@ def cached(
     found = None if rebuild else read_arrays(path)
     if found is not None and fits(found):
         return found
-    arrays = {name: np.asarray(value) for name, value in compute().items()}
+    with waiting(f"computing {kind}, once: the result is kept"):
+        arrays = {name: np.asarray(value) for name, value in compute().items()}
     write_arrays(path, arrays)
     return arrays
 

@@ -7,6 +7,7 @@ from ._audit_report import BETWEEN as BETWEEN
 from ._audit_report import Audit as Audit
 from ._audit_report import Moment as Moment
 from ._cover import covering as covering
+from ._cover import one_ball_a_link as one_ball_a_link
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
@@ -26,4 +27,5 @@ __all__ = [
     "Verdict",
     "audit",
     "covering",
+    "one_ball_a_link",
 ]

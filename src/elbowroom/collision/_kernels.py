@@ -13,8 +13,8 @@ Arguments are arrays only. `ints`, `floats`, `doubles`, `pads`, `work` belong to
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ..distance.kernels import (
     LANES,
     POINT,

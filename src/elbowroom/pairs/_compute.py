@@ -18,6 +18,7 @@ import numpy as np
 
 from .._frozen import frozen
 from .._parallel import Progress, parallel_map
+from .._progress import waiting
 from ..distance import SelfCollisionChecker, Spheres
 from ..errors import InputError
 from ..robot import DefaultPose, Robot, adjacent_pairs, as_robot, named_poses, pair_list
@@ -70,11 +71,12 @@ def compute_pairs(
     options = options or PairOptions()
     robot = as_robot(robot)
     poses = named_poses(robot, options.default_cfgs)
-    work = _Decisions(Ground(robot, spheres, options), options, poses)
-    work.by_word()
-    work.by_pose()
-    work.by_samples(workers, progress, Path(checkpoint) if checkpoint is not None else None)
-    return work.matrix()
+    with waiting(f"deciding which pairs of links of {robot.name} need checking"):
+        work = _Decisions(Ground(robot, spheres, options), options, poses)
+        work.by_word()
+        work.by_pose()
+        work.by_samples(workers, progress, Path(checkpoint) if checkpoint is not None else None)
+        return work.matrix()
 
 
 @dataclass

@@ -96,9 +96,13 @@ def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
     """Number of spheres for each link of each group; the sum over copies never exceeds the budget."""
     counts = [1] * len(claims)
     limits = [claim.curve.counts[-1] * 2 if rule.budget is not None else rule.most for claim in claims]
-    left = sum(n * c.copies for n, c in zip(limits, claims, strict=True)) if rule.budget is None else rule.budget
+    left = (
+        sum(n * c.copies for n, c in zip(limits, claims, strict=True)) if rule.budget is None else rule.budget
+    )
     left -= sum(claim.copies for claim in claims)
-    wanted = [min(claim.below(rule.cap), n) if claim.capped else 1 for claim, n in zip(claims, limits, strict=True)]
+    wanted = [
+        min(claim.below(rule.cap), n) if claim.capped else 1 for claim, n in zip(claims, limits, strict=True)
+    ]
     for k in sorted(range(len(claims)), key=lambda k: ((wanted[k] - 1) * claims[k].copies, k)):
         need = (wanted[k] - 1) * claims[k].copies
         if 0 < need <= left:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_descent import cheapest_ball, descend, uncovered
 
 HOLD = np.float32(1.0 + 4e-6)

@@ -85,7 +85,13 @@ class FitOptions:
         for link, count in (self.per_link or {}).items():
             if not _is_count(count):
                 raise InputError(f"per_link[{link!r}] must be a positive whole number, found {count!r}")
-        for name, low in (("margin", 0.0), ("min_radius", 0.0), ("ratio_cap", 1.0), ("target_ratio", 1.0), ("effort", 0.0)):
+        for name, low in (
+            ("margin", 0.0),
+            ("min_radius", 0.0),
+            ("ratio_cap", 1.0),
+            ("target_ratio", 1.0),
+            ("effort", 0.0),
+        ):
             value = getattr(self, name)
             if isinstance(value, str) or not (math.isfinite(value) and value >= low):
                 raise InputError(f"{name} must be finite and at least {low:g}, found {value!r}")

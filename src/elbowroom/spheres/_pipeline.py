@@ -139,7 +139,13 @@ def fit_tight(
         local = local if local > COARSE * edge else edge
         beyond = Planes(np.array(planes[names[k]])) if planes[names[k]] else None
         jobs[k] = _Job(
-            parts[k], DEEP_SHARE * local, LIMIT_SHARE * local, beyond, options.seed, options.effort, round(share)
+            parts[k],
+            DEEP_SHARE * local,
+            LIMIT_SHARE * local,
+            beyond,
+            options.seed,
+            options.effort,
+            round(share),
         )
     fitter = _Fitter(jobs, options, progress)
     fits = _fit_shared(copies, {k: per_link[names[k]] for k in models if names[k] in per_link}, fitter)
