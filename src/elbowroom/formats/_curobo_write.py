@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import FormatError, InputError
 from ..spheres import SphereModel
 from . import _link_maps as maps
-from ._contents import lost_poses, lost_spheres, name_of, pairs_for_spheres
+from ._contents import lost_poses, lost_spheres, meshes_decide, name_of, pairs_for_spheres
 from ._curobo import (
     extra_of,
     ignored_of,
@@ -106,7 +106,7 @@ def write_curobo(
             lost.append(
                 f"cuRobo does not load the file without {', '.join(missing)}: give the robot, or add them"
             )
-    dump_yaml(path, data)
+    dump_yaml(path, data, None if pairs is None else meshes_decide(ignored))
     return (*lost, *lost_poses(robot, KIND))
 
 

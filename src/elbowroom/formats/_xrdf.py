@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, unknown
+from ..pairs import BY_MESHES
 from ..spheres import SphereModel
 from . import _link_maps as maps
-from ._contents import Contents, for_robot, lost_poses, lost_spheres, pairs_for_spheres, short
+from ._contents import Contents, for_robot, lost_poses, lost_spheres, meshes_decide, pairs_for_spheres, short
 from ._curobo_robot import ACCELERATION, JERK
 from ._options import ExportOptions, RobotFacts, robot_facts, spheres_below
-from ._yaml import dump_yaml, flow, load_yaml
+from ._yaml import dump_yaml, flow, load_yaml, read_mark
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -59,7 +60,11 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
         robot_name=robot.name if robot else "",
         evidence={"source": path.name, "geometry": group},
     )
-    ignored = maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
+    marked = read_mark(path)
+    ignored = {
+        names: BY_MESHES if names in marked else ""
+        for names in maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
+    }
     model = for_robot(model, robot)
     return Contents(FORMAT, model if len(model) else None, ignored, notes=(*notes, *sphere_notes))
 
@@ -115,7 +120,7 @@ def write_xrdf(
     groups[group].setdefault("spheres", {})
     if pairs is not None or own.get("ignore") is None:
         own["ignore"] = maps.write_ignore(ignored)
-    dump_yaml(path, data)
+    dump_yaml(path, data, None if pairs is None else meshes_decide(ignored))
     return (*lost, *lost_spheres(spheres), *lost_poses(robot, KIND))
 
 
