@@ -94,7 +94,9 @@ def write_xrdf(
     """
     path = Path(path)
     data = _load(path)[0] if path.exists() else {"format": "xrdf", "format_version": VERSION}
-    ignored, lost = pairs_for_spheres(pairs, robot, KIND)
+    own = _open(data, "self_collision", path)
+    tells_pairs = pairs is not None or own.get("ignore") is None
+    ignored, lost = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, list[str]())
     if robot is not None:
         facts = robot_facts(robot, pairs, options or ExportOptions())
         lost += _describe(data, facts, options or ExportOptions(), path)
@@ -105,7 +107,7 @@ def write_xrdf(
         lost.append(
             "XRDF needs cspace and readers need tool_frames, which the robot tells: give it, or add them"
         )
-    world, own = _open(data, "collision", path), _open(data, "self_collision", path)
+    world = _open(data, "collision", path)
     group = _group(world, own, path) or GROUP
     groups = _open(data, "geometry", path)
     _open(groups, group, path)
@@ -118,7 +120,7 @@ def write_xrdf(
         own["buffer_distance"] = dict(spheres.self_padding)
         groups[group]["spheres"] = maps.write_spheres(spheres)
     groups[group].setdefault("spheres", {})
-    if pairs is not None or own.get("ignore") is None:
+    if tells_pairs:
         own["ignore"] = maps.write_ignore(ignored)
     dump_yaml(path, data, None if pairs is None else meshes_decide(ignored))
     return (*lost, *lost_spheres(spheres), *lost_poses(robot, KIND))
