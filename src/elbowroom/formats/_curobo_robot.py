@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._xml import read_xml
+from ..errors import FormatError
+from ._contents import short
 from ._mesh_files import package_folders
 from ._options import ExportOptions, RobotFacts, path_text, urdf_of
 from ._yaml import flow
@@ -79,14 +81,18 @@ def describe_robot(
             f"locked joints that move no sphere and no tool are not told, for cuRobo refuses them: {idle}"
         )
     tell("lock_joints", locked or None, bool(options.locked))
-    _tell_cspace(kinematics, facts, options, version)
+    _tell_cspace(kinematics, facts, options, version, path)
     return [*notes, *_refused(robot, needed)]
 
 
-def _tell_cspace(kinematics: Any, facts: RobotFacts, options: ExportOptions, version: int) -> None:
+def _tell_cspace(
+    kinematics: Any, facts: RobotFacts, options: ExportOptions, version: int, path: Path
+) -> None:
     pose = "retract_config" if version == 1 else "default_joint_position"
     old = kinematics.get("cspace")
-    cspace: Any = old if isinstance(old, Mapping) else {}
+    if old is not None and not isinstance(old, Mapping):
+        raise FormatError(f"{path}: cspace: expected a mapping, found {short(old)}")
+    cspace: Any = {} if old is None else old
     if not cspace or options.default_cfg is not None or options.locked:
         cspace["joint_names"] = flow(list(facts.positions))
         cspace[pose] = flow(list(facts.positions.values()))
