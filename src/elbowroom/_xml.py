@@ -17,6 +17,8 @@ from .errors import DescriptionError, ElbowroomError, UnsafeFileError
 MAX_BYTES = 32 * 2**20
 """Largest description read; the largest in common use are below 2 MB, meshes are separate files."""
 
+HEAD_BYTES = 2**16
+"""So far into a file a misplaced XML declaration is looked for."""
 FORGIVEN = {
     "NS_ERR_UNDEFINED_NAMESPACE": "a prefix is not declared as a namespace; it is taken as part of the name",
     "ERR_HYPHEN_IN_COMMENT": "a comment has two hyphens inside",
@@ -103,11 +105,13 @@ def _mend_bytes(data: bytes, mended: list[str]) -> bytes:
     if data.endswith(b"\0") and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.rstrip(b"\0")
         mended.append("bytes of value zero at its end are left out")
-    header = re.match(rb"(?:\s|<!--(?:(?!--).)*-->)+(<\?xml[^>]*\?>)", data, re.DOTALL)
+    header = re.match(rb"(?:\s|<!--(?:(?!--).)*-->)+(<\?xml[^>]*\?>)", data[:HEAD_BYTES], re.DOTALL)
     if header:
         data = data[: header.start(1)] + data[header.end(1) :]
         mended.append("the XML declaration is not at the very beginning; it is left out")
-    if not re.match(rb"\s*<\?xml[^>]*encoding", data) and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if not re.match(rb"<\?xml[^>]*encoding", data[:HEAD_BYTES]) and not data.startswith(
+        (b"\xff\xfe", b"\xfe\xff")
+    ):
         try:
             data.decode("utf-8")
         except UnicodeDecodeError:

@@ -88,10 +88,12 @@ def prepare(root: Any, where: str, use_visual: bool) -> tuple[list[Note], list[s
 def without_namespace(root: Any) -> bool:
     """Takes the default namespace off the elements, for URDF knows none; whether there was one."""
     namespace = root.nsmap.get(None)
-    for element in root.iter(f"{{{namespace}}}*") if namespace else ():
+    if namespace is None:
+        return False
+    for element in root.iter(f"{{{namespace}}}*"):
         element.tag = etree.QName(element).localname
     etree.cleanup_namespaces(root)
-    return bool(namespace)
+    return True
 
 
 def _keep_used(element: Any, notes: list[Note]) -> None:

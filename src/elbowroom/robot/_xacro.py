@@ -82,7 +82,7 @@ def _module() -> Any:
 def _finding_packages(xacro: Any, resolver: MeshResolver, path: Path) -> Generator[None]:
     """Lets `$(find package)` look where our meshes are looked for; without ROS, xacro knows no place at all."""
     try:
-        places = importlib.import_module(f"{xacro.__name__}.substitution_args")
+        places: Any = importlib.import_module(f"{xacro.__name__}.substitution_args")
     except ImportError:  # ROS 1 has its own way, and knows the packages
         yield
         return

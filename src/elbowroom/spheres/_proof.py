@@ -102,7 +102,6 @@ def prove_coverage(
     """
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise InputError(f"tolerance must be finite and not negative, found {tolerance!r}")
-    require_geometry(robot)
     model = spheres.for_links(robot.link_names, robot.name)
     links = {
         name: prove_mesh_coverage(
@@ -110,6 +109,8 @@ def prove_coverage(
         )
         for name, shape in link_shapes(robot)
     }
+    if not links:
+        require_geometry(robot)
     return CoverageProof(robot.name, links, tolerance)
 
 
