@@ -11,10 +11,15 @@ import tyro
 
 from ..errors import InputError
 from ._common import console, print_json, read_mesh_file
+from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..mesh import TriangleMesh
 
+EXAMPLES = {
+    "elbowroom mesh hand.stl cup.obj --pose-b 0 0 0.1": "the second 100 mm above the first",
+    "elbowroom mesh hand.stl cup.obj --scale-b 0.001": "the first in metres, the second in millimetres",
+}
 EXIT_COLLIDES = 1
 
 
@@ -32,6 +37,10 @@ class Options:
     """Pose of the second."""
     scale: float = 1.0
     """Factor for both, e.g. 0.001 for files in millimetres."""
+    scale_a: float | None = None
+    """Factor for the first alone, where the files have different units."""
+    scale_b: float | None = None
+    """Factor for the second alone."""
     surfaces: bool = False
     """Treat closed meshes as surfaces, so that one inside the other does not collide."""
     max_points: int = 8
@@ -40,23 +49,37 @@ class Options:
     """Print JSON instead of text."""
 
 
+NO_EFFECT = (
+    NoEffect(
+        ("scale",),
+        lambda options: options.scale_a is not None and options.scale_b is not None,
+        "--scale-a and --scale-b say both",
+    ),
+)
+
+
 def run(options: Options) -> int:
     """Reports contact or distance; exit code 1 when the meshes collide."""
     from .. import mesh
 
-    a, b = _read(options.a, options.scale), _read(options.b, options.scale)
+    scale_a = _positive("--scale-a", options.scale_a, _positive("--scale", options.scale, 1.0))
+    scale_b = _positive("--scale-b", options.scale_b, options.scale)
+    a, b = read_mesh_file(options.a, scale_a), read_mesh_file(options.b, scale_b)
     T_a, T_b = _pose(options.pose_a, "--pose-a"), _pose(options.pose_b, "--pose-b")
     contain = not options.surfaces
     manifold = mesh.contact_manifold(a, T_a, b, T_b, max_points=options.max_points, contain=contain)
     facts: dict[str, Any] = {
-        "a": {"file": options.a, "triangles": len(a), "closed": a.closed, "dropped": a.n_degenerate},
-        "b": {"file": options.b, "triangles": len(b), "closed": b.closed, "dropped": b.n_degenerate},
+        "a": _facts(options.a, scale_a, a),
+        "b": _facts(options.b, scale_b, b),
         "collides": manifold is not None,
     }
     if manifold is not None:
         facts |= {
+            "how": manifold.deepest.state,
             "depth": manifold.depth,
             "normal": manifold.normal,
+            "point_a": manifold.deepest.point_a,
+            "point_b": manifold.deepest.point_b,
             "points": manifold.points,
             "patches": manifold.n_patches,
         }
@@ -70,10 +93,23 @@ def run(options: Options) -> int:
     return EXIT_COLLIDES if facts["collides"] else 0
 
 
-def _read(path: Path, scale: float) -> TriangleMesh:
-    if not np.isfinite(scale) or scale <= 0:
-        raise InputError(f"--scale: expected a positive number, found {scale}")
-    return read_mesh_file(path, scale)
+def _positive(flag: str, value: float | None, otherwise: float) -> float:
+    """The value of an option, or another if it is not given."""
+    if value is not None and not (np.isfinite(value) and value > 0.0):
+        raise InputError(f"{flag}: expected a positive number, found {value}")
+    return otherwise if value is None else value
+
+
+def _facts(path: Path, scale: float, mesh: TriangleMesh) -> dict[str, Any]:
+    size = np.ptp(mesh.vertices, axis=0)
+    return {
+        "file": path,
+        "scale": scale,
+        "size": size,
+        "triangles": len(mesh),
+        "closed": mesh.closed,
+        "dropped": mesh.n_degenerate,
+    }
 
 
 def _pose(numbers: tuple[float, ...], what: str) -> np.ndarray:
@@ -87,6 +123,8 @@ def _pose(numbers: tuple[float, ...], what: str) -> np.ndarray:
 
 
 def _print(facts: dict[str, Any]) -> None:
+    from ..mesh import STATES
+
     out = console()
 
     def line(text: str) -> None:
@@ -96,15 +134,23 @@ def _print(facts: dict[str, Any]) -> None:
         entry = facts[side]
         kind = "closed" if entry["closed"] else "open: a surface, nothing can be inside it"
         dropped = f", {entry['dropped']} degenerate dropped" if entry["dropped"] else ""
-        line(f"{entry['file']}: {entry['triangles']} triangles, {kind}{dropped}")
+        size = " x ".join(f"{1e3 * value:.4g}" for value in entry["size"])
+        line(f"{entry['file']}: {size} mm, {entry['triangles']} triangles, {kind}{dropped}")
 
     def vector(values: Any) -> str:
-        return " ".join(f"{value:.6g}" for value in values)
+        # Below a nanometre beside the sizes of the meshes is rounding, not a coordinate.
+        return " ".join(f"{value if abs(value) > tiny else 0.0:.6g}" for value in values)
+
+    tiny = 1e-9 * max(*facts["a"]["size"], *facts["b"]["size"])
 
     if facts["collides"]:
-        depth, normal = facts["depth"] * 1e3, vector(facts["normal"])
-        line(f"collide: depth {depth:.4g} mm along {normal} (from the first to the second)")
-        line(f"{len(facts['points'])} contact points in {facts['patches']} patches (metres):")
+        depth, normal = facts["depth"], vector(facts["normal"])
+        deep = f"depth {1e3 * depth:.4g} mm" if depth > tiny else "they touch, depth 0 mm"
+        line(f"collide: {deep} along {normal} (from the first to the second)")
+        if facts["how"] == STATES[1]:
+            line(f"{len(facts['points'])} points on both surfaces, in {facts['patches']} patches (metres):")
+        else:
+            line(f"{facts['how']}; halfway between the points last to part (metres):")
         for point in facts["points"]:
             line(f"  {vector(point)}")
     else:

@@ -36,7 +36,8 @@ class TriTriContact:
     """Contact of two triangles that share at least a point."""
 
     point: Float[np.ndarray, "3"]
-    """Contact point, in the frame of the triangles."""
+    """Contact point, in the frame of the triangles: on both of them when the depth is 0, else halfway between the
+    features that are deepest in each other, or on the line of intersection."""
     normal: Float[np.ndarray, "3"]
     """Unit vector from A to B: moving B by `depth * normal` parts the triangles."""
     depth: float
@@ -54,7 +55,7 @@ class Contacts:
     """All pairs of triangles of two meshes that meet, one row each, in the world frame."""
 
     points: Float[np.ndarray, "n 3"]
-    """Contact points."""
+    """Contact points: on both surfaces where the depth is 0, else as in `TriTriContact`."""
     normals: Float[np.ndarray, "n 3"]
     """Unit normals from A to B."""
     depths: Float[np.ndarray, "n"]

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._kernels_contact import face_point, intersection_segment
+from ._kernels_contact import face_point, intersection_segment, touch_point, touches_only
+from ._kernels_features import on_both
 from ._kernels_inside import point_inside
 from ._kernels_lanes import (
     ASK,
@@ -209,11 +210,15 @@ def write_contacts(ta, hits, names, n, answers, pose_a, w, rows, start):
             answers[5 * BATCH + h],
             answers[6 * BATCH + h],
         )
+        touches = touches_only(ta, i, depth)
+        if kind != EDGE_EDGE or touches:
+            unpack(hits, h, w)
         if kind == EDGE_EDGE:
             px, py, pz = answers[7 * BATCH + h], answers[8 * BATCH + h], answers[9 * BATCH + h]
         else:
-            unpack(hits, h, w)
             px, py, pz = face_point(w, kind, x, y, z, depth)
+        if touches:
+            px, py, pz = touch_point(w, px, py, pz)
         rows[row, 0], rows[row, 1], rows[row, 2] = px + ta[i, 0], py + ta[i, 1], pz + ta[i, 2]
         rows[row, 3], rows[row, 4], rows[row, 5], rows[row, 6] = x, y, z, depth
         to_world(pose_a, rows, row)
@@ -298,7 +303,10 @@ def close_pairs(na, ta, nb, tb, pose_a, pose_b, found):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def contact_segments(ta, tb, pose_a, pose_b, tri_a, tri_b, out):
-    """Segments shared by crossing triangles, world frame, along normal A x normal B; NaN for parallel planes."""
+    """Segments shared by triangles that meet, world frame, along normal A x normal B; NaN for parallel planes.
+
+    Where triangles only touch, both ends are points that they share.
+    """
     rel, w, scratch = np.empty(12), np.empty((32, 3)), np.empty((1, 9))
     relative_pose(pose_a, pose_b, rel)
     for k in range(tri_a.shape[0]):
@@ -314,6 +322,7 @@ def contact_segments(ta, tb, pose_a, pose_b, tri_a, tri_b, out):
             out[k, 3 + c] = w[13, c] + ta[tri_a[k], c]
         for c in range(0, 6, 3):
             x, y, z = out[k, c], out[k, c + 1], out[k, c + 2]
+            x, y, z = on_both(ta, tri_a[k], scratch, 0, x, y, z, w[12:14])
             for r in range(3):
                 out[k, c + r] = (
                     pose_a[3 * r] * x + pose_a[3 * r + 1] * y + pose_a[3 * r + 2] * z + pose_a[9 + r]

@@ -3,7 +3,8 @@
 The overlap of the projections is smallest along one of the eleven separating axes; its kind says how the triangles
 touch. A corner in a face gives the corner, crossing edges give the midpoint of the closest points of the segments,
 parallel faces give the middle of the common polygon; where the deepest corner is not over the other triangle, the
-middle of the line of intersection. The depth is that of the pair of triangles, not of the meshes they belong to.
+middle of the line of intersection. The point of a contact without depth lies on both triangles. The depth is that of
+the pair of triangles, not of the meshes they belong to.
 
 All functions work on the scratch rows `w` (32, 3) filled by `prepare`; rows 12 to 29 are theirs.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ._kernels_features import on_both
 from ._kernels_tritri import (
     EDGE_EDGE,
     FACE_A,
@@ -264,6 +266,28 @@ def _edge_point(w, edge_a, edge_b):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def touches_only(a, ia, depth):
+    """Whether a depth is nothing beside the size of triangle `ia`."""
+    size = 0.0
+    for c in range(3):
+        size += abs(a[ia, 3 + c] - a[ia, c]) + abs(a[ia, 6 + c] - a[ia, c])
+    return depth <= SAME_DEPTH * size
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def touch_point(w, x, y, z):
+    """A point on both of two triangles that touch, relative to A's first corner: (x, y, z) if it is one.
+
+    Many axes part triangles that touch, so the axis that was chosen may be one of features that are not in touch.
+    """
+    for c in range(3):
+        w[14, c] = 0.0
+        w[15, c] = w[0, c]
+        w[16, c] = w[1, c]
+    return on_both(w[14:17].reshape(1, 9), 0, w[6:9].reshape(1, 9), 0, x, y, z, w[12:14])
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def triangle_contact(a, ia, b, ib, w, out, row):
     """Contact of two triangles known to meet: point, normal A to B, depth to out[row, :7]; returns the kind."""
     prepare(a, ia, b, ib, w)
@@ -275,6 +299,8 @@ def triangle_contact(a, ia, b, ib, w, out, row):
         px, py, pz = _edge_point(w, edge_a, edge_b)
     else:
         px, py, pz = face_point(w, kind, x, y, z, depth)
+    if touches_only(a, ia, depth):
+        px, py, pz = touch_point(w, px, py, pz)
     out[row, 0], out[row, 1], out[row, 2] = px + a[ia, 0], py + a[ia, 1], pz + a[ia, 2]
     out[row, 3], out[row, 4], out[row, 5] = x, y, z
     out[row, 6] = depth

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ._kernels_features import point_distance
 from ._kernels_tritri import FASTMATH
 
 MAX_ITERATIONS = 24
@@ -202,29 +203,6 @@ def hull_gap(na, ta, ra, nb, tb, rb, rel, stack, p, aim):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _corner_distance(tris, i, x, y, z):
-    """Squared distance of a point to triangle `i` (Ericson, Real-Time Collision Detection, 5.1.5)."""
-    ux, uy, uz = tris[i, 3] - tris[i, 0], tris[i, 4] - tris[i, 1], tris[i, 5] - tris[i, 2]
-    vx, vy, vz = tris[i, 6] - tris[i, 0], tris[i, 7] - tris[i, 1], tris[i, 8] - tris[i, 2]
-    px, py, pz = x - tris[i, 0], y - tris[i, 1], z - tris[i, 2]
-    uu, vv, uv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, ux * vx + uy * vy + uz * vz
-    pu, pv = px * ux + py * uy + pz * uz, px * vx + py * vy + pz * vz
-    den = uu * vv - uv * uv
-    if den > 0.0:
-        s, t = (pu * vv - pv * uv) / den, (pv * uu - pu * uv) / den
-        if s >= 0.0 and t >= 0.0 and s + t <= 1.0:
-            return (px - s * ux - t * vx) ** 2 + (py - s * uy - t * vy) ** 2 + (pz - s * uz - t * vz) ** 2
-    s = min(1.0, max(0.0, pu / uu)) if uu > 0.0 else 0.0
-    best = (px - s * ux) ** 2 + (py - s * uy) ** 2 + (pz - s * uz) ** 2
-    s = min(1.0, max(0.0, pv / vv)) if vv > 0.0 else 0.0
-    best = min(best, (px - s * vx) ** 2 + (py - s * vy) ** 2 + (pz - s * vz) ** 2)
-    wx, wy, wz = vx - ux, vy - uy, vz - uz
-    ww = wx * wx + wy * wy + wz * wz
-    s = min(1.0, max(0.0, ((px - ux) * wx + (py - uy) * wy + (pz - uz) * wz) / ww)) if ww > 0.0 else 0.0
-    return min(best, (px - ux - s * wx) ** 2 + (py - uy - s * wy) ** 2 + (pz - uz - s * wz) ** 2)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def nearest_triangle(nodes, tris, root, x, y, z, stack):
     """Triangle nearest to a point given in the frame of the mesh."""
     best = FAR
@@ -242,7 +220,7 @@ def nearest_triangle(nodes, tris, root, x, y, z, stack):
         first = int(nodes[i, 6])
         if nodes[i, 7] > 0.0:
             for t in range(first, first + int(nodes[i, 7])):
-                d = _corner_distance(tris, t, x, y, z)
+                d = point_distance(tris, t, x, y, z)
                 if d < best:
                     best = d
                     nearest = t

@@ -36,7 +36,8 @@ class Manifold:
     """Merged contacts of two meshes, in the world frame; rows of one patch are together."""
 
     points: Float[np.ndarray, "n 3"]
-    """Points on both surfaces."""
+    """Points on both surfaces: of their curve of intersection, or where they touch. Of a mesh wholly inside another,
+    the one point halfway between `deepest.point_a` and `deepest.point_b`."""
     normals: Float[np.ndarray, "n 3"]
     """Unit normals from A to B, the same for all points of a patch."""
     depths: Float[np.ndarray, "n"]
@@ -170,8 +171,8 @@ def _spread(points: np.ndarray, count: int) -> np.ndarray:
     distance = np.linalg.norm(points - points.mean(axis=0), axis=1)
     chosen = [int(np.argmax(distance))]
     nearest = np.linalg.norm(points - points[chosen[0]], axis=1)
-    scale = float(nearest.max())
-    while len(chosen) < min(count, len(points)) and nearest.max() > 1e-9 * scale:
+    same = max(1e-9 * float(nearest.max()), 1e-12 * float(np.abs(points).max()))
+    while len(chosen) < min(count, len(points)) and nearest.max() > same:
         chosen.append(int(np.argmax(nearest)))
         nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
     return points[chosen]
