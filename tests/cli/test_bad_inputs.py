@@ -58,7 +58,7 @@ BAD_ROBOTS = (
     "nul\0nul", "\udcff", "-", "teaarm teaarm", "loop", "data.npz", "compose.yml",
 )  # fmt: skip
 BAD_PLACES = (
-    "missing/a{}", "folder", "notes.txt/a{}", "/dev/full{}", "loop", "dangling", "x" * 300 + "{}", "a.unknown", "a",
+    "missing/a{}", "folder", "notes.txt/a{}", "full{}", "loop", "dangling", "x" * 300 + "{}", "a.unknown", "a",
     "nul\0nul{}", "/proc/a{}",
 )  # fmt: skip
 """Where nothing can be written; {} is the extension that the option expects."""
@@ -148,19 +148,8 @@ def cases() -> list[list[str]]:
             ["convert", "spheres.json", place.format(".yml")],
             ["grasp", "line", "--export", place.format(".csv")],
         ]
-    for kind in (
-        "robot.urdf",
-        "robot.srdf",
-        "scene.xml",
-        "package.json",
-        "compose.yml",
-        "robot.xrdf",
-        "read_only.json",
-    ):
-        if kind != "robot.srdf":
-            found.append(["pairs", *FEW.split(), "--out", kind])
-        if kind not in ("robot.srdf", "scene.xml", "robot.xrdf", "robot.urdf"):
-            found.append(["spheres", *QUICK.split(), "--out", kind])
+    for kind in ("robot.urdf", "scene.xml", "package.json", "compose.yml", "read_only.json"):
+        found += [["pairs", *FEW.split(), "--out", kind], ["spheres", *QUICK.split(), "--out", kind]]
     return found
 
 
@@ -175,6 +164,8 @@ def folder(tmp_path_factory):
     (place / "folder").mkdir()
     (place / "loop").symlink_to("loop")
     (place / "dangling").symlink_to("missing/target")
+    for extension in ("json", "png", "yml", "csv"):
+        (place / f"full.{extension}").symlink_to("/dev/full")
     (place / "read_only.json").chmod(0o444)
     return place
 

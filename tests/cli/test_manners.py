@@ -14,8 +14,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+import trimesh
 
+from elbowroom import load_robot
 from elbowroom._text import number
 from elbowroom.cli import VERBS, _doctor, _options, _progress, main
 from elbowroom.pairs import PairOptions
@@ -149,7 +152,7 @@ def test_options_of_algorithms_are_defined_once():
 
 
 EXAMPLES = [command for module in MODULES.values() for command in getattr(module, "EXAMPLES", {})]
-SLOW = ("elbowroom demo", "elbowroom spheres teaarm -n", "elbowroom setup")
+SLOW = ("elbowroom demo", "elbowroom spheres teaarm -n", "elbowroom check", "elbowroom setup")  # tight fits
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +166,15 @@ def workplace(tmp_path_factory):
         assert main(["spheres", *quick, "--out", "teaarm.json"]) == 0
         few = ["--samples", "64", "--proof-boxes", "8"]
         assert main(["pairs", *quick, *few, "--out", "teaarm_pairs.json"]) == 0
+        robot = load_robot("teaarm")
+        rows = np.linspace(robot.named_cfgs["arms_forward"], robot.named_cfgs["arms_up"], 5)
+        for name, columns, table in (
+            ("grasps.csv", robot.joint_names, rows),
+            ("run.csv", ("time", *robot.joint_names), np.column_stack([np.arange(5.0), rows])),
+        ):
+            np.savetxt(name, table, delimiter=",", header=",".join(columns), comments="")
+        for name, size in (("hand.stl", 0.1), ("cup.obj", 0.08), ("cup.stl", 0.02)):
+            trimesh.creation.box((size, size, size)).export(name)
     finally:
         os.chdir(before)
     return place
@@ -233,7 +245,15 @@ FIT = "spheres teaarm -n 400"
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("group", [False, True], ids=["process", "terminal"])
 @pytest.mark.parametrize(
-    ("line", "seconds"), [(FIT, 0.3), (FIT, 1.2), (FIT, 6.0), (KERNEL, 2.5), (KERNEL, 7.0), (WORKERS, 8.0)]
+    ("line", "seconds"),
+    [
+        (FIT, 0.3),
+        (KERNEL, 2.5),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((FIT, 1.2), (FIT, 6.0), (KERNEL, 7.0), (WORKERS, 8.0))
+        ),
+    ],
 )
 def test_an_interrupt_is_exit_code_130_at_any_moment(tmp_path, line, seconds, group):
     environment = {**os.environ, "ELBOWROOM_CACHE": str(tmp_path)}  # nothing is taken from the cache
