@@ -86,8 +86,9 @@ def test_wrong_use_is_exit_code_2(capsys, bad):
 def test_spheres_that_do_not_cover_are_said_and_do_not_change_the_answer(capsys, tmp_path):
     path = tmp_path / "small.json"
     path.write_text(json.dumps({"left_arm_l5": [{"center": [0, 0, 0], "radius": 0.001}]}))
-    code, report = report_of(capsys, "--spheres", str(path), "--named", "self_collision", "--samples", "200")
-    assert code == 1
+    given = ["--spheres", str(path), "--named", "self_collision", "--samples", "200", "--json"]
+    assert main(["check", "teaarm", *given]) == 1
+    report = json.loads(capsys.readouterr().out)
     assert "left_arm_l5" in report["uncovered"]
     assert ("left_arm_l5", "right_arm_l5") in [(c["a"], c["b"]) for c in report["listed"][0]["clashes"]]
 
