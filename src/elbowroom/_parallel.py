@@ -74,7 +74,9 @@ def _spread(
     # Ray's backend hands out all results at once.
     streams = workers is not None or getattr(backend, "supports_return_generator", True)
     parallel: Any = joblib.Parallel(
-        n_jobs=jobs, return_as="generator" if streams else "list", prefer="threads" if prefer_threads else None
+        n_jobs=jobs,
+        return_as="generator" if streams else "list",
+        prefer="threads" if prefer_threads else None,
     )
     return parallel(joblib.delayed(function)(item) for item in work)
 

@@ -26,7 +26,7 @@ BEYOND_WEIGHT = 100.0
 """Weight of volume where a link must not reach against other outside volume."""
 WITNESSES = 4096
 """Witnesses of one coverage check that a descent or a growth looks at, at most."""
-PROJECTIONS = 2
+PROJECTIONS = 1
 """Rounds of drawing balls back after a step of `polish`."""
 BLOCK = 32
 """Points tested together against a ball before they are looked at one by one."""
@@ -160,7 +160,9 @@ def block_bounds(points):
         for d in range(3):
             out[g, d] = 0.5 * (part[d].min() + part[d].max())
         for s in range(BLOCK):
-            away = (part[0, s] - out[g, 0]) ** 2 + (part[1, s] - out[g, 1]) ** 2 + (part[2, s] - out[g, 2]) ** 2
+            away = (
+                (part[0, s] - out[g, 0]) ** 2 + (part[1, s] - out[g, 1]) ** 2 + (part[2, s] - out[g, 2]) ** 2
+            )
             out[g, 3] = max(out[g, 3], math.sqrt(away))
     return out
 
@@ -319,7 +321,9 @@ def polish(balls, corners, clusters, samples, blocks, outside, steps, step_size)
         for _ in range(PROJECTIONS):
             centers[:] = balls[:, :3]
             radii[:] = balls[:, 3]
-            found = prove_triangles(corners, clusters, centers, radii, cluster_holders, points, gaps, owners)[1]
+            found = prove_triangles(corners, clusters, centers, radii, cluster_holders, points, gaps, owners)[
+                1
+            ]
             for s in range(min(found, WITNESSES)):
                 x, y, z = points[s, 0], points[s, 1], points[s, 2]
                 k, gap = cheapest_ball(x, y, z, balls)

@@ -99,7 +99,9 @@ class Problem:
         signed, inside = _signed_distances(shape, nodes, low, spacing, rng)
         spread = surface_points(shape, SURFACE_SAMPLES, rng)
         surface = np.concatenate([_vertices(shape, rng), _edge_points(shape, rng), spread])
-        past = np.zeros((0, 0, 0)) if beyond is None else beyond(nodes.reshape(-1, 3)).reshape(nodes.shape[:3])
+        past = (
+            np.zeros((0, 0, 0)) if beyond is None else beyond(nodes.reshape(-1, 3)).reshape(nodes.shape[:3])
+        )
         volume = comparison_volume(shape) / scale**3
         field = descent.Outside(
             _directions(rng), _float32(signed / scale), _float32(past / scale), (low - origin) / scale,
@@ -134,7 +136,9 @@ class Problem:
         """Sets the protrusion whose outside volume weighs double, metres."""
         self.field = self.field._replace(deep=deep / self.scale)
         share = self.outside_depth / self.field.deep
-        self.weights = _float32(self.unit * (1.0 + np.minimum(share**descent.DEPTH_POWER, descent.DEPTH_MOST)))
+        self.weights = _float32(
+            self.unit * (1.0 + np.minimum(share**descent.DEPTH_POWER, descent.DEPTH_MOST))
+        )
 
     def one_ball(self) -> Float64:
         """(1, 4) the ball around everything: for one ball there is nothing to search."""
@@ -196,9 +200,8 @@ R3 = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])
 
 
 def comparison_volume(shape: LinkShape) -> float:
-    """What a fit is measured by, cubic metres: the reference volume, the hull of a hollow shape; never zero."""
-    volume = shape.hull_volume if shape.hollow else shape.reference_volume
-    return max(volume, LEAST_REFERENCE * max(shape.size / 2, LEAST_SCALE) ** 3)
+    """Reference volume of a shape in cubic metres, not zero even for a flat one."""
+    return max(shape.reference_volume, LEAST_REFERENCE * max(shape.size / 2, LEAST_SCALE) ** 3)
 
 
 def fibonacci(n: int) -> Float64:
