@@ -67,6 +67,9 @@ class FitOptions:
     """`tight` without `n_spheres`: union over mesh volume of all links together at which no more spheres are given."""
     clip_planes: tuple[ClipPlane, ...] = ()
     """`tight`: planes that spheres should not reach beyond."""
+    apart_at_rest: bool = False
+    """`tight`: spends further spheres, on top of `n_spheres`, on links whose spheres overlap at the default pose while
+    their meshes are apart, so that fewer pairs are for meshes alone to decide. Takes a few times as long."""
     share_mirrored: bool = True
     """`tight`: links of the same or mirrored shape get the same or mirrored spheres."""
     effort: float = 1.0

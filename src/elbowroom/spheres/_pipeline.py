@@ -234,7 +234,7 @@ def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) 
             copies[k],
             shape.closed,
             shape.hull_volume / comparison_volume(shape),
-        )  # fmt: skip
+        )
         for k, shape in shapes.items()
     }
     rule = Rule(left, options.ratio_cap, options.target_ratio, LEAST_GAIN, MOST_PER_LINK)

@@ -46,7 +46,7 @@ LLOYD_ROUNDS = 7
 
 Float32 = npt.NDArray[np.float32]
 Beyond = Callable[[Float64], Float64]
-"""Tells for points (n, 3) of a link frame how far each is where the link should not reach, metres; negative elsewhere."""
+"""For points (n, 3) in a link frame, (n,) numbers that are positive where the link should not reach, metres."""
 
 
 class Schedule(NamedTuple):
