@@ -16,7 +16,9 @@ import numpy as np
 
 from ._tight import Curve
 
-CAP_MARGIN = 1.06
+SHELL_CAP = 1.5
+"""Ratio to its hull that a thin shell should not exceed."""
+CAP_MARGIN = 1.12
 """A careful fit is a little tighter than the curve says: a curve may exceed the cap by this factor."""
 
 
@@ -32,8 +34,8 @@ class Claim:
     """Links that get the same spheres."""
     capped: bool
     """Whether the ratio cap holds (closed shapes)."""
-    hollow: bool = False
-    """Whether the volume is that of the hull, so that the union may be smaller."""
+    hull: float = 1.0
+    """Volume of the convex hull over `volume`."""
     known: tuple[tuple[int, float], ...] = ()
     """Count and ratio of careful fits."""
 
@@ -66,16 +68,24 @@ class Claim:
     @property
     def base(self) -> float:
         """Ratio that no count can go below: the solid itself, for a closed shape."""
-        return 1.0 if self.capped and not self.hollow else 0.0
+        return 1.0 if self.capped else 0.0
 
-    def below(self, cap: float) -> int:
-        """Least count that is expected to stay below the ratio cap; 1 when it is out of reach (thin shells)."""
-        too_few = max((n for n, ratio in self.known if ratio > cap), default=0)
+    def below(self, cap: float, most: int) -> int:
+        """Least count that is expected to stay below the ratio cap; 1 for an open shape.
+
+        Thin shells cannot with any count up to `most`: they get what keeps them below SHELL_CAP times their hull.
+        """
+        if not self.capped:
+            return 1
+        return self._reaching(cap, most) or self._reaching(max(SHELL_CAP * self.hull, cap), most) or 1
+
+    def _reaching(self, ratio: float, most: int) -> int:
+        """Least count expected to stay below a ratio, 0 if none does."""
+        too_few = max((n for n, r in self.known if r > ratio), default=0)
         curve = zip(self.curve.counts, self.curve.ratios, strict=True)
-        enough = [n for n, ratio in self.known if ratio <= cap] + [
-            n for n, r in curve if r <= CAP_MARGIN * cap
-        ]
-        return min((n for n in enough if n > too_few), default=1)
+        enough = [n for n, r in self.known if r <= ratio] + [n for n, r in curve if r <= CAP_MARGIN * ratio]
+        enough += [n for n, cost in self.model() if n not in self.curve.counts and self.base + cost <= ratio]
+        return min((n for n in enough if too_few < n <= most), default=0)
 
 
 @dataclass(frozen=True)
@@ -87,22 +97,24 @@ class Rule:
     cap: float
     """Ratio that capped groups should not exceed."""
     target: float = 1.0
-    """Without a budget: union over comparison volume of all links together at which no more are given."""
-    most: int = 24
+    """Without a budget: union over reference volume of all links together at which no more are given."""
+    least_gain: float = 0.0
+    """Without a budget: share of the reference volume of all links that a sphere more must save."""
+    most: int = 48
     """Without a budget: spheres of one link at most."""
 
 
 def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
     """Number of spheres for each link of each group; the sum over copies never exceeds the budget."""
     counts = [1] * len(claims)
-    limits = [claim.curve.counts[-1] * 2 if rule.budget is not None else rule.most for claim in claims]
-    left = (
-        sum(n * c.copies for n, c in zip(limits, claims, strict=True)) if rule.budget is None else rule.budget
-    )
+    whole = sum(claim.copies * claim.volume for claim in claims)
+    if rule.budget is None:
+        limits, least = [rule.most] * len(claims), rule.least_gain * whole
+        left = sum(rule.most * claim.copies for claim in claims)
+    else:
+        limits, least, left = [2 * claim.curve.counts[-1] for claim in claims], 0.0, rule.budget
     left -= sum(claim.copies for claim in claims)
-    wanted = [
-        min(claim.below(rule.cap), n) if claim.capped else 1 for claim, n in zip(claims, limits, strict=True)
-    ]
+    wanted = [claim.below(rule.cap, most) for claim, most in zip(claims, limits, strict=True)]
     for k in sorted(range(len(claims)), key=lambda k: ((wanted[k] - 1) * claims[k].copies, k)):
         need = (wanted[k] - 1) * claims[k].copies
         if 0 < need <= left:
@@ -110,24 +122,20 @@ def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
             left -= need
     models = [claim.model() for claim in claims]
     hulls = [_envelope(model) for model in models]
-    excess = sum(
-        claim.copies * claim.volume * (claim.base + model[n - 1][1] - rule.target)
+    volume = sum(
+        claim.copies * claim.volume * (claim.base + model[n - 1][1])
         for claim, model, n in zip(claims, models, counts, strict=True)
     )
     queue = [_offer(hulls[k], counts[k], claims[k].volume, k) for k in range(len(claims))]
     heapq.heapify(queue)
-    while queue and (rule.budget is not None or excess > 0.0):
+    while queue and (rule.budget is not None or volume > rule.target * whole):
         gain, k, step = heapq.heappop(queue)
-        claim = claims[k]
-        step = min(step, left // claim.copies, limits[k] - counts[k])
-        if step <= 0 or gain >= 0.0:
-            continue
-        if rule.budget is None:
-            step = 1
-        counts[k] += step
-        left -= step * claim.copies
-        excess += gain * step * claim.copies
-        heapq.heappush(queue, _offer(hulls[k], counts[k], claim.volume, k))
+        step = min(step if rule.budget is not None else 1, left // claims[k].copies, limits[k] - counts[k])
+        if step > 0 and gain < -least:
+            counts[k] += step
+            left -= step * claims[k].copies
+            volume += gain * step * claims[k].copies
+            heapq.heappush(queue, _offer(hulls[k], counts[k], claims[k].volume, k))
     return counts
 
 

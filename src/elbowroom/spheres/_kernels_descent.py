@@ -26,7 +26,7 @@ BEYOND_WEIGHT = 100.0
 """Weight of volume where a link must not reach against other outside volume."""
 WITNESSES = 4096
 """Witnesses of one coverage check that a descent or a growth looks at, at most."""
-PROJECTIONS = 2
+PROJECTIONS = 1
 """Rounds of drawing balls back after a step of `polish`."""
 BLOCK = 32
 """Points tested together against a ball before they are looked at one by one."""

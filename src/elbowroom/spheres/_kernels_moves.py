@@ -246,8 +246,9 @@ def improve(balls, samples, blocks, outside, points, weights, draws, steps, step
     """Tries to take one ball away and split another, keeping what lowers the cost.
 
     Args:
-        balls: (spheres, 4). samples, blocks: (3, n) float32 to cover. outside: see `Outside`. points, weights: of `assess`.
-        draws: (trials, 2) uniform random numbers. steps, step_size, penalty: of the descent after each move.
+        balls: (spheres, 4). samples, blocks: (3, n) float32 to cover. outside: see `Outside`.
+        points, weights: of `assess`. draws: (trials, 2) uniform random numbers.
+        steps, step_size, penalty: of the descent after each move.
 
     Returns:
         The best balls, their cost, and how many moves were kept.

@@ -26,8 +26,10 @@ from ._tight import Curve, flatten, grow_curve, refine, start_for
 
 EXPECTED_PER_LINK = 6
 """Spheres per link with geometry that are expected when no budget is given; decides how far spheres may protrude."""
-MOST_PER_LINK = 24
-"""Spheres that a link may get when no budget is given."""
+CURVE_MOST, MOST_PER_LINK = 24, 48
+"""When no budget is given: counts that curves reach, and spheres that a link may get."""
+LEAST_GAIN = 1e-3
+"""When no budget is given: share of the volume of all links that a sphere more must save."""
 DEEP_SHARE = 0.36
 """Protrusion that weighs double, as a share of the edge of the cube of mesh volume that one sphere stands for."""
 LIMIT_SHARE = 0.42
@@ -39,7 +41,7 @@ CURVE_REACH = 1.3
 """Curves reach this many times the count that the square root of a link's volume gives it, and LEAST_CURVE more."""
 LEAST_CURVE = 8
 """Counts every curve reaches, so that small closed links can be lifted below the ratio cap."""
-SHARE_ROUNDS = 2
+SHARE_ROUNDS = 3
 """How often the budget is shared again with what the careful fits have shown."""
 
 
@@ -99,8 +101,8 @@ def _refine_job(job: _Job) -> _Fit:
     problem = job.problem
     assert problem is not None
     start = None if job.curve is None else start_for(problem, job.curve, job.count)
-    balls = refine(problem, start, job.count, job.effort, job.seed)
-    centers, radii = flatten(problem, balls, job.limit, job.effort, job.seed)
+    fits = refine(problem, start, job.count, job.effort, job.seed)
+    centers, radii = flatten(problem, fits, job.limit, job.effort, job.seed)
     return _Fit(centers, radii, problem.ratio(problem.scaled(centers, radii)))
 
 
@@ -217,7 +219,7 @@ def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) 
     options, models = fitter.options, list(fitter.jobs)
     sharing = [k for k in models if k not in fixed]
     if options.n_spheres is None:
-        left, most = None, dict.fromkeys(sharing, MOST_PER_LINK)
+        left, most = None, dict.fromkeys(sharing, CURVE_MOST)
     else:
         left = options.n_spheres - sum(fixed.values())
         spare = left - sum(copies[k] for k in sharing)
@@ -226,10 +228,16 @@ def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) 
     curves = fitter.curves(most)
     shapes = {k: fitter.jobs[k].shape for k in sharing}
     claims = {
-        k: Claim(curves[k], comparison_volume(shape), copies[k], shape.closed, shape.hollow)
+        k: Claim(
+            curves[k],
+            comparison_volume(shape),
+            copies[k],
+            shape.closed,
+            shape.hull_volume / comparison_volume(shape),
+        )
         for k, shape in shapes.items()
     }
-    rule = Rule(left, options.ratio_cap, options.target_ratio, MOST_PER_LINK)
+    rule = Rule(left, options.ratio_cap, options.target_ratio, LEAST_GAIN, MOST_PER_LINK)
     asked: dict[int, dict[int, _Fit]] = {k: {} for k in models}
     best: dict[int, dict[int, _Fit]] = {k: {} for k in models}  # by the count that came out
     counts: dict[int, int] = {}

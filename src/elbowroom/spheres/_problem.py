@@ -46,7 +46,7 @@ LLOYD_ROUNDS = 7
 
 Float32 = npt.NDArray[np.float32]
 Beyond = Callable[[Float64], Float64]
-"""Tells for points (n, 3) of a link frame how far each is where the link should not reach, metres; negative elsewhere."""
+"""For points (n, 3) in a link frame, (n,) numbers that are positive where the link should not reach, metres."""
 
 
 class Schedule(NamedTuple):
@@ -200,9 +200,8 @@ R3 = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])
 
 
 def comparison_volume(shape: LinkShape) -> float:
-    """What a fit is measured by, cubic metres: the reference volume, the hull of a hollow shape; never zero."""
-    volume = shape.hull_volume if shape.hollow else shape.reference_volume
-    return max(volume, LEAST_REFERENCE * max(shape.size / 2, LEAST_SCALE) ** 3)
+    """Reference volume of a shape in cubic metres, not zero even for a flat one."""
+    return max(shape.reference_volume, LEAST_REFERENCE * max(shape.size / 2, LEAST_SCALE) ** 3)
 
 
 def fibonacci(n: int) -> Float64:

@@ -8,6 +8,7 @@ points on every sphere and refined about the best of them: a close lower bound o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def protrusion(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[floa
     distance = shape.distance(points)
     order = np.argsort(-distance, kind="stable")
     mean = float((distance * weights).sum() / weights.sum())
-    seeds = [k for k in order[:64] if not _inside(shape, points[k])][:6]
+    seeds = list(islice((k for k in order[:64] if not _inside(shape, points[k])), 6))
     if not seeds:
         return mean, 0.0
     best = float(distance[seeds[0]])

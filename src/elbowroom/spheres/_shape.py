@@ -27,8 +27,6 @@ Int64 = npt.NDArray[np.int64]
 
 RAYS = 40
 """Rays along the longer side of the lattice that measures a volume; eight shifted lattices are averaged."""
-HOLLOW = 3.0
-"""Hull over solid volume from which on a closed shape is a shell: no few spheres can follow its walls."""
 SHIFTS = 8
 """Shifted lattices per volume: their spread gives the standard error."""
 
@@ -141,10 +139,12 @@ class LinkShape:
         """Whether the shape encloses a volume and nothing else, so that union volumes are compared with that."""
         return self.closed and self.solid_volume > 0.0
 
-    @property
-    def hollow(self) -> bool:
-        """Whether the shape is closed but mostly wall: even its convex hull is HOLLOW times its own volume."""
-        return self.reference_is_solid and self.hull_volume > HOLLOW * self.solid_volume
+    @cached_property
+    def wall(self) -> float:
+        """Mean thickness of the solid, metres: twice its volume over its area; zero without closed piece."""
+        c = self.vertices[self.solid]
+        area = 0.5 * float(np.linalg.norm(np.cross(c[:, 1] - c[:, 0], c[:, 2] - c[:, 0]), axis=1).sum())
+        return 2.0 * self.solid_volume / area if area > 0.0 else 0.0
 
     @cached_property
     def _tree(self) -> tuple[Any, Any, Any]:

@@ -20,20 +20,23 @@ from ._problem import Problem, Schedule
 from ._quality import protrusion
 from ._shape import Float64
 
-QUICK = Schedule(100, (0.015, 0.001), (3e3, 1e6))
+QUICK = Schedule(70, (0.015, 0.001), (3e3, 1e6))
 """Of one improvement; measured on panda."""
-POLISH = (80, (0.02, 5e-4))
+POLISH = (60, (0.005, 1e-4))
 """Steps, first and last step size of the exact descent that ends a fit."""
-CURVE_MOVES = 3
+CURVE_MOVES = 4
 """Improving moves at each count of a cost curve, at effort 1; so are the numbers below."""
-STARTS = 4
+STARTS = 9
 """Starts of a fit besides that of the curve."""
-MOVES = 16
-"""Moves tried on the best start, or the best two of few balls."""
-STEEP_MOVES = 6
+MOVES = 18
+"""Moves tried on each of the starts that go on."""
+KEPT = 3
+"""Best starts that go on; one at effort 0."""
+FEW, FEW_MOVES = 8, 3
+"""Up to this count there are more starts, and moves on each: few balls are quick to fit, and caught in bad places more
+often."""
+STEEP_MOVES = 8
 """Moves tried on a link that protrudes too far, for each steeper weight."""
-FEW = 8
-"""Up to this count there are more starts: few balls are quick to fit, and caught in bad places more often."""
 STEEPER = (0.85, 0.65, 0.5)
 """Shares of the depth tried, in turn, on a link that protrudes too far."""
 MIN_RADIUS, MIN_SHARE = 1e-3, 0.01
@@ -47,7 +50,7 @@ class Curve:
     counts: tuple[int, ...]
     """Numbers of balls tried, rising."""
     ratios: tuple[float, ...]
-    """Union volume over comparison volume at each."""
+    """Union volume over reference volume at each."""
     balls: tuple[Float64, ...]
     """(count, 4) scaled balls at each."""
 
@@ -90,7 +93,7 @@ def start_for(problem: Problem, curve: Curve, count: int) -> Float64:
     return balls
 
 
-def refine(problem: Problem, start: Float64 | None, count: int, effort: float, seed: int) -> Float64:
+def refine(problem: Problem, start: Float64 | None, count: int, effort: float, seed: int) -> list[Float64]:
     """The best of several starts at one count.
 
     Args:
@@ -98,22 +101,23 @@ def refine(problem: Problem, start: Float64 | None, count: int, effort: float, s
         count: number of balls. effort: scales the number of starts and moves. seed: of starts and moves.
 
     Returns:
-        (count, 4) scaled balls, covering up to rounding; `finish` proves them.
+        (count, 4) scaled balls, the cheapest first, covering up to rounding; `finish` proves them.
     """
     if count == 1:
-        return problem.one_ball()
+        return [problem.one_ball()]
     rng = np.random.default_rng([seed, 29])
     starts = [] if start is None else [start.copy()]
     for _ in range(_times(STARTS * float(np.clip(FEW / count, 1.0, 2.0)), effort) + (start is None)):
         starts.append(problem.clustered(count, rng))
         problem.descend(starts[-1], QUICK)
+    kept = max(1, _times(KEPT, min(effort, 1.0)))
+    if count <= FEW:
+        starts = [problem.improve(balls, _times(FEW_MOVES, effort), rng, QUICK)[0] for balls in starts]
     starts.sort(key=lambda balls: problem.cost(balls)[0])
-    fits = [
-        problem.improve(balls, _times(MOVES, effort), rng, QUICK)[0] for balls in starts[: 1 + (count <= FEW)]
-    ]
+    fits = [problem.improve(balls, _times(MOVES, effort), rng, QUICK)[0] for balls in starts[:kept]]
     for balls in fits:
         problem.polish(balls, *POLISH)
-    return min(fits, key=lambda balls: problem.cost(balls)[0])
+    return sorted(fits, key=lambda balls: problem.cost(balls)[0])
 
 
 def _times(number: float, effort: float) -> int:
@@ -135,20 +139,26 @@ def finish(problem: Problem, balls: Float64) -> tuple[Float64, Float64]:
 
 
 def flatten(
-    problem: Problem, balls: Float64, limit: float, effort: float, seed: int
+    problem: Problem, fits: list[Float64], limit: float, effort: float, seed: int
 ) -> tuple[Float64, Float64]:
-    """Proved spheres whose largest protrusion is below a limit, if a steeper weight can do it.
+    """Proved spheres whose largest protrusion is below a limit, if a fit or a steeper weight can do it.
 
     Args:
-        problem: the link. balls: its fit. limit: protrusion to stay below, metres.
+        problem: the link. fits: its balls, the cheapest first. limit: protrusion to stay below, metres.
         effort: scales the number of moves; none at all are tried at 0. seed: of the moves.
 
     Returns:
         Centres and radii in metres: the first below the limit, otherwise those that protrude least.
     """
     rng = np.random.default_rng([seed, 43])
-    best, least = _finish_and_reach(problem, balls)
-    deep, moves = problem.deep, _times(STEEP_MOVES, effort)
+    best, least = _finish_and_reach(problem, fits[0])
+    for balls in fits[1:]:
+        if least <= limit:
+            return best
+        spheres, reach = _finish_and_reach(problem, balls)
+        if reach < least:
+            best, least = spheres, reach
+    balls, deep, moves = fits[0], problem.deep, _times(STEEP_MOVES, effort)
     for share in STEEPER if len(balls) > 1 and moves else ():
         if least <= limit:
             break
