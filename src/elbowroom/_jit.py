@@ -55,6 +55,10 @@ class Kernel(CPUDispatcher):
         """Keeps compiled code on disk."""
         self._cache = KernelCache(self.py_func)
 
+    def is_kept(self) -> bool:
+        """Whether compiled code of this kernel is in a cache on disk."""
+        return self._cache.holds_any()
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """How a call from another kernel is typed: by the types of constants, not their values."""
         return super().get_call_template(

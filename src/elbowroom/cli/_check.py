@@ -6,7 +6,7 @@ and never calls a collision free. A few configurations need no fit: a ball aroun
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ from ._common import console, pairs_from_file, print_json
 from ._pairs import SphereOptions
 
 if TYPE_CHECKING:
-    from ..collision import Clash, CollisionModel, Verdict
+    from ..collision import Clash, CollisionModel, Helper, Verdict
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -56,6 +56,13 @@ class Options(SphereOptions):
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
+    from ..collision import start_helper
+
+    with start_helper() as helper:
+        return _run(options, helper)
+
+
+def _run(options: Options, helper: Helper) -> int:
     from ..collision import CollisionModel, covering
 
     robot = options.load()
@@ -64,9 +71,16 @@ def run(options: Options) -> int:
     spheres, uncovered = covering(robot, _spheres(robot, options))
     model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
     labels, cfgs = _configurations(model, options)
+    helper.wait("free")
     free = model.free(cfgs, by=options.by)
     shown = range(len(cfgs)) if len(cfgs) <= LISTED else np.flatnonzero(~free)[:LISTED].tolist()
-    verdicts = ((labels[k], bool(free[k]), model.explain(cfgs[k])) for k in shown)  # made as they are shown
+
+    def verdicts() -> Generator[tuple[str, bool, Verdict]]:
+        """Made as they are shown: the answer comes before the explanations."""
+        helper.wait("explain")
+        for k in shown:
+            yield labels[k], bool(free[k]), model.explain(cfgs[k])
+
     outside = int(((cfgs < robot.lower) | (cfgs > robot.upper)).any(axis=1).sum())
     if options.json:
         report = {
@@ -80,7 +94,7 @@ def run(options: Options) -> int:
             "out_of_limits": outside,
             "uncovered": uncovered,
             "notes": model.pairs.notes,
-            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts],
+            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts()],
         }
         print_json(report)
     else:
@@ -88,7 +102,7 @@ def run(options: Options) -> int:
             console().print(
                 f"  the spheres do not cover {', '.join(uncovered)}; a ball around each mesh stands in"
             )
-        _print(model, options.by, free, outside, verdicts)
+        _print(model, options.by, free, outside, verdicts())
     return 0 if bool(free.all()) else EXIT_COLLIDES
 
 
@@ -111,7 +125,9 @@ def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
     if options.pairs is not None:
         return pairs_from_file(options.pairs, robot).with_user(ignore=ignore)
     buffer = max(BUFFER, options.buffer)  # never within the buffer asked for
-    settings = PairOptions(samples=options.samples, seed=options.seed, ignore=ignore, buffer=buffer)
+    settings = PairOptions(
+        samples=options.samples, seed=options.seed, ignore=ignore, buffer=buffer, depths=False
+    )
     return compute_pairs(robot, spheres, settings)
 
 

@@ -8,14 +8,18 @@ from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
+from ._warm import Helper as Helper
+from ._warm import start_helper as start_helper
 
 __all__ = [
     "Attachment",
     "Clash",
     "CollisionModel",
+    "Helper",
     "OutOfLimits",
     "SegmentProof",
     "Verdict",
     "covering",
     "one_ball_a_link",
+    "start_helper",
 ]
