@@ -22,7 +22,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from ._kernel_cache import KernelCache, numba_settings
-from ._progress import Wait
+from ._progress import COMPILING
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -75,7 +75,6 @@ class KernelCompiler(Compiler):
             return super().compile_extra(func)
 
 
-_wait = Wait("compiling kernels, once per machine")
 _depth = 0
 _counted = 0.0  # until when the time is counted
 
@@ -96,5 +95,5 @@ def _compiling() -> Generator[None]:
         if collects:
             gc.enable()
         now = time.perf_counter()
-        _wait.report(now - _counted)
+        COMPILING.report(now - _counted)
         _counted = now

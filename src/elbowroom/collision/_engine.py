@@ -68,7 +68,7 @@ class Engine:
     def _arguments(self, scene: np.ndarray) -> tuple[Any, ...]:
         """What the kernels of `free` take after configurations and workspace."""
         packed, model = self._packed, self._packed.spheres
-        meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer)
+        meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer or None)
         return (model.ints, model.floats, model.doubles, packed.pads, *meshes)
 
     # Questions ----------------------------------------------------------------------------------

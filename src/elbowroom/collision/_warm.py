@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from .._parallel import cores
-from .._progress import waiting
+from .._progress import COMPILING
 
 _LINK = '<link name="{0}"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>'
 TWO_BOXES = f"""<robot name="two_boxes">{_LINK.format("base")}<link name="arm"/>{_LINK.format("tip")}
@@ -36,7 +36,7 @@ class Helper:
         """Waits until the helper has compiled a stage ("free", then "explain"), or is gone."""
         if self._process is None or self._process.stdout is None or stage in self._done:
             return
-        with waiting("compiling kernels, once per machine"):
+        with COMPILING.during():
             for line in self._process.stdout:
                 self._done.add(line.strip())
                 if line.strip() == stage:
