@@ -14,7 +14,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make bench   run the benchmarks, side by side with the peers"
 	@echo "make lint    ruff;   make types   pyright"
-	@echo "make assets  model the bundled robots anew from their tables"
+	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
 	@echo "make kernels compile the kernels ahead of time, for x86-64-v3"
 	@echo "make wheel   a wheel with these kernels in dist/;   make wheel-check   try it in a fresh environment"
 	@echo "make pins    refresh constraints/ after a change of dependencies"
@@ -51,6 +51,7 @@ types: $(VENV)/.dev
 assets: $(VENV)/.dev
 	$(BIN)/python tools/model_teaarm.py
 	$(BIN)/python tools/model_rh56.py
+	$(BIN)/python tools/ship_results.py
 
 kernels: $(VENV)/.dev
 	$(BIN)/python tools/build_kernels.py

@@ -4,12 +4,14 @@
 
 Runs what users run on the bundled robots, told to compile for x86-64-v3 (AVX2 and FMA: Intel since Haswell, AMD since
 Excavator) instead of this machine, and keeps the code. A kernel or a signature that nothing here asks for is compiled
-on the user's machine when it is first needed, so a gap costs a wait, never an answer.
+on the user's machine when it is first needed, so a gap costs a wait, never an answer. What an earlier run compiled and
+still holds is kept.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -18,7 +20,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from elbowroom._kernel_cache import SHIPPED, SHIPPED_CPU
+import numba
+
+from elbowroom._kernel_cache import PACKAGE, SHIPPED, SHIPPED_CPU, source_stamp
 
 USED_OFTEN = """
 import sys
@@ -52,6 +56,8 @@ def main() -> int:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        if SHIPPED.is_dir():
+            shutil.copytree(SHIPPED, folder / "elbowroom")
         boxes = [folder / "a.obj", folder / "b.obj"]
         for path, shift in zip(boxes, (0.0, 0.5), strict=True):
             path.write_text(_box(shift))
@@ -60,14 +66,14 @@ def main() -> int:
         environment |= {"NUMBA_CACHE_DIR": name, "ELBOWROOM_CACHE": f"{name}/results"}
         verb = [sys.executable, "-m", "elbowroom"]
         calls = [
+            [sys.executable, "-c", USED_OFTEN, "rh56"],
+            [*verb, "spheres", "rh56"],
+            [*verb, "spheres", "rh56", "--method", "centerline"],
+            [*verb, "pairs", "rh56"],
             [*verb, "check", "teaarm", "--random", "1000"],
+            [*verb, "check", "rh56", "--random", "100", "--buffer", "0.001", "--by", "spheres"],
             [sys.executable, "-c", USED_OFTEN, "teaarm"],
             [*verb, "demo", "--out", f"{name}/demo"],
-            [*verb, "check", "rh56", "--random", "100", "--buffer", "0.001"],
-            [sys.executable, "-c", USED_OFTEN, "rh56"],
-            [*verb, "spheres", "rh56", "--method", "centerline"],
-            [*verb, "spheres", "rh56"],
-            [*verb, "pairs", "rh56"],
             [*verb, "info", "teaarm"],
             [*verb, "mesh", *map(str, boxes)],
             *([*verb, "grasp", mode, "--check"] for mode in ("line", "plane", "cylinder")),
@@ -85,12 +91,27 @@ def main() -> int:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(run, calls))
         shutil.rmtree(SHIPPED, ignore_errors=True)
-        shutil.copytree(folder / "elbowroom", SHIPPED)
+        _copy_valid(folder / "elbowroom", SHIPPED)
     files = list(SHIPPED.rglob("*.nb?"))
     code = [path for path in files if path.suffix == ".nbc"]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"{len(code)} specialisations of {len(files) - len(code)} kernels, {size:.1f} MB in {SHIPPED}")
     return 0
+
+
+def _copy_valid(source: Path, target: Path) -> None:
+    """Copies the kernels whose stamp still holds, each with the code that its index names."""
+    for index in source.rglob("*.nbi"):
+        module = PACKAGE / index.parent.relative_to(source) / f"{index.name.split('.')[0]}.py"
+        with index.open("rb") as file:
+            version = pickle.load(file)
+            stamp, code = pickle.loads(file.read())
+        if version != numba.__version__ or not module.is_file() or stamp != source_stamp(module):
+            continue
+        place = target / index.parent.relative_to(source)
+        place.mkdir(parents=True, exist_ok=True)
+        for name in (index.name, *code.values()):
+            shutil.copy(index.parent / name, place / name)
 
 
 def _box(shift: float) -> str:

@@ -22,7 +22,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from ._kernel_cache import KernelCache, numba_settings
-from ._progress import Wait
+from ._progress import COMPILING
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -55,6 +55,10 @@ class Kernel(CPUDispatcher):
         """Keeps compiled code on disk."""
         self._cache = KernelCache(self.py_func)
 
+    def is_kept(self) -> bool:
+        """Whether compiled code of this kernel is in a cache on disk."""
+        return self._cache.holds_any()
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """How a call from another kernel is typed: by the types of constants, not their values."""
         return super().get_call_template(
@@ -71,7 +75,6 @@ class KernelCompiler(Compiler):
             return super().compile_extra(func)
 
 
-_wait = Wait("compiling kernels, once per machine")
 _depth = 0
 _counted = 0.0  # until when the time is counted
 
@@ -92,5 +95,5 @@ def _compiling() -> Generator[None]:
         if collects:
             gc.enable()
         now = time.perf_counter()
-        _wait.report(now - _counted)
+        COMPILING.report(now - _counted)
         _counted = now

@@ -89,6 +89,10 @@ class KernelCache(FunctionCache):
                 str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp()
             )
 
+    def holds_any(self) -> bool:
+        """Whether code that still holds is in one of the two places."""
+        return any(place is not None and place._load_index() for place in (self._cache_file, self._shipped))
+
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super()._load_overload(sig, target_context)
         if found is None and self._shipped is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 logger = logging.getLogger("elbowroom.progress")
 
@@ -17,7 +17,7 @@ PATIENCE = 2.0
 
 
 class Wait:
-    """Work that comes in many small pieces; announced when together they have taken long.
+    """Work that may come in many small pieces; announced once, when together they have taken long.
 
     Args:
         what: is being done.
@@ -32,18 +32,30 @@ class Wait:
     def report(self, seconds: float) -> None:
         """Adds the time of a piece."""
         self.seconds += seconds
-        if self.seconds > PATIENCE and not self._said:
+        if self.seconds > PATIENCE:
+            self._say()
+
+    @contextmanager
+    def during(self) -> Generator[None]:
+        """Around one piece that may be long: announces it while it is going on."""
+        timer = threading.Timer(PATIENCE, self._say)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _say(self) -> None:
+        if not self._said:
             self._said = True
             logger.info("%s ...", self.what)
 
 
-@contextmanager
-def waiting(what: str) -> Generator[None]:
+COMPILING = Wait("compiling kernels, once per machine")
+"""Of this process, and of one that compiles for it."""
+
+
+def waiting(what: str) -> AbstractContextManager[None]:
     """Announces a piece of work that is still going on when patience ends."""
-    timer = threading.Timer(PATIENCE, logger.info, ("%s ...", what))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    return Wait(what).during()

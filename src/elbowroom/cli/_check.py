@@ -8,7 +8,7 @@ to ask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,7 +27,7 @@ from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Verdict
+    from ..collision import CollisionModel, Helper, Verdict
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -86,6 +86,13 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
+    from ..collision import start_helper
+
+    with start_helper() as helper:
+        return _run(options, helper)
+
+
+def _run(options: Options, helper: Helper) -> int:
     from ..collision import CollisionModel, covering
 
     if options.limit < 0:
@@ -109,12 +116,17 @@ def run(options: Options) -> int:
         )
         return 0 if proved else EXIT_COLLIDES
     chosen = choose(model, options, options.settings.seed)
+    helper.wait("free")
     free = model.free(chosen.cfgs, by=options.by)
     bad = np.flatnonzero(~free)
     shown = range(len(free)) if len(free) <= options.limit else bad[: options.limit].tolist()
-    verdicts = (
-        (chosen.label(k), bool(free[k]), model.explain(chosen.cfgs[k])) for k in shown
-    )  # made as shown
+
+    def verdicts() -> Generator[tuple[str, bool, Verdict]]:
+        """Made as they are shown: the answer comes before the explanations."""
+        helper.wait("explain")
+        for k in shown:
+            yield chosen.label(k), bool(free[k]), model.explain(chosen.cfgs[k])
+
     outside = int(((chosen.cfgs < robot.lower) | (chosen.cfgs > robot.upper)).any(axis=1).sum())
     left_out = max(0, len(bad) - len(shown)) if len(free) > options.limit else 0
     if options.json:
@@ -130,7 +142,7 @@ def run(options: Options) -> int:
             "out_of_limits": outside,
             "uncovered": uncovered,
             "notes": [*model.pairs.notes, *chosen.notes],
-            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts],
+            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts()],
             "not_listed": {
                 "colliding": left_out,
                 "free": len(free) - len(bad) - int(free[list(shown)].sum()),
@@ -139,7 +151,7 @@ def run(options: Options) -> int:
         }
         print_json(report)
     else:
-        _print(model, options, chosen, free, outside, uncovered, verdicts, left_out)
+        _print(model, options, chosen, free, outside, uncovered, verdicts(), left_out)
     return EXIT_COLLIDES if len(bad) else 0
 
 
@@ -156,9 +168,8 @@ def _spheres(robot: Robot, options: Options) -> SphereModel:
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
     if options.pairs is not None:
         return pairs_from_file(options.pairs, robot).with_user(ignore=options.settings.ignore)
-    settings = replace(
-        options.settings, buffer=max(BUFFER, options.buffer)
-    )  # never within the buffer asked for
+    buffer = max(BUFFER, options.buffer)  # never within the buffer asked for
+    settings = replace(options.settings, buffer=buffer, depths=False)
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
         return compute_pairs(robot, spheres, settings, progress=progress)
 

@@ -13,6 +13,8 @@ from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
+from ._warm import Helper as Helper
+from ._warm import start_helper as start_helper
 
 __all__ = [
     "BETWEEN",
@@ -20,6 +22,7 @@ __all__ = [
     "Audit",
     "Clash",
     "CollisionModel",
+    "Helper",
     "Moment",
     "OutOfLimits",
     "SegmentProof",
@@ -28,4 +31,5 @@ __all__ = [
     "audit",
     "covering",
     "one_ball_a_link",
+    "start_helper",
 ]
