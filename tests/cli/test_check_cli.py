@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from elbowroom.cli import main
@@ -84,7 +86,118 @@ def test_wrong_use_is_exit_code_2(capsys, bad):
 def test_spheres_that_do_not_cover_are_said_and_do_not_change_the_answer(capsys, tmp_path):
     path = tmp_path / "small.json"
     path.write_text(json.dumps({"left_arm_l5": [{"center": [0, 0, 0], "radius": 0.001}]}))
-    code, report = report_of(capsys, "--spheres", str(path), "--named", "self_collision", "--samples", "200")
-    assert code == 1
+    given = ["--spheres", str(path), "--named", "self_collision", "--samples", "200", "--json"]
+    assert main(["check", "teaarm", *given]) == 1
+    report = json.loads(capsys.readouterr().out)
     assert "left_arm_l5" in report["uncovered"]
     assert ("left_arm_l5", "right_arm_l5") in [(c["a"], c["b"]) for c in report["listed"][0]["clashes"]]
+
+
+def test_counting_starts_at_one_and_json_says_what_it_leaves_out(capsys):
+    code, report = report_of(capsys, "--random", "60", "--limit", "2")
+    assert code == 1
+    assert report["configurations"] == 60
+    assert len(report["colliding_names"]) == report["colliding"] > 2
+    assert [entry["name"] for entry in report["listed"]] == report["colliding_names"][:2]
+    assert report["not_listed"]["colliding"] == report["colliding"] - 2
+    assert report["not_listed"]["free"] == 60 - report["colliding"]
+    assert report["not_listed"]["how_to_list"] == "--limit 60"
+    assert main(["check", "teaarm", *QUICK, "--random", "60", "--limit", "2"]) == 1
+    assert (
+        f"... and {report['colliding'] - 2} more; --limit {report['colliding']} lists all"
+        in capsys.readouterr().out
+    )
+    code, report = report_of(capsys, "--random", "3", "--limit", "3")
+    assert [entry["name"] for entry in report["listed"]] == ["random 1", "random 2", "random 3"]
+    assert report["not_listed"] == {"colliding": 0, "free": 0, "how_to_list": "--limit 3"}
+
+
+def table(tmp_path, cfgs, names, name="moves.csv", times=None):
+    """A CSV of configurations, with times if given."""
+    lines = [",".join([*(["time"] if times is not None else []), *names])]
+    for k, cfg in enumerate(cfgs):
+        lines.append(",".join(map(str, [*([times[k]] if times is not None else []), *cfg])))
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_configurations_from_a_file_are_named_by_their_line(capsys, tmp_path, load):
+    robot = load("teaarm")
+    rows = [robot.named_cfgs[name][::-1] for name in ("hug", "self_collision")]
+    path = table(tmp_path, rows, robot.joint_names[::-1])
+    code, report = report_of(capsys, "--cfg-file", path, "--named", "zero")
+    assert code == 1
+    assert [entry["name"] for entry in report["listed"]] == [f"{path}:2", f"{path}:3", "zero"]
+    assert [entry["free"] for entry in report["listed"]] == [True, False, True]
+
+
+def test_degrees_and_held_joints(capsys, tmp_path, load):
+    robot = load("teaarm")
+    path = table(tmp_path, [[90.0]], robot.joint_names[2:3])
+    assert main(["check", "teaarm", *QUICK, "--cfg-file", path]) == 2
+    assert "no column for" in capsys.readouterr().err
+    _, report = report_of(capsys, "--cfg-file", path, "--missing", "default", "--degrees")
+    expected = robot.default_cfg.copy()
+    expected[2] = np.pi / 2
+    np.testing.assert_allclose(report["listed"][0]["cfg"], expected)
+    assert any(note.startswith("held: ") for note in report["notes"])
+    _, report = report_of(capsys, "--cfg-file", path, "--missing", "0.01")
+    assert report["listed"][0]["cfg"][0] == 0.01
+
+
+def test_a_recorded_motion_is_audited(capsys, tmp_path, load):
+    robot = load("teaarm")
+    way = [robot.named_cfgs[name] for name in ("hug", "self_collision", "arms_up")]
+    rows = np.concatenate([np.linspace(a, b, 10) for a, b in pairwise(way)])
+    path = table(tmp_path, rows, robot.joint_names, times=np.arange(20) / 10)
+    plot, out = tmp_path / "run.png", tmp_path / "run_audit.csv"
+    code, report = report_of(capsys, "--trajectory", path, "--plot", str(plot), "--csv", str(out))
+    assert code == 1
+    assert report["rows"] == 20 == len(report["rows_free"]) == len(report["clearance"])
+    assert report["free"] is False
+    first, worst = report["first_contact"], report["worst_contact"]
+    assert first["time"] == pytest.approx((first["row"] - 1) / 10)
+    assert first["place"] == f"{path}:{first['row'] + 1}"
+    assert report["rows_free"].index(False) == first["row"] - 1
+    assert worst["clashes"][0]["distance"] == min(report["clearance"])
+    assert sum(report["segments"].values()) == 19
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert len(out.read_text().splitlines()) == 21
+    assert main(["check", "teaarm", *QUICK, "--trajectory", path]) == 1
+    text = capsys.readouterr().out
+    assert "first contact: row" in text
+    assert "of 19 segments proved free" in text
+
+
+def test_a_free_motion_from_standard_input_is_exit_code_0(capsys, tmp_path, load, monkeypatch):
+    robot = load("teaarm")
+    rows = np.linspace(robot.named_cfgs["hug"], robot.named_cfgs["arms_forward"], 5)
+    path = table(tmp_path, rows, robot.joint_names)
+    with open(path, "rb") as stream:
+        monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": stream}))
+        code, report = report_of(capsys, "--trajectory", "-")
+    assert code == 0
+    assert report["source"] == "standard input"
+    assert report["segments"] == {"proved": 4, "blocked": 0, "undecided": 0, "contact": 0}
+    assert report["closest"][0]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (["--cfg"], "at least one value"),
+        (["--random", "100000000000"], "10,000,000"),
+        (["--limit", "-1"], "--limit"),
+        (["--plot", "x.png"], "no effect"),
+        (["--missing", "default"], "no effect"),
+        (["--degrees", "--named", "zero"], "no effect"),
+        (["--trajectory", "run.csv", "--random", "5"], "no effect"),
+        (["--trajectory", "run.csv", "--by", "spheres"], "no effect"),
+        (["--trajectory", "ghost.csv"], "cannot read ghost.csv"),
+        (["--cfg-file", "ghost.csv"], "cannot read ghost.csv"),
+    ],
+)
+def test_what_has_no_effect_or_no_file_is_refused(capsys, bad, message):
+    assert main(["check", "teaarm", *QUICK, *bad]) == 2
+    assert message in capsys.readouterr().err

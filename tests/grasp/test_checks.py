@@ -9,10 +9,12 @@ import trimesh
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.errors import InputError
 from elbowroom.grasp import (
+    TIP_TOLERANCE,
     GraspChecker,
     GraspPlanner,
     Hand,
     best_grasp,
+    grasped_object,
     load_hand,
     plan_approach,
     rate_grasp,
@@ -164,3 +166,33 @@ def test_motions_are_checked_row_by_row(checker: GraspChecker, smooth: GraspPlan
 def test_grasps_of_other_hands_are_refused(checker: GraspChecker) -> None:
     with pytest.raises(InputError, match="another hand"):
         checker.check(GraspPlanner(load_hand("rh56")).line(0.03))
+
+
+def test_a_finger_deeper_than_the_tolerance_is_not_free(hand: Hand, smooth: GraspPlanner) -> None:
+    """Four fingers on 30 mm: the side is at the mean of the fingertips, the middle one is 4.6 mm inside."""
+    grasp = smooth.plane(0.03, fingers=4)
+    mesh = grasped_object(grasp, 0.1).mesh()
+    found = GraspChecker(hand).check(grasp, object_mesh=mesh)
+    deepest = found.overlaps[0]
+    assert (deepest.link, deepest.finger) == ("middle_intermediate", "middle")
+    assert deepest.depth == pytest.approx(0.0046, abs=2e-4)
+    assert deepest.tolerance == found.tip_tolerance == TIP_TOLERANCE == 0.003
+    assert deepest.exceeds
+    assert not found.free
+    assert "middle_intermediate is 4.6 mm inside the object, 3.0 mm are allowed" in found.why
+    thumb = next(overlap for overlap in found.overlaps if overlap.finger == "thumb")
+    assert not thumb.exceeds
+    soft = GraspChecker(hand, tip_tolerance=0.005).check(grasp, object_mesh=mesh)
+    assert soft.free
+    assert not soft.blocked
+
+
+@pytest.mark.parametrize("width", [0.01, 0.03, 0.06])
+def test_the_tolerance_is_what_shapes_reach_beyond_tips_on_the_surface(
+    checker: GraspChecker, smooth: GraspPlanner, width: float
+) -> None:
+    """With two fingers both tips are on the object's sides: what is inside then is the shapes around them."""
+    grasp = smooth.line(width)
+    found = checker.check(grasp, object_mesh=grasped_object(grasp, 0.1).mesh())
+    assert found.free
+    assert 0.5 * TIP_TOLERANCE < max(overlap.depth for overlap in found.overlaps) <= TIP_TOLERANCE

@@ -32,7 +32,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plot, sweep, motion = tmp_path / "new" / "g.png", tmp_path / "s.png", tmp_path / "m.csv"
+    plot, sweep, motion = tmp_path / "g.png", tmp_path / "s.png", tmp_path / "m.csv"
     options = Options("plane", width_mm=40.0, fingers=3, plot=plot, sweep=sweep, export=motion, json=True)
     assert run(options) == 0
     assert json.loads(capsys.readouterr().out)["written"] == [str(plot), str(sweep), str(motion)]
@@ -88,3 +88,20 @@ def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistakes_are_our_errors(options: Options, error: type[Exception]) -> None:
     with pytest.raises(error):
         run(options)
+
+
+def test_check_states_the_tip_tolerance_and_what_exceeds_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Options("plane", width_mm=30.0, check=True)) == 1
+    out = capsys.readouterr().out
+    assert "not free: middle_intermediate is 4.6 mm inside the object, 3.0 mm are allowed" in out
+    assert "middle_intermediate 4.6 mm (too deep)" in out
+    assert "fingertips may be 3.0 mm inside" in out
+    assert run(Options("plane", width_mm=30.0, check=True, json=True)) == 1
+    check = json.loads(capsys.readouterr().out)["check"]
+    assert check["tip_tolerance"] == 0.003
+    entry = check["inside_object"][0]
+    assert (entry["finger"], entry["exceeds"], entry["tolerance"]) == ("middle", True, 0.003)
+    assert [other["exceeds"] for other in check["inside_object"][1:]] == [False]
+    assert run(Options("plane", width_mm=30.0, check=True, tip_tolerance_mm=5.0)) == 0
+    with pytest.raises(ElbowroomError, match="tip-tolerance"):
+        run(Options("plane", check=True, tip_tolerance_mm=-1.0))

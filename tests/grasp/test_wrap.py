@@ -212,7 +212,7 @@ def test_checks_know_what_touches(checker: GraspChecker, smooth: GraspPlanner) -
         assert found.clearance > 0.01
         thicker = checker.check(grasp, object_mesh=cylinder(diameter + 0.003), T_world_object=T)
         assert set(grasp.touching) <= set(thicker.blocked)
-        tolerant = GraspChecker(checker.hand, wrap_allowance=0.01)
+        tolerant = GraspChecker(checker.hand, wrap_tolerance=0.01)
         assert tolerant.check(grasp, object_mesh=cylinder(diameter + 0.003), T_world_object=T).free
     rated = rate_grasp(smooth.cylinder(0.05), checker, cylinder(0.05), T_world_object=T)
     assert rated.quality.force_closure

@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
+from .._text import fixed, number
 from ..errors import InputError
+from ..grasp import TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
+from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..grasp import Grasp, GraspPlanner, SelfTest
 
+EXAMPLES = {
+    "elbowroom grasp line --width-mm 30 --check": "thumb and index, checked against table, object and itself",
+    "elbowroom grasp cylinder --width-mm 60 --plot grasp.png": "all fingers around a cylinder, with a picture",
+    "elbowroom grasp plane --fingers 4 --width-mm 40 --export grasp.csv": "the timed approach, for a controller",
+}
 EXIT_FAILED = 1
 """A self-test line that does not hold, or a check that finds a collision."""
 
@@ -43,7 +51,11 @@ class Options:
     exact: bool = False
     """Proportional method without tables."""
     check: bool = False
-    """Check the hand against the table, the object and itself; exit 1 when something collides."""
+    """Check the hand against the table, the object and itself; exit 1 when something collides, or a fingertip is deeper
+    in the object than the tolerance."""
+    tip_tolerance_mm: float = 1e3 * TIP_TOLERANCE
+    """For --check: how far links with active fingertips may be inside the object, mm. Collision shapes enclose the
+    fingertip points that a grasp puts on its surface; more for soft pads."""
     object: Path | None = None
     """Mesh of the object for --check, in metres, its origin at the middle of the grasp; a box or cylinder otherwise."""
     plot: Path | None = None
@@ -62,6 +74,22 @@ class Options:
     """Make cached tables and branches anew."""
     json: bool = False
     """Print JSON instead of tables."""
+
+
+NO_EFFECT = (
+    NoEffect(("object", "tip_tolerance_mm"), lambda options: not options.check, "it is about --check"),
+    NoEffect(
+        ("tip_tolerance_mm",),
+        lambda options: options.mode == "cylinder" and options.method == "smooth",
+        "a hand that is wrapped around a cylinder touches it with whole fingers, which may be 0.5 mm inside",
+    ),
+    NoEffect(("finger",), lambda options: options.mode != "line", "it is the finger of a line grasp"),
+    NoEffect(("fingers",), lambda options: options.mode != "plane", "it is the number of a plane grasp"),
+    NoEffect(
+        ("exact",), lambda options: options.method != "proportional", "it is about --method proportional"
+    ),
+    NoEffect(("mujoco_png",), lambda options: not options.mujoco, "it is where --mujoco writes its picture"),
+)
 
 
 def run(options: Options) -> int:
@@ -117,7 +145,10 @@ def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
         T[2, 3] = height
     else:
         mesh = grasped_object(grasp, height).mesh()
-    found = GraspChecker(planner.hand).check(grasp, height=height, object_mesh=mesh, T_world_object=T)
+    if options.tip_tolerance_mm < 0.0:
+        raise InputError(f"--tip-tolerance-mm: expected a number from 0 up, found {options.tip_tolerance_mm}")
+    checker = GraspChecker(planner.hand, tip_tolerance=1e-3 * options.tip_tolerance_mm)
+    found = checker.check(grasp, height=height, object_mesh=mesh, T_world_object=T)
     return {
         "free": found.free,
         "why": found.why,
@@ -125,6 +156,17 @@ def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float)
         "table_link": found.table_link,
         "object_distances": dict(found.object_distances),
         "tip_links": list(found.tip_links),
+        "tip_tolerance": found.tip_tolerance,
+        "inside_object": [
+            {
+                "link": overlap.link,
+                "finger": overlap.finger or None,
+                "depth": overlap.depth,
+                "tolerance": overlap.tolerance,
+                "exceeds": overlap.exceeds,
+            }
+            for overlap in found.overlaps
+        ],
         "self_collisions": [list(pair) for pair in found.self_collisions],
     }
 
@@ -179,10 +221,10 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
         ("s", f"{grasp.s:.4f}"),
         ("tilt", f"{np.degrees(grasp.tilt_y):.2f} degrees"),
         ("base in the world", f"{_mm(T[:3, 3])} mm, rot_x pi, rot_y {-grasp.tilt_y:.4f}"),
-        ("width error", f"{1e3 * grasp.width_error:.2g} mm"),
-        ("height, thumb over fingers", f"{1e3 * grasp.height_error:.2g} mm"),
-        ("height spread of the tips", f"{1e3 * grasp.height_spread:.2g} mm"),
-        ("sideways offset", f"{1e3 * grasp.side_offset:.2g} mm"),
+        ("width error", f"{number(1e3 * grasp.width_error, 2)} mm"),
+        ("height, thumb over fingers", f"{number(1e3 * grasp.height_error, 2)} mm"),
+        ("height spread of the tips", f"{number(1e3 * grasp.height_spread, 2)} mm"),
+        ("sideways offset", f"{number(1e3 * grasp.side_offset, 2)} mm"),
         (
             "joints",
             "in range" if grasp.range_violation <= 1e-9 else f"{grasp.range_violation:.3f} rad out of range",
@@ -203,10 +245,17 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
             rows.append(("wrapped around it", f"{degrees:.0f} degrees{note}"))
             rows.append(("touching it", ", ".join(grasp.touching)))
         else:
-            rows.append(("tips off those sides, at most", f"{1e3 * quality['largest_gap']:.2g} mm"))
+            rows.append(("tips off those sides, at most", f"{number(1e3 * quality['largest_gap'], 2)} mm"))
     if "check" in report:
         check = report["check"]
-        rows.append(("collisions", "free" if check["free"] else check["why"]))
+        rows.append(("collisions", "free" if check["free"] else f"not free: {check['why']}"))
+        deep = [
+            f"{entry['link']} {1e3 * entry['depth']:.1f} mm{' (too deep)' if entry['exceeds'] else ''}"
+            for entry in check["inside_object"]
+            if 1e3 * entry["depth"] >= 0.05
+        ]
+        allowed = f"fingertips may be {1e3 * check['tip_tolerance']:.1f} mm inside"
+        rows.append(("inside the object", f"{', '.join(deep) or 'nothing'}; {allowed}"))
         rows.append(("over the table", f"{1e3 * check['table_clearance']:.1f} mm ({check['table_link']})"))
     for name, text in rows:
         table.add_row(name, text)
@@ -224,7 +273,7 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
 
 
 def _mm(point: np.ndarray) -> str:
-    return "  ".join(f"{1e3 * value:8.2f}" for value in point)
+    return "  ".join(f"{fixed(1e3 * value, 2):>8}" for value in point)
 
 
 def _self_test(options: Options) -> int:
@@ -247,7 +296,7 @@ def _self_test(options: Options) -> int:
     table = Table("measured", "value", "bound", "", box=None, header_style="bold")
     for line in found.lines:
         mark = "[green]ok[/green]" if line.ok else "[red]FAILED[/red]"
-        table.add_row(line.name, f"{line.value:.4g}", line.bound, mark)
+        table.add_row(line.name, number(line.value), line.bound, mark)
     out.print(table)
     table = Table("\nverified range", "\nfrom (mm)", "\nto (mm)", box=None, header_style="bold")
     for name, (low, high) in found.ranges.items():

@@ -1,7 +1,9 @@
 """Grasp geometry: hands with coupled joints, closures for lines, planes and cylinders, checks."""
 
+from ._checks import TIP_TOLERANCE as TIP_TOLERANCE
 from ._checks import GraspCheck as GraspCheck
 from ._checks import GraspChecker as GraspChecker
+from ._checks import Overlap as Overlap
 from ._choose import RatedGrasp as RatedGrasp
 from ._choose import best_grasp as best_grasp
 from ._choose import rate_grasp as rate_grasp
@@ -78,6 +80,8 @@ __all__ = [
     "GraspQuality",
     "GraspContact",
     "GraspChecker",
+    "Overlap",
+    "TIP_TOLERANCE",
     "GraspCheck",
     "rate_grasp",
     "best_grasp",

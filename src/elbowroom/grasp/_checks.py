@@ -1,8 +1,9 @@
 """Collision checks of a grasp: the hand against a table, an object and itself (`CollisionModel`), on exact meshes.
 
 Distances are signed (negative is penetration). The links that carry active fingertips, and those fixed to them,
-are meant to touch the object; they may overlap it by an allowance, because a hand's collision shapes enclose its
-fingers and so reach beyond the fingertip points. A hand wrapped around a cylinder may touch it with all links of
+are meant to touch the object. A grasp puts fingertip points on its surface, and collision shapes enclose these points,
+so a shape may be inside the object by the tip tolerance, and by no more: a finger that is deeper stands where the
+object is. A hand wrapped around a cylinder may touch it with all links of
 the fingers that wrap it, which may overlap it only by what a mesh differs from a round object. Links that
 touch at rest, or that a joint joins, may touch each other. The table is a half-space and exact for
 meshes: their lowest vertex decides.
@@ -32,10 +33,33 @@ if TYPE_CHECKING:
     from ..collision import CollisionModel
     from ..mesh import TriangleMesh
 
-TIP_ALLOWANCE = 0.008
-"""m; overlap with the object granted to links that carry active fingertips: about the radius of a finger."""
-WRAP_ALLOWANCE = 0.0005
-"""m; overlap granted to links that wrap a cylinder: a mesh of it has flat sides."""
+TIP_TOLERANCE = 0.003
+"""m; how far a link that carries an active fingertip may be inside the object. The shapes of the bundled hand reach 1.6
+to 2.6 mm beyond fingertip points that are on the surface (two fingers, 10 to 60 mm), balls as fingertips 0.1 mm."""
+WRAP_TOLERANCE = 0.0005
+"""m; the same for links that wrap a cylinder: a mesh of it has flat sides."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """A link that is inside the object."""
+
+    link: str
+    finger: str
+    """The finger it moves with; empty for the palm."""
+    depth: float
+    """m, positive."""
+    tolerance: float
+    """m: how deep it may be; 0 for links that are not meant to touch."""
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether it is deeper than it may be."""
+        return self.depth > self.tolerance
+
+    def __str__(self) -> str:
+        allowed = f", {1e3 * self.tolerance:.1f} mm are allowed" if self.tolerance else ""
+        return f"{self.link} is {1e3 * self.depth:.1f} mm inside the object{allowed}"
 
 
 @dataclass(frozen=True)
@@ -52,16 +76,30 @@ class GraspCheck:
     """Links that are meant to touch: they carry active fingertips, or belong to a hand wrapped around a cylinder."""
     self_collisions: tuple[LinkPair, ...]
     """Link pairs that collide and should not."""
-    tip_allowance: float
+    tip_tolerance: float
+    """How far `tip_links` may be inside the object, m."""
+    link_fingers: Mapping[str, str]
+    """The finger of each link that moves with one."""
+
+    @property
+    def overlaps(self) -> tuple[Overlap, ...]:
+        """Links that are inside the object, the deepest first."""
+        found = [
+            Overlap(
+                link,
+                self.link_fingers.get(link, ""),
+                -distance,
+                self.tip_tolerance if link in self.tip_links else 0.0,
+            )
+            for link, distance in self.object_distances.items()
+            if distance < 0.0
+        ]
+        return tuple(sorted(found, key=lambda overlap: -overlap.depth))
 
     @property
     def blocked(self) -> tuple[str, ...]:
         """Links that are in the object further than they may be."""
-        return tuple(
-            link
-            for link, distance in self.object_distances.items()
-            if distance < (-self.tip_allowance if link in self.tip_links else 0.0)
-        )
+        return tuple(overlap.link for overlap in self.overlaps if overlap.exceeds)
 
     @property
     def clearance(self) -> float:
@@ -71,7 +109,7 @@ class GraspCheck:
 
     @property
     def free(self) -> bool:
-        """Nothing touches that should not."""
+        """Nothing touches that should not, and fingertips are no deeper in the object than the tolerance."""
         return self.table_clearance >= 0.0 and not self.blocked and not self.self_collisions
 
     @property
@@ -80,8 +118,7 @@ class GraspCheck:
         reasons: list[str] = []
         if self.table_clearance < 0.0:
             reasons.append(f"{self.table_link} is {-1e3 * self.table_clearance:.1f} mm inside the table")
-        for link in self.blocked:
-            reasons.append(f"{link} is {-1e3 * self.object_distances[link]:.1f} mm inside the object")
+        reasons += [str(overlap) for overlap in self.overlaps if overlap.exceeds]
         reasons += [f"{a} meets {b}" for a, b in self.self_collisions]
         return "; ".join(reasons)
 
@@ -91,16 +128,16 @@ class GraspChecker:
 
     Args:
         hand: the hand.
-        tip_allowance: m, see `TIP_ALLOWANCE`.
-        wrap_allowance: m, see `WRAP_ALLOWANCE`.
+        tip_tolerance: m, see `TIP_TOLERANCE`.
+        wrap_tolerance: m, see `WRAP_TOLERANCE`.
     """
 
     def __init__(
-        self, hand: Hand, *, tip_allowance: float = TIP_ALLOWANCE, wrap_allowance: float = WRAP_ALLOWANCE
+        self, hand: Hand, *, tip_tolerance: float = TIP_TOLERANCE, wrap_tolerance: float = WRAP_TOLERANCE
     ) -> None:
         self.hand = hand
-        self.tip_allowance = as_number(tip_allowance, "tip_allowance")
-        self.wrap_allowance = as_number(wrap_allowance, "wrap_allowance")
+        self.tip_tolerance = as_number(tip_tolerance, "tip_tolerance")
+        self.wrap_tolerance = as_number(wrap_tolerance, "wrap_tolerance")
         self._links = hand.robot.mesh_links
         if not self._links:
             raise InputError(f"{hand.name}: it has no collision geometry to check")
@@ -150,12 +187,12 @@ class GraspChecker:
         """
         if grasp.hand is not self.hand:
             raise InputError(f"the grasp is of another hand than the checker's, {self.hand.name!r}")
-        links, allowance = self._meant_to_touch(grasp)
+        links, tolerance = self._meant_to_touch(grasp)
         return self._check(
             grasp.ctrl,
             grasp.to_world(height).T_world_base,
             links,
-            allowance,
+            tolerance,
             table_height=table_height,
             object_mesh=object_mesh,
             T_world_object=T_world_object,
@@ -165,8 +202,8 @@ class GraspChecker:
         tips = (self.hand.thumb, *grasp.fingers)
         if grasp.touching:
             wrapping = [link for link in self._links if self.hand.link_fingers.get(link) in tips]
-            return tuple(dict.fromkeys((*grasp.touching, *wrapping))), self.wrap_allowance
-        return tuple(link for link in self.hand.tip_links(tips) if link in self._links), self.tip_allowance
+            return tuple(dict.fromkeys((*grasp.touching, *wrapping))), self.wrap_tolerance
+        return tuple(link for link in self.hand.tip_links(tips) if link in self._links), self.tip_tolerance
 
     def check_posture(
         self,
@@ -183,7 +220,7 @@ class GraspChecker:
             ctrl,
             T_world_base,
             self.hand.tip_links(tips),
-            self.tip_allowance,
+            self.tip_tolerance,
             table_height=table_height,
             object_mesh=object_mesh,
             T_world_object=T_world_object,
@@ -194,7 +231,7 @@ class GraspChecker:
         ctrl: ArrayLike,
         T_world_base: ArrayLike,
         tip_links: tuple[str, ...],
-        allowance: float,
+        tolerance: float,
         *,
         table_height: float | None,
         object_mesh: TriangleMesh | trimesh.Trimesh | None,
@@ -216,7 +253,8 @@ class GraspChecker:
             object_distances=self._object_distances(poses, object_mesh, T_world_object),
             tip_links=tip_links,
             self_collisions=tuple(clash.pair for clash in self.model.clashes(self.hand.cfg(ctrl))),
-            tip_allowance=allowance,
+            tip_tolerance=tolerance,
+            link_fingers=self.hand.link_fingers,
         )
 
     def check_motion(
@@ -239,13 +277,13 @@ class GraspChecker:
             object_mesh: a `mesh.TriangleMesh` or `trimesh.Trimesh`.
             T_world_object: its pose.
         """
-        links, allowance = self._meant_to_touch(motion.grasp)
+        links, tolerance = self._meant_to_touch(motion.grasp)
         for row in sorted({*range(0, len(motion.times), max(1, every)), len(motion.times) - 1}):
             found = self._check(
                 motion.ctrl[row],
                 motion.Ts_world_base[row],
                 links,
-                allowance,
+                tolerance,
                 table_height=table_height,
                 object_mesh=object_mesh,
                 T_world_object=T_world_object,
