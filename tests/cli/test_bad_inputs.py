@@ -23,8 +23,12 @@ LONGEST = 20.0
 HUGE = str(10**11)
 LONG = "9" * 5000
 
+BOX = b'<collision><geometry><box size="1 1 1"/></geometry></collision>'
 WITNESSES = {
-    "robot.urdf": b'<robot name="a"><link name="b"><collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>',
+    "arm.urdf": b'<robot name="arm"><link name="b">%b</link><link name="c">%b</link><joint name="j" type="revolute">'
+    b'<parent link="b"/><child link="c"/><origin xyz="3 0 0"/><axis xyz="0 0 1"/>'
+    b'<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>' % (BOX, BOX),
+    "robot.urdf": b'<robot name="a"><link name="b">%b</link></robot>' % BOX,
     "robot.srdf": b'<robot name="a"><group name="g"><link name="b"/></group></robot>',
     "scene.xml": b'<mujoco><worldbody><body name="b"><geom type="box" size="1 1 1"/></body></worldbody></mujoco>',
     "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(64)),
@@ -62,7 +66,7 @@ BAD_PLACES = (
     "nul\0nul{}", "/proc/a{}",
 )  # fmt: skip
 """Where nothing can be written; {} is the extension that the option expects."""
-QUICK = "teaarm --method centerline"
+QUICK = "arm.urdf --method centerline"
 FEW = f"{QUICK} --samples 64 --proof-boxes 8"
 
 
@@ -93,17 +97,17 @@ def cases() -> list[list[str]]:
     pairs|pairs teaarm --samples 0|pairs teaarm --samples -1|pairs teaarm --samples HUGE|pairs teaarm --samples 1.5
     pairs teaarm --samples nan|pairs teaarm --samples LONG|pairs teaarm --seed -1|pairs teaarm --buffer nan
     pairs teaarm --buffer -1|pairs teaarm --buffer inf|pairs teaarm --proof-boxes -1|pairs teaarm --proof-boxes HUGE
-    pairs FEW --workers 0|pairs FEW --pose ghost|pairs FEW --ignore torso_link|pairs FEW --ignore ghost torso_link
-    pairs FEW --ignore torso_link torso_link|pairs FEW --check torso_link ghost|pairs FEW --ignore|pairs teaarm --check
+    pairs FEW --workers 0|pairs FEW --pose ghost|pairs FEW --ignore b|pairs FEW --ignore ghost b
+    pairs FEW --ignore b b|pairs FEW --check b ghost|pairs FEW --ignore|pairs teaarm --check
     pairs teaarm --diff --no-use-srdf|pairs teaarm --format json|pairs teaarm --spheres spheres.json --method tight
     pairs QUICK -n 7|pairs teaarm --spheres ghost.json|pairs teaarm --spheres other_robot.json|pairs teaarm --n-spheres 0
     pairs FEW --out a.json --format nonsense|pairs teaarm --out a.urdf|pairs teaarm --checkpoint robot.urdf
     pairs teaarm --checkpoint picture.png|pairs teaarm --checkpoint notes.txt|pairs teaarm --checkpoint data.npz
     pairs teaarm --checkpoint missing/a.npz|pairs teaarm --checkpoint folder|pairs teaarm --checkpoint package.json
     pairs teaarm --plot a.gif|pairs teaarm --plot picture|pairs teaarm --all 3|pairs teaarm --json --out /dev/stdout --format json
-    check|check QUICK --cfg|check QUICK --cfg 1 2|check QUICK --cfg a|check QUICK --cfg=|check QUICK --named ghost
+    check|check QUICK --cfg|check teaarm --method centerline --cfg 1 2|check robot.urdf --method centerline --cfg 1 2|check QUICK --cfg a|check QUICK --cfg=|check QUICK --named ghost
     check QUICK --named|check QUICK --random -1|check QUICK --random x|check QUICK --random 3 --seed -1
-    check QUICK --ignore torso_link|check QUICK --ignore ghost torso_link|check QUICK --buffer nan|check QUICK --buffer -1
+    check QUICK --ignore b|check QUICK --ignore ghost b|check QUICK --buffer nan|check QUICK --buffer -1
     check QUICK --by luck|check QUICK --pairs ghost.json|check QUICK --pairs picture.png|check QUICK --pairs robot.urdf
     check QUICK --pairs package.json|check QUICK --pairs folder|check QUICK --pairs notes.txt|check QUICK --samples 0
     check QUICK --samples HUGE|check QUICK --samples nan|check QUICK -n 7|check teaarm --spheres other_robot.json

@@ -195,7 +195,9 @@ def test_links_of_spheres_alone_are_decided_and_named_by_them(described):
     model = CollisionModel(robot, spheres)
     assert not model.free(model.robot.named_cfgs["hug"])
     verdict = model.explain(model.robot.named_cfgs["hug"])
-    assert any(bare in clash.pair for clash in verdict.clashes)
+    assert all(bare in clash.pair for clash in verdict.clashes)
+    assert verdict.by == "spheres"
+    assert model.explain(model.robot.named_cfgs["self_collision"]).by == "meshes"
     assert any(bare in clash.pair for clash in model.clashes(model.robot.named_cfgs["hug"]))
     assert model.clearance(model.robot.named_cfgs["hug"], exact=True) < 0
 

@@ -105,9 +105,9 @@ def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
         parts.append(np.asarray(rows))
 
     if options.cfg:
-        if len(options.cfg) % robot.dof:
+        if not robot.dof or len(options.cfg) % robot.dof:
             raise InputError(
-                f"--cfg needs {robot.dof} numbers per configuration ({', '.join(robot.joint_names)}), "
+                f"--cfg needs {robot.dof} numbers per configuration ({', '.join(robot.joint_names) or 'it has no joints'}), "
                 f"found {len(options.cfg)}"
             )
         given = np.array(options.cfg).reshape(-1, robot.dof)

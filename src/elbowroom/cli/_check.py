@@ -22,7 +22,7 @@ from ..spheres import FitOptions
 from . import _sphere_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
 from ._check_motion import check_motion, clash_facts
-from ._common import check_plot, console, pairs_from_file, print_json, progress_bar
+from ._common import check_plot, console, pairs_from_file, print_json, progress_bar, waiting
 from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
@@ -117,7 +117,8 @@ def _run(options: Options, helper: Helper) -> int:
         return 0 if proved else EXIT_COLLIDES
     chosen = choose(model, options, options.settings.seed)
     helper.wait("free")
-    free = model.free(chosen.cfgs, by=options.by)
+    with waiting(f"checking {len(chosen.cfgs)} configurations"):
+        free = model.free(chosen.cfgs, by=options.by)
     bad = np.flatnonzero(~free)
     shown = range(len(free)) if len(free) <= options.limit else bad[: options.limit].tolist()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
+from .._text import fixed, number
 from ..errors import InputError
 from ..grasp import TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
@@ -220,10 +221,10 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
         ("s", f"{grasp.s:.4f}"),
         ("tilt", f"{np.degrees(grasp.tilt_y):.2f} degrees"),
         ("base in the world", f"{_mm(T[:3, 3])} mm, rot_x pi, rot_y {-grasp.tilt_y:.4f}"),
-        ("width error", f"{1e3 * grasp.width_error:.2g} mm"),
-        ("height, thumb over fingers", f"{1e3 * grasp.height_error:.2g} mm"),
-        ("height spread of the tips", f"{1e3 * grasp.height_spread:.2g} mm"),
-        ("sideways offset", f"{1e3 * grasp.side_offset:.2g} mm"),
+        ("width error", f"{number(1e3 * grasp.width_error, 2)} mm"),
+        ("height, thumb over fingers", f"{number(1e3 * grasp.height_error, 2)} mm"),
+        ("height spread of the tips", f"{number(1e3 * grasp.height_spread, 2)} mm"),
+        ("sideways offset", f"{number(1e3 * grasp.side_offset, 2)} mm"),
         (
             "joints",
             "in range" if grasp.range_violation <= 1e-9 else f"{grasp.range_violation:.3f} rad out of range",
@@ -244,7 +245,7 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
             rows.append(("wrapped around it", f"{degrees:.0f} degrees{note}"))
             rows.append(("touching it", ", ".join(grasp.touching)))
         else:
-            rows.append(("tips off those sides, at most", f"{1e3 * quality['largest_gap']:.2g} mm"))
+            rows.append(("tips off those sides, at most", f"{number(1e3 * quality['largest_gap'], 2)} mm"))
     if "check" in report:
         check = report["check"]
         rows.append(("collisions", "free" if check["free"] else f"not free: {check['why']}"))
@@ -272,7 +273,7 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
 
 
 def _mm(point: np.ndarray) -> str:
-    return "  ".join(f"{1e3 * value:8.2f}" for value in point)
+    return "  ".join(f"{fixed(1e3 * value, 2):>8}" for value in point)
 
 
 def _self_test(options: Options) -> int:
@@ -295,7 +296,7 @@ def _self_test(options: Options) -> int:
     table = Table("measured", "value", "bound", "", box=None, header_style="bold")
     for line in found.lines:
         mark = "[green]ok[/green]" if line.ok else "[red]FAILED[/red]"
-        table.add_row(line.name, f"{line.value:.4g}", line.bound, mark)
+        table.add_row(line.name, number(line.value), line.bound, mark)
     out.print(table)
     table = Table("\nverified range", "\nfrom (mm)", "\nto (mm)", box=None, header_style="bold")
     for name, (low, high) in found.ranges.items():

@@ -21,6 +21,8 @@ SHOW_CURSOR = b"\x1b[?25h"
 
 def leave_on_signals(verb: str) -> None:
     """From now on, interrupt and termination end this process at once, with a line and exit code 130 or 143."""
+    if os.name == "nt":  # no signals of this kind; KeyboardInterrupt does what it can
+        return
     read, write = os.pipe()
     os.set_blocking(write, False)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
