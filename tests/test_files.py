@@ -28,6 +28,8 @@ SAMPLES = {
     "srdf": SRDF,
     "xacro": b'<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="a"><xacro:include filename="b"/></robot>',
     "mjcf": b"<mujoco/>",
+    "our_mjcf": b"<mujoco><!-- written by Elbowroom --></mujoco>",
+    "our_urdf": b'<robot name="a"><link name="b"/><!-- written by Elbowroom --></robot>',
     "sdf": b"<sdf/>",
     "png": PNG,
     "spheres": SPHERES,

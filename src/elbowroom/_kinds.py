@@ -16,6 +16,10 @@ from typing import Any
 EMPTY = "nothing"
 PNG = "a PNG picture"
 URDF, SRDF, MJCF = "a URDF", "an SRDF", "an MJCF"
+MARK = "written by Elbowroom"
+"""Comment in descriptions that we write whole."""
+OUR_URDF, OUR_MJCF = f"{URDF} {MARK}", f"{MJCF} {MARK}"
+"""Only these are replaced by another of the kind: a description that someone made is not."""
 CUROBO, XRDF = "a cuRobo YAML", "an XRDF"
 SPHERES = "spheres as JSON"
 
@@ -76,10 +80,11 @@ def _of_xml(data: bytes) -> str:
         return "XML that cannot be read"
     if "http://www.ros.org/wiki/xacro" in root.nsmap.values() or b"<xacro:" in data:
         return "a xacro file"
+    ours = f"<!-- {MARK} -->".encode() in data
     if root.tag == "mujoco":
-        return MJCF
+        return OUR_MJCF if ours else MJCF
     if root.tag == "robot":
-        return SRDF if root.find("link") is None else URDF
+        return SRDF if root.find("link") is None else OUR_URDF if ours else URDF
     return f"XML of <{root.tag}>"
 
 

@@ -32,6 +32,15 @@ def number(value: float, digits: int = 4) -> str:
     return np.format_float_positional(value, precision=digits, unique=False, fractional=False, trim="-")
 
 
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals, for columns of a table; no minus before zero.
+
+    >>> fixed(-0.00001, 2), fixed(-1.5, 2)
+    ('0.00', '-1.50')
+    """
+    return f"{round(float(value), decimals) + 0.0:.{decimals}f}"
+
+
 class _Short(reprlib.Repr):
     """Text of any value in bounded time: depth, entries and length are cut while walking, not afterwards."""
 

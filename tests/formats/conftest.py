@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
+import elbowroom as er
 from elbowroom.spheres import SphereModel
 
 
@@ -37,3 +40,16 @@ def pairs():
         ("left_arm_l3", "torso_link"): "NEVER_PROVED",
         ("base_link", "left_arm_l3"): "USER",
     }
+
+
+@pytest.fixture(scope="session")
+def computed(load):
+    """Robot, centerline spheres and pair matrix by name, made once per test process."""
+
+    @cache
+    def make(name):
+        robot = load(name)
+        spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+        return robot, spheres, er.compute_pairs(robot, spheres, er.PairOptions(samples=300))
+
+    return make

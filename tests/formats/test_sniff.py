@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from ruamel.yaml import YAML
 
 from elbowroom import formats
 from elbowroom.errors import ElbowroomError, FormatError
@@ -30,6 +33,11 @@ JSON = '{"base": [{"center": [0, 0, 0], "radius": 0.1}]}'
         ("a.urdf", MJCF, "mjcf"),
         ("a.json", JSON, "json"),
         ("a.txt", JSON, "json"),
+        ("a.yml", JSON, "json"),
+        ("a.json", json.dumps(YAML(typ="safe").load(CUROBO_V2)), "curobo"),
+        ("a.json", json.dumps(YAML(typ="safe").load(XRDF)), "xrdf"),
+        ("a.json", SRDF, "srdf"),
+        ("a.xrdf", CUROBO_V2, "curobo"),
         ("a.txt", URDF, "urdf"),
         ("a.conf", CUROBO_V2, "curobo"),
         ("a.srdf", "<robot name='two'/>", "srdf"),

@@ -81,7 +81,11 @@ def test_a_pair_matrix_is_drawn_link_by_link_in_the_colours_of_its_reasons(model
     shown = image.to_rgba(image.get_array())
     for (a, b), found in pairs.entries.items():
         i, j = pairs.link_names.index(a), pairs.link_names.index(b)
-        assert to_hex(shown[i, j]) == to_hex(shown[j, i]) == COLOURS[found.reason]
+        who = "checked, by meshes alone" if (a, b) in pairs.by_meshes else "checked, by spheres"
+        kind = who if (a, b) in pairs.checked else found.reason
+        assert to_hex(shown[i, j]) == to_hex(shown[j, i]) == COLOURS[kind]
+    assert pairs.by_meshes
+    assert "per cent of random configurations" in axes.get_xlabel()
 
 
 def test_every_public_name_is_there():

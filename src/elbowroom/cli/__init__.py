@@ -116,7 +116,7 @@ def _usage() -> str:
             *lines,
             "",
             "elbowroom VERB --help tells more, with examples; every verb has --json.",
-            "Exit codes: 0 yes or done, 1 the answer is no, 2 wrong use or bad input, 3 our own fault, 130 interrupted.",
+            "Exit codes: 0 yes or done, 1 the answer is no, 2 wrong use, 3 our own fault, 130 interrupted.",
         ]
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._files import check_place
 from ..errors import InputError
-from ..pairs import BUFFER, PairOptions, compute_pairs
+from ..pairs import BUFFER, PairOptions
 from . import _sphere_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
 from ._check_motion import check_motion, clash_facts
@@ -137,13 +137,13 @@ def run(options: Options) -> int:
 
 
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
+    from ..collision import cached_pairs
+
     if options.pairs is not None:
         return pairs_from_file(options.pairs, robot).with_user(ignore=options.settings.ignore)
-    settings = replace(
-        options.settings, buffer=max(BUFFER, options.buffer)
-    )  # never within the buffer asked for
+    buffer = max(BUFFER, options.buffer)  # a pair that is never met must stay apart by the buffer asked for
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        return compute_pairs(robot, spheres, settings, progress=progress)
+        return cached_pairs(robot, spheres, replace(options.settings, buffer=buffer), progress=progress)
 
 
 def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:

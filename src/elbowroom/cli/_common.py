@@ -10,7 +10,7 @@ import tyro
 
 from .._files import check_place, write_bytes
 from .._files import make_folder as make_folder
-from .._kinds import CUROBO, MJCF, PNG, SRDF, URDF, XRDF
+from .._kinds import CUROBO, OUR_MJCF, OUR_URDF, PNG, SRDF, XRDF
 from ..errors import FormatError, InputError
 from ._output import aside as aside
 from ._output import console as console
@@ -51,7 +51,7 @@ class RobotOptions:
             )
 
 
-KIND_OF_FORMAT = {"srdf": SRDF, "urdf": URDF, "mjcf": MJCF, "curobo": CUROBO, "xrdf": XRDF}
+KIND_OF_FORMAT = {"srdf": SRDF, "urdf": OUR_URDF, "mjcf": OUR_MJCF, "curobo": CUROBO, "xrdf": XRDF}
 """What a file of each format is; JSON may be several things."""
 
 

@@ -81,13 +81,13 @@ def _bash() -> str:
         for argument in arguments:
             if argument.choices and not argument.positional:
                 keys = "|".join(f"{verb}:{flag}" for flag in _flags(argument))
-                cases.append(f'    {keys}) words="{" ".join(argument.choices)}" ;;')
+                cases.append(f'    {keys}) words="{" ".join(argument.choices)}" files=no ;;')
         cases.append(f'    {verb}:*) words="{_words(arguments)}" ;;')
     return "\n".join(
         [
             "# Completion of elbowroom for bash.",
             "_elbowroom() {",
-            '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words=""',
+            '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words="" files=yes',
             "  if (( COMP_CWORD == 1 )); then",
             f'    COMPREPLY=($(compgen -W "{" ".join(verbs)} --help --version" -- "$word")); return',
             "  fi",
@@ -95,7 +95,7 @@ def _bash() -> str:
             *cases,
             "  esac",
             '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
-            '  [[ "$word" == -* ]] || COMPREPLY+=($(compgen -f -- "$word"))',
+            '  [[ $files == no || "$word" == -* ]] || COMPREPLY+=($(compgen -f -- "$word"))',
             "}",
             "complete -o filenames -F _elbowroom elbowroom",
         ]
@@ -106,7 +106,8 @@ def _zsh() -> str:
     return "\n".join(
         [
             "# Completion of elbowroom for zsh.",
-            "autoload -Uz compinit bashcompinit && compinit -u && bashcompinit",
+            "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }",
+            "autoload -Uz bashcompinit && bashcompinit",
             _bash(),
         ]
     )

@@ -59,7 +59,7 @@ def run(options: Options) -> int:
     robot = _robot(options)
     contents = formats.read(options.source, robot=robot, format=options.source_format)
     pairs, read = _pairs(options, robot, contents)
-    if contents.spheres is None and not pairs:
+    if not contents.spheres and not pairs:
         raise FormatError(f"{options.source}: the file holds neither spheres nor ignored pairs")
     robot = robot or contents.robot
     check_not_description(options.target, robot)

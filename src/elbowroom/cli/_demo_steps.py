@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._text import number
+
 if TYPE_CHECKING:
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -65,7 +67,7 @@ def kinematics(report: Report, robot: Robot) -> None:
     report.add(
         "Forward kinematics",
         f"{len(cfgs)} configurations in {seconds * 1e3:.1f} ms by numba in float64; JAX in float32 agrees to "
-        f"{error:.1e} on the first 100.",
+        f"{number(error, 1)} on the first 100.",
         seconds=seconds,
         jax_error=error,
     )

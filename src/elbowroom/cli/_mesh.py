@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import tyro
 
+from .._text import number
 from ..errors import InputError
 from ._common import console, print_json, read_mesh_file
 from ._options import NoEffect
@@ -134,18 +135,18 @@ def _print(facts: dict[str, Any]) -> None:
         entry = facts[side]
         kind = "closed" if entry["closed"] else "open: a surface, nothing can be inside it"
         dropped = f", {entry['dropped']} degenerate dropped" if entry["dropped"] else ""
-        size = " x ".join(f"{1e3 * value:.4g}" for value in entry["size"])
+        size = " x ".join(number(1e3 * value) for value in entry["size"])
         line(f"{entry['file']}: {size} mm, {entry['triangles']} triangles, {kind}{dropped}")
 
     def vector(values: Any) -> str:
         # Below a nanometre beside the sizes of the meshes is rounding, not a coordinate.
-        return " ".join(f"{value if abs(value) > tiny else 0.0:.6g}" for value in values)
+        return " ".join(number(value if abs(value) > tiny else 0.0, 6) for value in values)
 
     tiny = 1e-9 * max(*facts["a"]["size"], *facts["b"]["size"])
 
     if facts["collides"]:
         depth, normal = facts["depth"], vector(facts["normal"])
-        deep = f"depth {1e3 * depth:.4g} mm" if depth > tiny else "they touch, depth 0 mm"
+        deep = f"depth {number(1e3 * depth)} mm" if depth > tiny else "they touch, depth 0 mm"
         line(f"collide: {deep} along {normal} (from the first to the second)")
         if facts["how"] == STATES[1]:
             line(f"{len(facts['points'])} points on both surfaces, in {facts['patches']} patches (metres):")
@@ -154,6 +155,6 @@ def _print(facts: dict[str, Any]) -> None:
         for point in facts["points"]:
             line(f"  {vector(point)}")
     else:
-        line(f"apart: distance {facts['distance'] * 1e3:.6g} mm")
+        line(f"apart: distance {number(1e3 * facts['distance'], 6)} mm")
         line(f"  nearest on the first:  {vector(facts['point_a'])}")
         line(f"  nearest on the second: {vector(facts['point_b'])}")

@@ -254,12 +254,12 @@ def _given(words: Sequence[str], arguments: Sequence[Argument]) -> set[str]:
 
 
 def _check_value(argument: Argument, value: Any, given: bool) -> None:
-    if argument.name == "seed" and value < 0:
-        raise InputError(f"--seed: expected a whole number from 0 up, found {value}")
+    if argument.name in ("seed", "buffer") and value < 0:
+        raise InputError(f"{argument.flag}: expected a number from 0 up, found {value}")
     for number in value if isinstance(value, tuple) else (value,):
         if isinstance(number, float) and not math.isfinite(number):
             raise InputError(f"{argument.flag}: expected a finite number, found {number}")
-    if given and value == () == argument.default:
+    if given and not argument.default and isinstance(value, (tuple, Mapping)) and not value:
         raise InputError(f"{argument.flag}: expected at least one value, found none")
 
 

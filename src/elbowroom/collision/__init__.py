@@ -7,6 +7,7 @@ from ._audit_report import BETWEEN as BETWEEN
 from ._audit_report import Audit as Audit
 from ._audit_report import Moment as Moment
 from ._cover import covering as covering
+from ._defaults import cached_pairs as cached_pairs
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
@@ -25,5 +26,6 @@ __all__ = [
     "SegmentProofs",
     "Verdict",
     "audit",
+    "cached_pairs",
     "covering",
 ]

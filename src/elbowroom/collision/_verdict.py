@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
+from .._text import number
 from ..pairs import PairEvidence, PairReason
 from ..typing import LinkPair
 
@@ -27,7 +28,8 @@ class OutOfLimits:
     """rad or m."""
 
     def __str__(self) -> str:
-        return f"{self.joint} is at {self.value:.4g}, outside its limits [{self.lower:.4g}, {self.upper:.4g}]"
+        limits = f"[{number(self.lower)}, {number(self.upper)}]"
+        return f"{self.joint} is at {number(self.value)}, outside its limits {limits}"
 
 
 @dataclass(frozen=True, eq=False)

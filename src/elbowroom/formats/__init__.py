@@ -17,14 +17,16 @@ from ..errors import FormatError, InputError
 from ..pairs import pairs_from_ignored
 from ._contents import Contents as Contents
 from ._curobo import read_curobo as read_curobo
-from ._curobo import write_curobo as write_curobo
+from ._curobo_write import write_curobo as write_curobo
 from ._json import read_json as read_json
 from ._json import write_json as write_json
 from ._mjcf import read_mjcf as read_mjcf
 from ._mjcf import write_mjcf as write_mjcf
+from ._options import ExportOptions as ExportOptions
 from ._sniff import sniff
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
+from ._tool_frames import default_tool_frames as default_tool_frames
 from ._urdf import read_urdf as read_urdf
 from ._urdf import write_urdf as write_urdf
 from ._xrdf import read_xrdf as read_xrdf
@@ -57,6 +59,8 @@ __all__ = [
     "EXTENSIONS",
     "FORMATS",
     "Contents",
+    "ExportOptions",
+    "default_tool_frames",
     "format_of",
     "read",
     "read_curobo",
@@ -103,6 +107,7 @@ def write(
     spheres: SphereModel | None = None,
     pairs: Any = None,
     format: str | None = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes spheres and ignored pairs in the format that the extension names.
 
@@ -112,14 +117,15 @@ def write(
         spheres: the sphere model.
         pairs: a PairMatrix, or ignored pairs as a mapping to reasons or an iterable.
         format: name of the format, if the extension does not tell.
+        options: what to say of the robot in files for planners, and how to name the files they need.
 
     Returns:
-        What the format cannot hold; empty when nothing was lost.
+        What the format cannot hold, and what to mind; empty when nothing was lost.
     """
     name = format_of(path, format)
     if spheres is None and pairs is None:
         raise InputError(f"{path}: nothing to write: give spheres, pairs or both")
-    return FORMATS[name][1](path, robot=robot, spheres=spheres, pairs=pairs)
+    return FORMATS[name][1](path, robot=robot, spheres=spheres, pairs=pairs, options=options)
 
 
 def format_of(path: str | Path, name: str | None = None) -> str:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
 from .._files import is_template as is_template
 from .._files import write_bytes as write_bytes
+from .._kinds import MARK
 from .._text import MAX_BITS
 from .._text import short as short
 from ..errors import FormatError, InputError
@@ -38,6 +41,14 @@ class Contents:
     """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
+
+
+def mark_as_ours(root: Any) -> None:
+    """Leaves a comment in a description that is written whole: it may be replaced later, one without it may not."""
+    if not any(child.tag is etree.Comment and MARK in (child.text or "") for child in root):
+        comment = etree.Comment(f" {MARK} ")
+        comment.tail = "\n"
+        root.append(comment)
 
 
 def pair(a: str, b: str, where: str) -> LinkPair:
@@ -128,28 +139,48 @@ def read_text(path: Path) -> str:
     return text
 
 
-def lost_of_pairs(pairs: Any, ignored: Mapping[LinkPair, str]) -> list[str]:
-    """Notes on what a format that only lists ignored pairs cannot hold: reasons, and who decides the others."""
+def lost_of_pairs(ignored: Mapping[LinkPair, str], kind: str) -> list[str]:
+    """A note on what a kind of file that only lists ignored pairs does not hold of them."""
     reasons = sum(bool(reason) for reason in ignored.values())
-    lost = [f"the reasons of {reasons} ignored pairs are not kept by this format"] if reasons else []
+    return (
+        [f"the reasons of {reasons} ignored pairs and their evidence are not kept by {kind}"]
+        if reasons
+        else []
+    )
+
+
+def pairs_for_spheres(pairs: Any, robot: Robot | None, kind: str) -> tuple[dict[LinkPair, str], list[str]]:
+    """Pairs that a reader which knows spheres alone must not check, and notes on what it will not know.
+
+    Pairs that only meshes can decide are among them, for their spheres overlap at rest: checked, they would always
+    collide. Without pairs, those that the robot's SRDF or MJCF disables stand for them.
+    """
+    if pairs is None:
+        said = dict(robot.disabled_pairs) if robot is not None else {}
+        return said, [] if said or robot is None else [
+            "no pair is ignored, so neighbouring links always collide; give pairs, or load the robot with its SRDF"
+        ]
+    ignored = ignored_pairs(pairs)
+    notes = lost_of_pairs(ignored, kind)
     by_meshes: Sequence[LinkPair] = getattr(pairs, "by_meshes", ())
     if by_meshes:
         a, b = by_meshes[0]
-        lost.append(
-            f"{len(by_meshes)} checked pairs are for meshes alone to decide ({a} and {b}, ...): a reader that knows "
-            "spheres only takes them for collisions at rest"
+        notes.append(
+            f"{len(by_meshes)} checked pairs are for meshes alone to decide ({a} and {b}, ...): their spheres overlap"
+            f" at rest, so {kind} ignores them and its readers do not check them"
         )
-    return lost
+    return ignored | dict.fromkeys(by_meshes, ""), notes
 
 
-def default_values(robot: Robot, pairs: Any) -> list[float]:
-    """The default pose to write: that of the pair matrix, if there is one, for it is free."""
-    cfg = getattr(pairs, "default_cfg", None)
-    return (robot.default_cfg if cfg is None else cfg).tolist()
+def lost_poses(robot: Robot | None, kind: str) -> list[str]:
+    """A note on the robot's named poses, of which a kind of file holds at most one, the default."""
+    poses = robot.named_cfgs if robot is not None else {}
+    named = [name for name in sorted(poses) if robot and (poses[name] != robot.default_cfg).any()]
+    return [f"named poses are not kept by {kind}: {', '.join(named)}"] if named else []
 
 
 def lost_spheres(model: SphereModel | None, unpadded: str = "") -> list[str]:
-    """Notes on what a format cannot hold of a model: names of attached objects, and padding.
+    """Notes on what a format does not hold of a model: names of attached objects, padding, the proof of coverage.
 
     Args:
         model: the model.

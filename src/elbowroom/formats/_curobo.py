@@ -1,10 +1,9 @@
 """cuRobo robot configurations (YAML).
 
-`kinematics`, at the top or inside `robot_cfg`, holds the spheres (inline or in a file of their own),
-buffers and ignored pairs. cuRobo adds `collision_sphere_buffer` to every radius and
-`self_collision_buffer` on top of it between links; so world padding is the first and self padding the
-sum of both. Everything else in the file stays as it is, comments included; so do links that the file has
-and the sphere model has not, such as `attached_object` of `extra_links`.
+`kinematics`, at the top or inside `robot_cfg`, holds the spheres (inline or in a file of their own), buffers and
+ignored pairs. World padding is `collision_sphere_buffer`. Self padding is `self_collision_buffer` in version 1 (0.7
+takes the first buffer off again between links), and the sum of both in version 2, as the loaders' sources have it.
+Version 1 names its tools `ee_link` and `link_names`, version 2 `tool_frames`. `_curobo_write.py` writes.
 """
 
 from __future__ import annotations
@@ -21,19 +20,8 @@ from ..errors import FormatError, UnknownLinkError, unknown
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from . import _link_maps as maps
-from ._contents import (
-    Contents,
-    default_values,
-    for_robot,
-    ignored_pairs,
-    is_template,
-    lost_of_pairs,
-    lost_spheres,
-    name_of,
-    number,
-    short,
-)
-from ._yaml import dump_yaml, flow, load_yaml
+from ._contents import Contents, for_robot, name_of, number, short
+from ._yaml import load_yaml
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -41,8 +29,8 @@ if TYPE_CHECKING:
 FORMAT = "curobo"
 DECIMALS = 12
 """Paddings with so many decimals or fewer come back exactly as they were given, though the file holds a difference."""
-NEIGHBOURS = 3
-"""Floats on each side of a difference that are tried, so that adding it back gives the same number."""
+MARKS = ("ee_link", "link_names"), ("tool_frames", "format_version")
+"""Keys that only version 1 has, and those that only version 2 has."""
 
 
 def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
@@ -56,10 +44,10 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     """
     path = Path(path)
     data, notes = load_yaml(path)
-    kinematics = _kinematics(data, path)
+    kinematics = kinematics_of(data, path)
     spheres, sphere_notes = _spheres(kinematics, path)
-    extra = _extra(kinematics, "extra_links", path)
-    reserved = _extra(kinematics, "extra_collision_spheres", path)
+    extra = extra_of(kinematics, "extra_links", path)
+    reserved = extra_of(kinematics, "extra_collision_spheres", path)
     own = {link: entries for link, entries in spheres.items() if link not in extra}
     world = maps.read_padding(
         kinematics.get("collision_sphere_buffer"), list(own), f"{path}: collision_sphere_buffer"
@@ -67,9 +55,13 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     between = maps.read_padding(
         kinematics.get("self_collision_buffer"), list(own), f"{path}: self_collision_buffer"
     )
-    names = list(dict.fromkeys([*_names(kinematics, path), *own]))
+    names = list(dict.fromkeys([*names_of(kinematics, path), *own]))
     names = [name for name in names if name not in extra and (name in own or name not in reserved)]
-    total = {link: _sum(world.get(link, 0.0), between.get(link, 0.0)) for link in (*world, *between)}
+    total = between
+    if version_of(kinematics) == 2:
+        total = {
+            link: padding_sum(world.get(link, 0.0), between.get(link, 0.0)) for link in (*world, *between)
+        }
     left = sorted({link for link in (*world, *between) if link not in names})
     if left:
         notes.append(f"buffers of links that are not in the model are left out: {', '.join(left)}")
@@ -85,85 +77,22 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     for link, entries in spheres.items():
         if link in extra and entries:
             model = _attach(model, link, extra[link], entries, f"{path}: extra_links: {link!r}")
-    kept, outside = _known(_ignored(kinematics, path), model.link_names)
+    kept, outside = ignored_of(kinematics, path), ""
+    if robot is not None or len(model):
+        kept, outside = _known(kept, model.link_names)
     if outside:
         notes.append(f"ignored pairs with links that have no place in the model: {outside}")
-    return Contents(FORMAT, model, kept, notes=(*notes, *sphere_notes))
+    return Contents(FORMAT, model if len(model) else None, kept, notes=(*notes, *sphere_notes))
 
 
-def write_curobo(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
-) -> tuple[str, ...]:
-    """Writes spheres, buffers and ignored pairs; a file that is there already keeps everything else.
-
-    Returns:
-        What the format cannot hold.
-    """
-    path = Path(path)
-    data = load_yaml(path)[0] if is_template(path) else {"robot_cfg": {"kinematics": _skeleton(robot, pairs)}}
-    kinematics = _kinematics(data, path)
-    ignored = ignored_pairs(pairs)
-    lost = lost_of_pairs(pairs, ignored)
-    links = spheres.link_names if spheres is not None else robot.link_names if robot is not None else None
-    foreign = _foreign(kinematics, links, path)
-    if pairs is not None:
-        kept = {names: "" for names in _ignored(kinematics, path) if foreign & set(names)}
-        kinematics["self_collision_ignore"] = maps.write_ignore({**ignored, **kept})
-    if spheres is not None:
-        lost += _write_model(kinematics, spheres, foreign, path)
-    dump_yaml(path, data)
-    return tuple(lost)
+def version_of(kinematics: Any) -> int:
+    """Version of cuRobo that a configuration is for; 2 where nothing tells."""
+    first, second = (any(key in kinematics for key in keys) for keys in MARKS)
+    return 1 if first and not second else 2
 
 
-def _write_model(kinematics: Any, spheres: SphereModel, foreign: set[str], path: Path) -> list[str]:
-    """Puts spheres and buffers into a configuration; links that are foreign to the model keep theirs.
-
-    Attached objects go back to the extra link of their name, where the file has one.
-    """
-    lost: list[str] = []
-    extra = _extra(kinematics, "extra_links", path)
-    old_names = [name for name in _names(kinematics, path) if name in foreign]
-    old_spheres = _old_spheres(kinematics, foreign, path, lost)
-    written: dict[str, Any] = {}
-    for name in spheres.objects:
-        if name in extra:
-            centers, radii = _in_extra_link(spheres, name, extra[name], f"{path}: extra_links: {name!r}")
-            before = old_spheres.get(name)
-            if before is None or not _same(before, centers, radii):
-                written[name] = maps.entries_of(centers, radii)
-            spheres = spheres.detach(name)
-    lost += lost_spheres(spheres)
-    own = list(spheres.counts)
-    held = list(dict.fromkeys([*old_names, *written]))
-    kinematics["collision_link_names"] = flow([*own, *held])
-    kinematics["collision_spheres"] = {**maps.write_spheres(spheres), **old_spheres, **written}
-    world, total = spheres.world_padding, spheres.self_padding
-    between: dict[str, float] = {}
-    rounded: list[str] = []
-    for link in own:
-        between[link], exact = _difference(total.get(link, 0.0), world.get(link, 0.0))
-        if not exact:
-            rounded.append(link)
-    if rounded:
-        lost.append(
-            f"self padding of these links may come back changed in its last digit, for the file holds its difference"
-            f" to world padding: {', '.join(rounded)}"
-        )
-    for key, values, default in (
-        ("collision_sphere_buffer", {link: world.get(link, 0.0) for link in own} if world else {}, 0.0),
-        ("self_collision_buffer", between, {}),
-    ):
-        before = maps.read_padding(kinematics.get(key), held, f"{path}: {key}")
-        kept = {link: value for link, value in before.items() if link in foreign or link in held}
-        everything = {**values, **kept} if values or not kept else {**dict.fromkeys(own, 0.0), **kept}
-        kinematics[key] = everything or default
-    others = sorted(set(old_spheres) - set(extra) - set(_extra(kinematics, "extra_collision_spheres", path)))
-    if others:
-        lost.append(f"links of the file that are not in the model stay as they are: {', '.join(others)}")
-    return lost
-
-
-def _extra(kinematics: Any, key: str, path: Path) -> dict[str, Any]:
+def extra_of(kinematics: Any, key: str, path: Path) -> dict[str, Any]:
+    """Entries of links that the file adds to the robot."""
     value = kinematics.get(key)
     if value is None:
         return {}
@@ -172,7 +101,8 @@ def _extra(kinematics: Any, key: str, path: Path) -> dict[str, Any]:
     return {name_of(link, f"{path}: {key}"): entry for link, entry in value.items()}
 
 
-def _names(kinematics: Any, path: Path) -> list[str]:
+def names_of(kinematics: Any, path: Path) -> list[str]:
+    """Links that the file lists as colliding."""
     value = kinematics.get("collision_link_names")
     if value is None:
         return []
@@ -181,58 +111,12 @@ def _names(kinematics: Any, path: Path) -> list[str]:
     return [name_of(link, f"{path}: collision_link_names") for link in value]
 
 
-def _ignored(kinematics: Any, path: Path) -> dict[LinkPair, str]:
+def ignored_of(kinematics: Any, path: Path) -> dict[LinkPair, str]:
+    """Pairs that the file ignores."""
     return maps.read_ignore(kinematics.get("self_collision_ignore"), f"{path}: self_collision_ignore")
 
 
-def _foreign(kinematics: Any, links: Sequence[str] | None, path: Path) -> set[str]:
-    """Links of the file that are not the robot's: those it adds itself and, if the links are known, all others."""
-    found = {
-        *_extra(kinematics, "extra_links", path),
-        *_extra(kinematics, "extra_collision_spheres", path),
-    }
-    if links is not None:
-        found.update(_names(kinematics, path))
-        for key in ("collision_spheres", "collision_sphere_buffer", "self_collision_buffer"):
-            value = kinematics.get(key)
-            if isinstance(value, Mapping):
-                found.update(name_of(link, f"{path}: {key}") for link in value)
-        found.update(name for names in _ignored(kinematics, path) for name in names)
-    return found - set(links or ())
-
-
-def _old_spheres(kinematics: Any, foreign: set[str], path: Path, lost: list[str]) -> dict[str, Any]:
-    """Entries of foreign links as the file has them, disabled spheres included."""
-    value = kinematics.get("collision_spheres")
-    if isinstance(value, str):
-        if not foreign:
-            return {}
-        try:
-            value = _sphere_file(value, path)[0]
-        except FormatError as error:
-            lost.append(f"spheres of {', '.join(sorted(foreign))} are not kept: {error}")
-    if not isinstance(value, Mapping):
-        return {}
-    return {str(link): entries for link, entries in value.items() if str(link) in foreign}
-
-
-def _in_extra_link(model: SphereModel, name: str, extra: Any, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Spheres of an attached object in the frame of the extra link that carries it."""
-    mask = np.array([attached == name for attached in model.attached])
-    T = _transform(extra, where)
-    return (model.centers[mask] - T[:3, 3]) @ T[:3, :3], model.radii[mask]
-
-
-def _same(entries: Any, centers: np.ndarray, radii: np.ndarray) -> bool:
-    """Whether the enabled spheres of a file are these, but for rounding of the transform."""
-    found = maps.read_spheres({"link": entries}, "extra link")[0]["link"]
-    old_centers, old_radii = maps.arrays_of(found)
-    return np.array_equal(old_radii, radii) and np.allclose(
-        np.reshape(old_centers, (-1, 3)), centers, rtol=0.0, atol=1e-12
-    )
-
-
-def _sum(world: float, between: float) -> float:
+def padding_sum(world: float, between: float) -> float:
     """World padding plus buffer between links, without the noise of adding two floats."""
     total = world + between
     noise = 2.0 * math.ulp(max(abs(world), abs(between)))
@@ -240,19 +124,8 @@ def _sum(world: float, between: float) -> float:
     return rounded if abs(rounded - total) <= noise else total
 
 
-def _difference(total: float, world: float) -> tuple[float, bool]:
-    """A buffer that `_sum` turns back into the total, and whether it does so exactly."""
-    first = total - world
-    below = above = first
-    for _ in range(NEIGHBOURS + 1):
-        for candidate in (below, above):
-            if _sum(world, candidate) == total:
-                return candidate, True
-        below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
-    return first, False
-
-
-def _kinematics(data: Any, path: Path) -> Any:
+def kinematics_of(data: Any, path: Path) -> Any:
+    """The mapping that describes the robot; a bare file of spheres is one itself."""
     holder = data.get("robot_cfg", data)
     kinematics = holder.get("kinematics") if isinstance(holder, Mapping) else None
     if kinematics is None and "collision_spheres" in data:
@@ -270,12 +143,12 @@ def _spheres(kinematics: Any, path: Path) -> tuple[dict[str, maps.Entries], list
         return {}, ["the file holds no collision_spheres"]
     if not isinstance(value, str):
         return maps.read_spheres(value, f"{path}: collision_spheres")
-    value, file, notes = _sphere_file(value, path)
+    value, file, notes = sphere_file(value, path)
     found, more = maps.read_spheres(value, f"{file}: collision_spheres")
     return found, [*notes, *more]
 
 
-def _sphere_file(name: str, path: Path) -> tuple[Any, Path, list[str]]:
+def sphere_file(name: str, path: Path) -> tuple[Any, Path, list[str]]:
     """What a file of spheres holds, which must lie below the folder of the configuration."""
     folder = path.parent.resolve()
     try:
@@ -292,7 +165,7 @@ def _sphere_file(name: str, path: Path) -> tuple[Any, Path, list[str]]:
 
 def _attach(model: SphereModel, link: str, extra: Any, entries: maps.Entries, where: str) -> SphereModel:
     """Attaches the spheres of an extra link to the link that carries it."""
-    T = _transform(extra, where)
+    T = transform_of(extra, where)
     parent = name_of(extra["parent_link_name"], f"{where}: parent_link_name")
     if parent not in model.link_names:
         raise UnknownLinkError(f"{where}: parent_link_name: {unknown('link', parent, model.link_names)}")
@@ -300,7 +173,7 @@ def _attach(model: SphereModel, link: str, extra: Any, entries: maps.Entries, wh
     return model.attach(parent, np.array(centers) @ T[:3, :3].T + T[:3, 3], radii, link)
 
 
-def _transform(extra: Any, where: str) -> np.ndarray:
+def transform_of(extra: Any, where: str) -> np.ndarray:
     """Pose of an extra link in its parent (4, 4)."""
     if not isinstance(extra, Mapping) or "parent_link_name" not in extra:
         raise FormatError(f"{where}: expected 'parent_link_name', found {short(extra)}")
@@ -315,20 +188,3 @@ def _known(pairs: Mapping[LinkPair, str], links: tuple[str, ...]) -> tuple[dict[
     kept = {names: reason for names, reason in pairs.items() if set(names) <= set(links)}
     outside = sorted({name for names in pairs if names not in kept for name in names if name not in links})
     return kept, ", ".join(outside)
-
-
-def _skeleton(robot: Robot | None, pairs: Any) -> dict[str, Any]:
-    """What a new file says of the robot itself, in version 2's names."""
-    if robot is None:
-        return {"format_version": 2.0}
-    return {
-        "format_version": 2.0,
-        "urdf_path": robot.path.name if robot.path else f"{robot.name}.urdf",
-        "asset_root_path": "",
-        "base_link": robot.tree.root,
-        "tool_frames": maps.tool_frames(robot),
-        "cspace": {
-            "joint_names": flow(list(robot.joint_names)),
-            "default_joint_position": flow(default_values(robot, pairs)),
-        },
-    }

@@ -1,6 +1,7 @@
 """Sphere JSON: our own form, `{link: [...]}`, `{link: {centers, radii}}`, and spheres with ignored pairs.
 
-A pair matrix on its own is JSON too, without loss, as `PairMatrix.write` makes it.
+Our own form loses nothing: spheres with padding and evidence and, as `pairs`, the whole pair matrix. A pair matrix on
+its own is JSON too, as `PairMatrix.write` makes it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ._contents import (
     Contents,
     for_robot,
     ignored_pairs,
-    lost_of_pairs,
     lost_spheres,
     pair,
+    pairs_for_spheres,
     read_text,
     short,
     write_bytes,
@@ -27,11 +28,13 @@ from ._contents import (
 
 if TYPE_CHECKING:
     from ..robot import Robot
+    from ._options import ExportOptions
 
 FORMAT = "json"
 PAIRS_KEY = "collision_ignore_pairs"
 Style = Literal["full", "list", "arrays", "collision"]
-"""full: everything, ours. list: `{link: [{center, radius}]}`. arrays: `{link: {centers, radii}}`.
+"""full: everything, ours, with the pair matrix if there is one. list: `{link: [{center, radius}]}`.
+arrays: `{link: {centers, radii}}`.
 collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperation tools use."""
 
 
@@ -50,6 +53,11 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
             return Contents(FORMAT, ignored=ignored_pairs(matrix), notes=matrix.notes, pairs=matrix)
         model = SphereModel.from_json(text)
         data = json.loads(text)
+        if isinstance(data, Mapping) and is_pairs_json(data.get("pairs")):
+            matrix = pairs_from_json(data["pairs"])
+            return Contents(
+                FORMAT, for_robot(model, robot), ignored_pairs(matrix), None, matrix, matrix.notes
+            )
         listed = data.get(PAIRS_KEY, []) if isinstance(data, Mapping) else []
         if not isinstance(listed, list):
             raise FormatError(f"{PAIRS_KEY}: expected a list of pairs, found {short(listed)}")
@@ -84,16 +92,17 @@ def write_json(
     robot: Robot | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
+    options: ExportOptions | None = None,
     style: Style | None = None,
 ) -> tuple[str, ...]:
     """Writes sphere JSON; a PairMatrix without spheres is written whole.
 
     Args:
         path: the file.
-        robot: not needed; accepted so that all writers are called alike.
+        robot, options: not needed; accepted so that all writers are called alike.
         spheres: the spheres; required unless `pairs` is a PairMatrix.
         pairs: ignored pairs, or a PairMatrix.
-        style: see `Style`; by default `collision` when pairs are given, `full` otherwise.
+        style: see `Style`; by default `collision` when ignored pairs are given without a matrix, `full` otherwise.
 
     Returns:
         What the style cannot hold.
@@ -103,15 +112,19 @@ def write_json(
         return ()
     if spheres is None:
         raise InputError(f"{path}: sphere JSON needs spheres")
-    style = style or ("collision" if pairs is not None else "full")
-    ignored = ignored_pairs(pairs)
+    matrix = pairs if isinstance(pairs, PairMatrix) else None
+    style = style or ("full" if pairs is None or matrix is not None else "collision")
     kind = f"JSON of style {style!r}"
     lost = [] if style == "full" else lost_spheres(spheres, kind)
+    ignored, said = pairs_for_spheres(pairs, None, kind)
     if style == "collision":
-        lost += lost_of_pairs(pairs, ignored)
-    elif ignored:
+        lost += said
+    elif ignored and (style != "full" or matrix is None):
         lost.append(f"ignored pairs are not kept by {kind}")
-    write_bytes(Path(path), json.dumps(_data(spheres, list(ignored), style), indent=2).encode() + b"\n")
+    data = _data(spheres, list(ignored), style)
+    if style == "full" and matrix is not None:
+        data["pairs"] = pairs_to_json(matrix)
+    write_bytes(Path(path), json.dumps(data, indent=2, allow_nan=False).encode() + b"\n")
     return tuple(lost)
 
 

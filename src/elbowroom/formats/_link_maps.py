@@ -1,9 +1,9 @@
-"""What cuRobo and XRDF both say of links, as YAML mappings: spheres, padding, ignored pairs, tool frames."""
+"""What cuRobo and XRDF both say of links, as YAML mappings: spheres, padding, ignored pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import name_of, number, pair, short
 from ._yaml import flow
-
-if TYPE_CHECKING:
-    from ..robot import Robot
 
 Entries = list[tuple[list[float], float]]
 """(centre, radius) of each sphere of a link."""
@@ -107,8 +104,3 @@ def read_padding(value: Any, links: Sequence[str], where: str) -> dict[str, floa
         }
     amount = number(value, where)
     return dict.fromkeys(links, amount) if amount else {}
-
-
-def tool_frames(robot: Robot) -> Any:
-    """Links that carry no other, on one line."""
-    return flow([name for name in robot.link_names if not robot.child_joints(name)])

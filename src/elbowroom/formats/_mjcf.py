@@ -1,39 +1,67 @@
 """MJCF with sphere geoms and excluded pairs.
 
-A robot that came from an MJCF file keeps that file: its other geoms stay visible but no longer collide,
-spheres without mass are added to the bodies, comments and order stay. A robot from elsewhere gets a new file with the
-same tree, joints, limits and couplings, and only spheres. Numbers are written in full; MuJoCo's own
-writer keeps six digits, which can make a sphere that just covers a link too small.
+A robot that came from an MJCF file keeps that file, and of it only the robot's own bodies are touched (`_mjcf_scene.py`
+says which): their other geoms stay visible but no longer collide, spheres without mass are added, comments and order
+stay; floors, tables and what lies on them are as before. Included files that hold bodies become part of it. A robot
+from elsewhere gets a new file with the same tree, joints, limits and couplings, and only spheres. Numbers are written
+in full; MuJoCo's own writer keeps six digits, which can make a sphere that just covers a link too small.
+
+Checked pairs that MuJoCo would drop, for it does not let a body collide with what carries it, become explicit pairs of
+spheres. Pairs without spheres are excludes alone: in the robot's file, or in one to include where it has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._xml import read_xml
+from .._xml import read_xml, remove
 from ..errors import InputError
-from ..robot import Robot
+from ..pairs import PairMatrix
+from ..robot import Robot, adjacent_pairs
 from ..spheres import SphereModel
-from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, lost_of_pairs, lost_spheres, pair, write_bytes
+from ..typing import LinkPair, sorted_pair
+from ._contents import (
+    Contents,
+    for_robot,
+    ignored_pairs,
+    lost_of_pairs,
+    lost_spheres,
+    mark_as_ours,
+    pair,
+    pairs_for_spheres,
+    write_bytes,
+)
+from ._mjcf_files import anchor_assets, anchor_includes, splice_bodies
+from ._mjcf_scene import SPHERE_BITS, Scene, scene_of
 from ._mjcf_tree import WORLD, text_of, tree_of
+from ._options import ExportOptions
 from ._urdf import read_description
 
-FORMAT = "mjcf"
+FORMAT, KIND = "mjcf", "MJCF"
 SPHERE_PREFIX = "sphere:"
 """Names of our geoms begin so; writing again replaces them."""
 
 
 def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
-    """Reads an MJCF file: the robot, the sphere geoms that collide, and the excluded pairs."""
+    """Reads an MJCF file: the robot, the sphere geoms that collide, and the excluded pairs.
+
+    A file of excludes alone, to be included in others, gives these.
+    """
     import mujoco
 
     path = Path(path)
+    root = read_xml(path, "MJCF").getroot()
+    if root.find(".//body") is None and root.find(".//include") is None:
+        found = [(e.get("body1", ""), e.get("body2", "")) for e in root.iter("exclude")]
+        if found:
+            return Contents(FORMAT, ignored={pair(a, b, f"{path}: exclude"): "" for a, b in found})
     contents = read_description(path, robot, FORMAT)
     # Not the robot's own disabled pairs, which leave out those with a world that is no link of it.
     spec: Any = mujoco.MjSpec.from_file(str(path))  # pyright: ignore[reportAttributeAccessIssue]
@@ -41,48 +69,137 @@ def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
     return replace(contents, ignored=excluded)
 
 
+@dataclass(frozen=True)
+class _Sheet:
+    """A document to write into."""
+
+    tree: Any
+    scene: Scene
+    massive: set[str] | None
+    """Bodies whose mass comes from spheres; None: all."""
+
+    @property
+    def root(self) -> Any:
+        return self.tree.getroot()
+
+
 def write_mjcf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes the robot as MJCF with spheres as its colliding geoms and ignored pairs as excludes.
+
+    Args:
+        path: the file.
+        robot: the robot; needed unless pairs alone are written.
+        spheres: the spheres; None leaves the robot's own geoms as they are.
+        pairs: a PairMatrix or ignored pairs; None leaves the excludes of the robot's file, and writes those of its SRDF
+            into a new one.
+        options: not needed; accepted so that all writers are called alike.
 
     Returns:
         What the format cannot hold, and what to mind.
 
     Raises:
-        InputError: no robot or no spheres, a model that is spread over included files, or a robot with a link
-            called `world` that is not MuJoCo's.
+        InputError: spheres without a robot, a body of the robot without a name, or a robot with a link called `world`
+            that is not MuJoCo's.
     """
     path = Path(path)
-    if spheres is None or robot is None:
-        raise InputError(f"{path}: MJCF needs a robot and its spheres")
-    model, ignored = for_robot(spheres, robot), ignored_pairs(pairs)
-    lost = [*lost_of_pairs(pairs, ignored), *lost_spheres(spheres, "MJCF")]
-    tree = read_xml(robot.path, "description") if robot.path is not None else None
-    massive: set[str] | None = None
-    if robot.path is None or tree is None or tree.getroot().tag != "mujoco":
-        tree, more = tree_of(robot)
-        lost += ["masses are those of the spheres, not the robot's", *more]
-    else:
-        root, folder = tree.getroot(), robot.path.parent
-        included = _included(root, folder)
-        if any(
-            inner.find("worldbody") is not None or inner.find(".//body") is not None for _, inner in included
-        ):
-            lost.append("geoms of bodies in included files still collide; only the main file is changed")
-        if path.parent.resolve() != folder.resolve():
-            lost += _anchor_includes(included, folder, path)
-            lost += _anchor_assets(root, folder)
-        massive = _massive_spheres(root)
-        if massive & set(model.counts):
-            links = ", ".join(sorted(massive & set(model.counts)))
-            lost.append(f"masses of these links are those of their spheres, as in the file before: {links}")
-    root = tree.getroot()
-    _write_spheres(root, model, path, massive)
-    if pairs is not None:
-        _write_excludes(root, ignored)
-    write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True))
+    own_file = _own_file(robot)
+    if spheres is None and own_file is None:
+        return _write_fragment(path, pairs)
+    if robot is None:
+        raise InputError(f"{path}: MJCF needs the robot of the spheres")
+    sheet, lost = _new_sheet(robot, pairs) if own_file is None else _user_sheet(own_file, robot, path)
+    own, model = sheet.scene.own, None
+    excluded: set[LinkPair] | None = None
+    if pairs is not None or own_file is None:
+        ignored, said = (
+            pairs_for_spheres(pairs, robot, KIND) if spheres is not None else _pairs_for_geoms(pairs)
+        )
+        excluded = {names for names in ignored if own.issuperset(names)}
+        foreign = len(ignored) - len(excluded)
+        lost += (
+            [*said, f"{foreign} ignored pairs with bodies that are not the robot's are left out"]
+            if foreign
+            else said
+        )
+    explicit = _explicit_pairs(sheet.root)
+    if spheres is not None:
+        if pairs is not None:
+            sheet = replace(sheet, scene=sheet.scene.letting_links_meet())
+        model = for_robot(spheres, robot)
+        lost += lost_spheres(spheres, KIND)
+        lost += _write_spheres(sheet, model, path)
+    if excluded is not None:
+        _write_excludes(sheet.root, excluded, own)
+        links = own & set(robot.mesh_links if model is None else model.counts)
+        explicit = _checked(pairs, robot, links, excluded)
+    lost += _keep(sheet, explicit)
+    mark_as_ours(sheet.root)
+    data = etree.tostring(sheet.tree, xml_declaration=True, encoding="utf-8", pretty_print=True)
+    write_bytes(path, data)
     return tuple(lost)
+
+
+def _own_file(robot: Robot | None) -> Any:
+    """The document that a robot was loaded from, if it is an MJCF."""
+    if robot is None or robot.path is None:
+        return None
+    tree = read_xml(robot.path, "description")
+    return tree if tree.getroot().tag == "mujoco" else None
+
+
+def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
+    """A new document of a robot from elsewhere; everything in it is the robot's."""
+    import mujoco
+
+    cfg = getattr(pairs, "default_cfg", None)
+    tree, lost = tree_of(robot, robot.default_cfg if cfg is None else cfg)
+    text = etree.tostring(tree).decode()
+    scene = scene_of(mujoco.MjModel.from_xml_string(text))  # pyright: ignore[reportAttributeAccessIssue]
+    links = robot.link_names
+    scene = replace(scene, own=frozenset(links), bits=dict.fromkeys(links, SPHERE_BITS))
+    return _Sheet(tree, scene, None), ["masses are those of the spheres, not the robot's", *lost]
+
+
+def _user_sheet(tree: Any, robot: Robot, path: Path) -> tuple[_Sheet, list[str]]:
+    """The document that the robot came from, with the bodies of included files in it, to be written to a path."""
+    import mujoco
+
+    assert robot.path is not None
+    scene = scene_of(mujoco.MjModel.from_xml_path(str(robot.path)))  # pyright: ignore[reportAttributeAccessIssue]
+    root, folder = tree.getroot(), robot.path.parent
+    splice_bodies(root, folder)
+    lost: list[str] = []
+    if path.parent.resolve() != folder.resolve():
+        lost = [*anchor_includes(root, folder, path), *anchor_assets(root, folder)]
+    return _Sheet(tree, scene, _massive_spheres(root)), lost
+
+
+def _pairs_for_geoms(pairs: Any) -> tuple[dict[LinkPair, str], list[str]]:
+    """Ignored pairs for a robot that keeps its own geoms, which decide by themselves."""
+    ignored = ignored_pairs(pairs)
+    return ignored, lost_of_pairs(ignored, KIND)
+
+
+def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
+    """Writes excludes alone, for a robot whose MJCF is not known."""
+    ignored, lost = _pairs_for_geoms(pairs)
+    root = etree.Element("mujoco")
+    _write_excludes(root, set(ignored), frozenset())
+    mark_as_ours(root)
+    data = etree.tostring(root.getroottree(), xml_declaration=True, encoding="utf-8", pretty_print=True)
+    write_bytes(path, data)
+    text = (
+        "the file holds excludes alone: <include> it in an MJCF whose bodies have the links' names (MuJoCo's own"
+        ' reader of URDF joins fixed links unless fusestatic="false"), or write spheres too'
+    )
+    return (*lost, text)
 
 
 def _massive_spheres(root: Any) -> set[str]:
@@ -96,89 +213,112 @@ def _massive_spheres(root: Any) -> set[str]:
     return found
 
 
-def _write_spheres(root: Any, model: SphereModel, path: Path, massive: set[str] | None) -> None:
-    """Replaces our spheres and silences other geoms; only spheres of `massive` (None: all) links have mass."""
-    worlds = root.findall("worldbody")
-    if not worlds:
-        raise InputError(
-            f"{path}: the robot's main file has no <worldbody>; join its included files into one first"
-        )
+def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
+    """Gives the robot's bodies spheres and silences their other geoms; returns what was left out."""
+    root, scene = sheet.root, sheet.scene
     bodies = {body.get("name"): body for body in root.iter("body")}
-    bodies[WORLD] = worlds[0]
-    missing = [link for link in model.counts if bodies.get(link) is None]
+    bodies[WORLD] = root.find("worldbody")
+    links = [link for link in model.counts if link in scene.own]
+    missing = [link for link in links if bodies.get(link) is None]
     if missing:
         raise InputError(
-            f"{path}: the body {missing[0]!r} is not in the robot's main file; join its included files into one first"
+            f"{path}: the body {missing[0]!r} has no name in the robot's file; give it that name"
         )
-    for geom in [geom for world in worlds for geom in world.iter("geom")]:
+    for geom in list(root.iter("geom")):
+        holder = next(geom.iterancestors("body", "worldbody", "default"), None)
+        if holder is None or holder.get("name", WORLD) not in scene.own or holder.tag == "default":
+            continue
         if (geom.get("name") or "").startswith(SPHERE_PREFIX):
             geom.getparent().remove(geom)
         else:
             geom.set("contype", "0")
             geom.set("conaffinity", "0")
-    for link in model.counts:
-        mass = {} if massive is None or link in massive else {"mass": "0"}
+    for link in links:
+        contype, conaffinity = scene.bits[link]
+        attributes = {"contype": str(contype), "conaffinity": str(conaffinity)}
+        if sheet.massive is not None and link not in sheet.massive:
+            attributes["mass"] = "0"
         for index, (center, radius) in enumerate(zip(*model.link(link), strict=True)):
-            etree.SubElement(
-                bodies[link],
-                "geom",
-                name=f"{SPHERE_PREFIX}{link}:{index}",
-                type="sphere",
-                size=repr(float(radius)),
-                pos=text_of(center),
-                contype="1",
-                conaffinity="1",
-                **mass,
-            )
+            place = {"size": repr(float(radius)), "pos": text_of(center)}
+            name = _geom_name(link, index)
+            etree.SubElement(bodies[link], "geom", name=name, type="sphere", **place, **attributes)
+    notes: list[str] = []
+    strangers = [link for link in model.counts if link not in scene.own]
+    if strangers:
+        notes.append(
+            f"bodies that are not the robot's get no spheres and stay as they are: {', '.join(strangers)}"
+        )
+    heavy = sorted(set(links) & (sheet.massive or set()))
+    if heavy:
+        notes.append(
+            f"masses of these links are those of their spheres, as in the file before: {', '.join(heavy)}"
+        )
+    return notes
 
 
-def _write_excludes(root: Any, ignored: Mapping[LinkPair, str]) -> None:
+def _geom_name(link: str, index: int) -> str:
+    return f"{SPHERE_PREFIX}{link}:{index}"
+
+
+def _link_of(geom_name: str) -> str:
+    return geom_name.removeprefix(SPHERE_PREFIX).rpartition(":")[0]
+
+
+def _write_excludes(root: Any, excluded: set[LinkPair], own: frozenset[str]) -> None:
+    """Makes the file exclude these pairs of the robot's bodies and no others; those with other bodies stay."""
+    there: set[LinkPair] = set()
     for element in list(root.iter("exclude")):
-        element.getparent().remove(element)
+        names = sorted_pair(element.get("body1", ""), element.get("body2", ""))
+        if names in excluded:
+            there.add(names)
+        elif own.issuperset(names):
+            remove(element.getparent(), element)
+    for a, b in sorted(excluded - there):
+        etree.SubElement(_contact(root), "exclude", body1=a, body2=b)
+
+
+def _contact(root: Any) -> Any:
     contact = root.find("contact")
-    if contact is None:
-        contact = etree.SubElement(root, "contact")
-    for a, b in sorted(ignored):
-        etree.SubElement(contact, "exclude", body1=a, body2=b)
+    return etree.SubElement(root, "contact") if contact is None else contact
 
 
-def _included(root: Any, folder: Path) -> list[tuple[Any, Any]]:
-    """Include elements of a file with the documents they name, nested ones too; paths start at the main file."""
-    found: list[tuple[Any, Any]] = []
-    for element in root.iter("include"):
-        inner = read_xml(folder / element.get("file", ""), "included file").getroot()
-        found += [(element, inner), *_included(inner, folder)]
-    return found
+def _checked(pairs: Any, robot: Robot, links: Set[str], excluded: set[LinkPair]) -> list[LinkPair]:
+    """Pairs of links that are to be checked: those of a matrix, or all that are neither excluded nor adjacent."""
+    if isinstance(pairs, PairMatrix):
+        every: Iterable[LinkPair] = pairs.checked
+    else:
+        adjacent = adjacent_pairs(robot)
+        every = (names for names in combinations(sorted(links), 2) if names not in adjacent)
+    return [names for names in every if names not in excluded and links >= set(names)]
 
 
-def _anchor_includes(included: list[tuple[Any, Any]], folder: Path, path: Path) -> list[str]:
-    """Makes paths of included files absolute, so that they hold in another place.
-
-    Raises:
-        InputError: an included file has paths of its own, which would have to change too.
-    """
-    for element, inner in included:
-        folders = [c for c in inner.iter("compiler") if set(c.attrib) & {"meshdir", "texturedir", "assetdir"}]
-        if folders or inner.find(".//include") is not None:
-            raise InputError(
-                f"{path}: the included file {element.get('file')!r} names further files by relative paths; write"
-                f" into {folder} instead, or join the included files into one first"
-            )
-    for element, _ in included:
-        element.set("file", str((folder / element.get("file")).resolve()))
-    text = f"{len(included)} paths of included files became absolute; load the file with package_dirs={str(folder)!r}"
-    return [text] if included else []
+def _explicit_pairs(root: Any) -> list[LinkPair]:
+    """Pairs of links that explicit pairs of our spheres keep; their elements are taken out."""
+    found: set[LinkPair] = set()
+    for element in list(root.iter("pair")):
+        names = (element.get("geom1", ""), element.get("geom2", ""))
+        if element.getparent().tag == "contact" and all(name.startswith(SPHERE_PREFIX) for name in names):
+            found.add(sorted_pair(*map(_link_of, names)))
+            remove(element.getparent(), element)
+    return sorted(found)
 
 
-def _anchor_assets(root: Any, folder: Path) -> list[str]:
-    """Makes asset folders absolute, so that they hold in another place."""
-    if root.find("asset") is None and not list(root.iter("include")):
-        return []
-    compiler = root.find("compiler")
-    if compiler is None:
-        compiler = etree.Element("compiler")
-        root.insert(0, compiler)
-    shared = compiler.get("assetdir", "")
-    for attribute in ("meshdir", "texturedir"):
-        compiler.set(attribute, str((folder / compiler.get(attribute, shared)).resolve()))
-    return ["asset folders became absolute, for the file is in another folder; load it with package_dirs"]
+def _keep(sheet: _Sheet, checked: list[LinkPair]) -> list[str]:
+    """Writes explicit pairs for checked pairs that MuJoCo would drop; returns those that stay lost."""
+    scene = sheet.scene
+    rigid = [names for names in checked if scene.rigid(*names)]
+    named = [geom.get("name") or "" for geom in sheet.root.iter("geom")]
+    counts = Counter(_link_of(name) for name in named if name.startswith(SPHERE_PREFIX))
+    bare: list[LinkPair] = []
+    for a, b in scene.dropped(checked):
+        for i, k in product(range(counts[a]), range(counts[b])):
+            etree.SubElement(_contact(sheet.root), "pair", geom1=_geom_name(a, i), geom2=_geom_name(b, k))
+        bare += [] if counts[a] and counts[b] else [(a, b)]
+    kinds = {
+        "MuJoCo welds these checked pairs together and never checks them": rigid,
+        "MuJoCo's parent filter or the bits of their geoms keep these checked pairs from colliding, and there are no"
+        " spheres to pair": bare,
+    }
+    return [
+        f"{text}: {', '.join(f'{a} and {b}' for a, b in found)}" for text, found in kinds.items() if found
+    ]

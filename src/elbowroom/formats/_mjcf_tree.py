@@ -1,4 +1,4 @@
-"""A robot's tree as a new MJCF document: bodies, joints, limits and couplings, no geoms.
+"""A robot's tree as a new MJCF document: bodies, joints, limits, couplings and named poses, no geoms.
 
 A joint of ours moves its child by `T_parent_joint * motion(q) * T_joint_child`, several in order. MJCF says the same
 with one pose of the body at zero, and the axis and anchor of each joint in that body: what follows a motion is
@@ -28,8 +28,12 @@ FAR = 1e6
 """Stands for infinity (rad, m) where only one of two limits is finite: MJCF has both or none."""
 
 
-def tree_of(robot: Robot) -> tuple[Any, list[str]]:
-    """A new MJCF with the robot's tree, joints, limits and couplings, and what is lost in it.
+def tree_of(robot: Robot, default_cfg: np.ndarray) -> tuple[Any, list[str]]:
+    """A new MJCF with the robot's tree, joints, limits, couplings and named poses, and what is lost in it.
+
+    Args:
+        robot: the robot.
+        default_cfg: its default pose (dof,), which becomes a keyframe too.
 
     Raises:
         InputError: a link is called `world` and is not the root at the origin.
@@ -65,6 +69,7 @@ def tree_of(robot: Robot) -> tuple[Any, list[str]]:
         coefficients[: len(joint.coupling.polycoef)] = joint.coupling.polycoef
         names = {"joint1": joint.name, "joint2": joint.coupling.driver}
         etree.SubElement(equality, "joint", **names, polycoef=text_of(coefficients))
+    _keyframes(root, robot, default_cfg)
     return parse_xml(etree.tostring(root), robot.name), lost
 
 
@@ -88,6 +93,19 @@ def _root_body(robot: Robot, world: Any, lost: list[str]) -> Any:
         )
     lost.append(f"link {WORLD!r} is MuJoCo's own world; readers may not count it as a link of the robot")
     return world
+
+
+def _keyframes(root: Any, robot: Robot, default_cfg: np.ndarray) -> None:
+    """Named poses; MuJoCo's configuration has the joints in the order of the document."""
+    joints = [joint.get("name") for joint in root.find("worldbody").iter("joint")]
+    poses = {"default": default_cfg, **robot.named_cfgs}
+    if not joints or (not robot.named_cfgs and not default_cfg.any()):
+        return
+    keyframe = etree.SubElement(root, "keyframe")
+    for name, cfg in poses.items():
+        values = dict(zip((j.name for j in robot.tree.moving), robot.tree.expand(cfg).tolist(), strict=True))
+        qpos = np.array([values[joint] for joint in joints])
+        etree.SubElement(keyframe, "key", name=name, qpos=text_of(qpos))
 
 
 def _constants(robot: Robot) -> dict[str, float]:

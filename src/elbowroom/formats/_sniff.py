@@ -1,11 +1,12 @@
 """Which format a file is in, by what it holds.
 
-XML is told by its root and the elements in it, YAML by `format: xrdf`, files of unknown extension by their first
-character. Where the content does not decide, the caller goes by the extension.
+XML is told by its root and the elements in it, JSON and YAML by their keys. Where the content does not decide, the
+caller goes by the extension.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from .._xml import read_xml
 from ..errors import ElbowroomError
 from ._contents import MAX_BYTES
 
-XML, YAML, JSON = (".xml", ".urdf", ".srdf"), (".yml", ".yaml"), (".json",)
 XRDF_LINE = re.compile(rb"""^["']?format["']?\s*:\s*["']?xrdf["']?\s*(#.*)?$""", re.MULTILINE)
 CUROBO_LINE = re.compile(rb"""^["']?(robot_cfg|kinematics|collision_spheres)["']?\s*:""", re.MULTILINE)
 OF_SRDF = (
@@ -32,9 +32,6 @@ OF_SRDF = (
 
 def sniff(path: Path) -> str:
     """Name of the format that the content shows, or an empty text; a file that cannot be read shows none."""
-    suffix = path.suffix.lower()
-    if suffix == ".xrdf" or suffix in JSON:
-        return ""
     try:
         if path.stat().st_size > MAX_BYTES:
             return ""
@@ -42,18 +39,27 @@ def sniff(path: Path) -> str:
     except (OSError, ValueError):
         return ""
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    if suffix in XML or (start == b"<" and suffix not in YAML):
+    if start == b"<":
         try:
             return _of_root(read_xml(path).getroot())
         except ElbowroomError:
             return ""
+    if start == b"{":
+        return _of_object(data)
     if XRDF_LINE.search(data):
         return "xrdf"
-    if suffix in YAML:
-        return ""
-    if start == b"{":
-        return "json"
     return "curobo" if CUROBO_LINE.search(data) else ""
+
+
+def _of_object(data: bytes) -> str:
+    """JSON, unless it has the keys of a YAML format, of which JSON is a special case."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return ""
+    if found.get("format") == "xrdf":
+        return "xrdf"
+    return "curobo" if {"robot_cfg", "kinematics", "collision_spheres"} & set(found) else "json"
 
 
 def _of_root(root: Any) -> str:

@@ -15,11 +15,20 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
-from ..pairs import TO_SRDF, PairMatrix, edit_elements, edit_pairs, matrix_from_srdf
+from ..pairs import (
+    TO_SRDF,
+    PairMatrix,
+    PairReason,
+    edit_elements,
+    edit_pairs,
+    matrix_from_srdf,
+    unseen_in_srdf,
+)
 from ..robot import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, is_template, lost_spheres, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, is_template, lost_poses, lost_spheres, write_bytes
+from ._options import ExportOptions
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -96,21 +105,28 @@ def _read_pairs(
 
 
 def write_srdf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes spheres and disabled pairs; a file that is there already keeps comments, order and all else.
 
     Returns:
         What the format cannot hold.
     """
-    path = Path(path)
+    path, lost = Path(path), lost_spheres(spheres, "SRDF")
     if is_template(path):
         tree = srdf_tree(path, FormatError)
     else:
+        lost += lost_poses(
+            robot, "SRDF without groups, as a new file is; write into a copy of the robot's own"
+        )
         name = robot.name if robot else (spheres.robot_name if spheres else "") or "robot"
         tree = parse_xml(etree.tostring(etree.Element("robot", name=name)), str(path))
     root = tree.getroot()
-    lost = lost_spheres(spheres, "SRDF")
     if spheres is not None:
         _write_spheres(root, spheres)
     if isinstance(pairs, PairMatrix):
@@ -146,11 +162,21 @@ def _write_spheres(root: Any, spheres: SphereModel) -> None:
 
 def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None, where: str) -> list[str]:
     """Makes the file disable these pairs and no others; returns what could not be done."""
-    said = {names: REASONS.get(reason, reason) for names, reason in ignored.items()}
-    off = {names: {"reason": reason} if reason else {} for names, reason in said.items()}
+    off = {names: _attributes(reason) for names, reason in ignored.items()}
     present = {link_pair(where, element, FormatError) for element in root.findall("disable_collisions")}
     everyone = set(combinations(sorted(robot.link_names), 2)) if robot is not None else set[LinkPair]()
     edit_elements(root, where, off, (present | everyone) - set(off), {}, FormatError)
+    known = PairReason.__members__
+    lost = unseen_in_srdf(known[reason] for reason in ignored.values() if reason in known)
     if robot is None and root.find(DEFAULT_OFF) is not None:
-        return [f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"]
-    return []
+        lost.append(
+            f"<{DEFAULT_OFF}> stays: without the robot, its pairs cannot be compared with those given"
+        )
+    return lost
+
+
+def _attributes(reason: str) -> dict[str, str]:
+    """What an element says of a pair; a proof is marked, so that we know it again."""
+    word = REASONS.get(reason, reason)
+    proved = {"proved": "true"} if reason == PairReason.NEVER_PROVED.name else {}
+    return {"reason": word, **proved} if word else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,17 @@ from .._xml import read_xml
 from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, load_robot
 from ..spheres import SphereModel
-from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, write_bytes
+from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, mark_as_ours, write_bytes
+from ._mesh_files import anchor_meshes
+from ._options import ExportOptions
 
 FORMAT = "urdf"
 
 
 def read_urdf(path: str | Path, robot: Robot | None = None) -> Contents:
     """Reads a URDF: the robot itself, and the spheres among its collision shapes."""
-    return read_description(Path(path), robot, FORMAT)
+    found = read_description(Path(path), robot, FORMAT)
+    return replace(found, notes=(*found.notes, "a URDF holds no ignored pairs; its SRDF does"))
 
 
 def read_description(path: Path, robot: Robot | None, format_name: str) -> Contents:
@@ -53,9 +57,21 @@ def read_description(path: Path, robot: Robot | None, format_name: str) -> Conte
 
 
 def write_urdf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
     """Writes the robot's URDF with spheres in place of its collision shapes; everything else stays.
+
+    Args:
+        path: the file; in another folder than the robot's it names meshes in full, so that they are found.
+        robot: the robot, loaded from a URDF file.
+        spheres: the spheres.
+        pairs: not held by URDF.
+        options: `paths` says how meshes are named.
 
     Returns:
         What the format cannot hold, and what to mind.
@@ -85,19 +101,10 @@ def write_urdf(
         )
     if ignored_pairs(pairs):
         lost.append("ignored pairs are not kept by URDF; write an SRDF beside it")
-    if path.parent.resolve() != robot.path.parent.resolve():
-        lost += _anchor_meshes(root, robot.path.parent)
+    lost += anchor_meshes(root, robot, path, (options or ExportOptions()).paths)
+    mark_as_ours(root)
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
-
-
-def _anchor_meshes(root: Any, folder: Path) -> list[str]:
-    """Turns mesh paths relative to the old place into file:// addresses, so that they hold in the new one."""
-    relative = [mesh for mesh in root.iter("mesh") if "://" not in mesh.get("filename", "://")]
-    for mesh in relative:
-        mesh.set("filename", (folder / mesh.get("filename")).resolve().as_uri())
-    text = f"{len(relative)} relative mesh paths became absolute, for the file is in another folder"
-    return [text] if relative else []
 
 
 def _collision(center: np.ndarray, radius: float) -> Any:

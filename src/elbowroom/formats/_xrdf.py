@@ -13,22 +13,15 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FormatError, unknown
 from ..spheres import SphereModel
 from . import _link_maps as maps
-from ._contents import (
-    Contents,
-    default_values,
-    for_robot,
-    ignored_pairs,
-    is_template,
-    lost_of_pairs,
-    lost_spheres,
-    short,
-)
+from ._contents import Contents, for_robot, is_template, lost_poses, lost_spheres, pairs_for_spheres, short
+from ._curobo_robot import ACCELERATION, JERK
+from ._options import ExportOptions, RobotFacts, robot_facts, spheres_below
 from ._yaml import dump_yaml, flow, load_yaml
 
 if TYPE_CHECKING:
     from ..robot import Robot
 
-FORMAT = "xrdf"
+FORMAT, KIND = "xrdf", "XRDF"
 VERSION = 1.0
 GROUP = "elbowroom_spheres"
 """Name of the group of spheres in files that we begin."""
@@ -67,34 +60,99 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
         evidence={"source": path.name, "geometry": group},
     )
     ignored = maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
-    return Contents(FORMAT, for_robot(model, robot), ignored, notes=(*notes, *sphere_notes))
+    model = for_robot(model, robot)
+    return Contents(FORMAT, model if len(model) else None, ignored, notes=(*notes, *sphere_notes))
 
 
 def write_xrdf(
-    path: str | Path, *, robot: Robot | None = None, spheres: SphereModel | None = None, pairs: Any = None
+    path: str | Path,
+    *,
+    robot: Robot | None = None,
+    spheres: SphereModel | None = None,
+    pairs: Any = None,
+    options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
-    """Writes spheres, buffers and ignored pairs; a file that is there already keeps everything else.
+    """Writes spheres, buffers, ignored pairs and what a planner must know of the robot.
+
+    Args:
+        path: the file; one that is there already keeps everything else.
+        robot: the robot; without it the file lacks what only a robot can tell.
+        spheres: the spheres.
+        pairs: a PairMatrix or ignored pairs; those of the robot's SRDF if None.
+        options: base, tools, locked joints and default pose.
 
     Returns:
-        What the format cannot hold.
+        What the format cannot hold, what is missing and what to do about it.
 
     Raises:
         FormatError: there is a file already that is not an XRDF of a known version; it stays as it is.
     """
     path = Path(path)
-    data = _load(path)[0] if is_template(path) else _skeleton(robot, pairs)
+    data = _load(path)[0] if is_template(path) else {"format": "xrdf", "format_version": VERSION}
+    ignored, lost = pairs_for_spheres(pairs, robot, KIND)
+    if robot is not None:
+        facts = robot_facts(robot, pairs, options or ExportOptions())
+        lost += _describe(data, facts, options or ExportOptions(), path)
+        if spheres is not None:
+            spheres, more = spheres_below(spheres, facts)
+            lost += more
+    elif data.get("cspace") is None:
+        lost.append(
+            "XRDF needs cspace and readers need tool_frames, which the robot tells: give it, or add them"
+        )
     world, own = _open(data, "collision", path), _open(data, "self_collision", path)
-    ignored = ignored_pairs(pairs)
+    group = _group(world, own, path) or GROUP
+    groups = _open(data, "geometry", path)
+    _open(groups, group, path)
+    for section in (world, own):
+        section.setdefault("geometry", group)
+        section.setdefault("buffer_distance", {})
     if spheres is not None:
-        group = _group(world, own, path) or GROUP
         world["geometry"], own["geometry"] = group, group
         world["buffer_distance"] = dict(spheres.world_padding)
         own["buffer_distance"] = dict(spheres.self_padding)
-        _open(_open(data, "geometry", path), group, path)["spheres"] = maps.write_spheres(spheres)
-    if pairs is not None:
+        groups[group]["spheres"] = maps.write_spheres(spheres)
+    groups[group].setdefault("spheres", {})
+    if pairs is not None or own.get("ignore") is None:
         own["ignore"] = maps.write_ignore(ignored)
     dump_yaml(path, data)
-    return (*lost_of_pairs(pairs, ignored), *lost_spheres(spheres))
+    return (*lost, *lost_spheres(spheres), *lost_poses(robot, KIND))
+
+
+def _describe(data: Any, facts: RobotFacts, options: ExportOptions, path: Path) -> list[str]:
+    """Says of the robot what the file does not say yet, and what the user's words change; returns what to mind.
+
+    Joints that are not in `cspace` are held at their default positions: so locked joints are told.
+    """
+    notes: list[str] = []
+    modifiers = data.get("modifiers")
+    if modifiers is None:
+        modifiers = data["modifiers"] = []
+    if not isinstance(modifiers, list):
+        raise FormatError(f"{path}: modifiers: expected a list, found {short(modifiers)}")
+    bases = [entry for entry in modifiers if isinstance(entry, dict) and "set_base_frame" in entry]
+    if not bases:
+        modifiers.insert(0, {"set_base_frame": facts.base_link})
+    elif options.base_link is not None:
+        bases[0]["set_base_frame"] = facts.base_link
+    if data.get("tool_frames") is None or options.tool_frames is not None:
+        data["tool_frames"] = flow(list(facts.tool_frames))
+    asked = bool(options.locked) or options.default_cfg is not None
+    if data.get("default_joint_positions") is None or asked:
+        data["default_joint_positions"] = dict(facts.positions)
+    old = _section(data, "cspace", path)
+    if not old or (options.locked and list(old.get("joint_names") or ()) != facts.active):
+        count = len(facts.active)
+        data["cspace"] = {
+            "joint_names": flow(facts.active),
+            "acceleration_limits": flow([ACCELERATION] * count),
+            "jerk_limits": flow([JERK] * count),
+        }
+        notes.append(
+            f"acceleration and jerk limits, which XRDF needs and the robot does not tell, are {ACCELERATION:g} and"
+            f" {JERK:g} for every joint: put in your robot's"
+        )
+    return notes
 
 
 def _load(path: Path) -> tuple[Any, list[str]]:
@@ -145,13 +203,3 @@ def _known(section: Any, links: list[str], where: str, notes: list[str]) -> dict
         if link not in links:
             notes.append(f"{where}: link {link!r} has no spheres; its buffer is left out")
     return {link: value for link, value in padding.items() if link in links}
-
-
-def _skeleton(robot: Robot | None, pairs: Any) -> dict[str, Any]:
-    data: dict[str, Any] = {"format": "xrdf", "format_version": VERSION}
-    if robot is not None:
-        values = default_values(robot, pairs)
-        data["default_joint_positions"] = dict(zip(robot.joint_names, values, strict=True))
-        data["cspace"] = {"joint_names": flow(list(robot.joint_names))}
-        data["tool_frames"] = maps.tool_frames(robot)
-    return data

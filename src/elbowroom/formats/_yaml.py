@@ -16,6 +16,8 @@ MAX_DEPTH = 250
 """Open brackets at one place; the formats here need five, the parser ends at some 300."""
 MAX_NODES = 300_000
 """Values of a file once its aliases are written out; the largest files in use have some 20,000."""
+OLD_WORDS = re.compile(r"(?i)y|n|yes|no|on|off|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+"""What YAML 1.1, which PyYAML and so cuRobo read, takes for booleans and numbers and 1.2 does not."""
 PARSER_FAULTS = (
     ValueError,
     TypeError,
@@ -115,10 +117,26 @@ def _parts(entry: Any) -> tuple[Any, ...]:
 
 
 def dump_yaml(path: Path, data: Any) -> None:
-    """Writes a YAML mapping, all or nothing."""
+    """Writes a YAML mapping, all or nothing, that readers of YAML 1.1 and 1.2 understand alike."""
     from ruamel.yaml import YAML
+    from ruamel.yaml.representer import RoundTripRepresenter
 
+    class Representer(RoundTripRepresenter):
+        """Writes numbers with a point and quotes words that only YAML 1.2 takes for text."""
+
+    def represent_float(representer: Any, value: float) -> Any:
+        text = repr(value)
+        text = text if "." in text or "e" not in text else text.replace("e", ".0e")
+        return representer.represent_scalar("tag:yaml.org,2002:float", text)
+
+    def represent_text(representer: Any, value: str) -> Any:
+        style = '"' if OLD_WORDS.fullmatch(value) else ""
+        return representer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Representer.add_representer(float, represent_float)
+    Representer.add_representer(str, represent_text)
     yaml = YAML()
+    yaml.Representer = Representer
     yaml.width = 110
     yaml.indent(mapping=2, sequence=4, offset=2)
     buffer = io.BytesIO()

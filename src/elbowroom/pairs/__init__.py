@@ -1,7 +1,8 @@
 """Which pairs of links need checking, each with a reason and the evidence for it.
 
 Doors for `formats`: `edit_pairs` and `edit_elements` make an SRDF say what a matrix or a list of pairs says, `TO_SRDF`
-has the words, `matrix_from_srdf` reads them back; `pairs_to_json` and `pairs_from_json` are the lossless form.
+has the words, `unseen_in_srdf` says what others miss, `matrix_from_srdf` reads them back; `pairs_to_json` and
+`pairs_from_json` are the lossless form.
 """
 
 from ._chain import PairChains as PairChains
@@ -27,6 +28,7 @@ from ._srdf import edit_elements as edit_elements
 from ._srdf import edit_pairs as edit_pairs
 from ._srdf import matrix_from_srdf as matrix_from_srdf
 from ._srdf import read_pairs_srdf as read_pairs_srdf
+from ._srdf import unseen_in_srdf as unseen_in_srdf
 from ._srdf import write_pairs_srdf as write_pairs_srdf
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "pairs_from_json",
     "pairs_to_json",
     "read_pairs_srdf",
+    "unseen_in_srdf",
     "upper_bound",
     "write_pairs_srdf",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._text import number
 from ..robot import Robot, find_bodies
 from ..typing import LinkPair
 from ._evidence import PairReason
@@ -81,7 +82,7 @@ def always(count: int, options: PairOptions, depth: float | None) -> Finding:
     deep = "" if depth is None else f", up to {mm(depth)} deep in those measured"
     text = (
         f"its {what} overlapped in {count} of {options.samples} samples{deep}; a random configuration is free with "
-        f"probability below {bound:.2g} ({options.confidence:.0%})"
+        f"probability below {number(bound, 2)} ({options.confidence:.0%})"
     )
     facts = {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
     return Finding(PairReason.ALWAYS, text, {**facts, "mesh_depth": depth})
@@ -123,7 +124,7 @@ def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], opt
         )
     text = (
         f"{options.samples} samples and a local search never brought it within {1000 * task.pad:.0f} mm (closest "
-        f"{mm(found.clearance)}); a random configuration meets with probability below {bound:.2g} "
+        f"{mm(found.clearance)}); a random configuration meets with probability below {number(bound, 2)} "
         f"({options.confidence:.0%}); no proof within {found.boxes} boxes"
     )
     return Finding(PairReason.NEVER_SAMPLED, text, {**facts, "bound": bound})

@@ -10,7 +10,8 @@ that were looked at and the default pose.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,25 +117,39 @@ def edit_pairs(
     old = root.find(MARK)
     if old is not None:
         remove(root, old)
+    unseen = unseen_in_srdf(pairs.ignored.values(), pairs.by_meshes)
     if not computed:
-        return ()
+        return tuple(unseen)
     said = {"links": " ".join(pairs.link_names)}
     if pairs.default_pose is not None:
         said["default_cfg"] = " ".join(map(repr, pairs.default_pose.cfg.tolist()))
         said["pose"] = pairs.default_pose.source
         said["guessed"] = " ".join(pairs.default_pose.guessed_joints)
+        unseen.append("the default pose is in an element of ours, which other readers do not know")
     append(root, MARK, said, after=("disable_collisions",))
-    lost = ["samples, bounds, seeds, witnesses and what the pairs were made for are not held by SRDF"]
-    kinds = {PairReason.NEVER_PROVED, PairReason.NEVER_SAMPLED}
-    if kinds <= set(pairs.counts()):
+    return (
+        "samples, bounds, seeds, witnesses and what the pairs were made for are not held by SRDF",
+        *unseen,
+    )
+
+
+def unseen_in_srdf(reasons: Iterable[PairReason], by_meshes: Sequence[LinkPair] = ()) -> list[str]:
+    """What an SRDF of ours says of pairs that other readers of SRDF do not see."""
+    counts = Counter(reasons)
+    proved, sampled = counts[PairReason.NEVER_PROVED], counts[PairReason.NEVER_SAMPLED]
+    lost: list[str] = []
+    if proved:
         lost.append(
-            "never, proved and never, sampled both become Never to other readers, who do not know the attribute proved"
+            f"{proved} pairs that are proved never to meet and {sampled} that were sampled are all Never to other"
+            " readers, who do not know our attribute proved"
         )
-    if pairs.by_meshes:
+    if by_meshes:
+        a, b = by_meshes[0]
         lost.append(
-            f"other readers do not know that {len(pairs.by_meshes)} checked pairs are for meshes alone to decide"
+            f"other readers do not know that {len(by_meshes)} checked pairs ({a} and {b}, ...) are for meshes alone to"
+            " decide"
         )
-    return tuple(lost)
+    return lost
 
 
 def edit_elements(

@@ -2,9 +2,9 @@
 
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
-`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files, triangles
-of primitives and joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`,
-which loads numba.
+`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where
+they are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on
+are in `elbowroom.robot.kernels`, which loads numba.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ._load import load_robot as load_robot
 from ._meshfile import read_mesh as read_mesh
 from ._named import named_poses as named_poses
 from ._pyroki import as_robot as as_robot
+from ._resolve import MeshResolver as MeshResolver
 from ._robot import Robot as Robot
 from ._srdf import DisabledPair as DisabledPair
 from ._srdf import Srdf as Srdf
@@ -59,6 +60,7 @@ __all__ = [
     "Joint",
     "KinematicTree",
     "MeshData",
+    "MeshResolver",
     "Note",
     "Robot",
     "Shape",

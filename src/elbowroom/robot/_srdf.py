@@ -148,6 +148,8 @@ def srdf_tree(path: Path, error: type[ElbowroomError] = DescriptionError) -> Any
     tree = read_xml(path, "SRDF file")
     if tree.getroot().tag != "robot":
         raise error(f"{path}: expected an SRDF with root <robot>, found <{tree.getroot().tag}>")
+    if tree.getroot().find("link") is not None:
+        raise error(f"{path}: expected an SRDF, found a URDF: it describes links")
     return tree
 
 

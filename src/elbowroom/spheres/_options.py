@@ -88,6 +88,15 @@ class FitOptions:
             raise InputError(
                 f"default_n_spheres must be a positive whole number, found {self.default_n_spheres!r}"
             )
+        for count in (self.n_spheres or 0, self.default_n_spheres, *(self.per_link or {}).values()):
+            if count > MOST_SPHERES:
+                raise InputError(f"a robot gets at most {MOST_SPHERES} spheres, found {count}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise InputError(f"seed must be a whole number from 0 up, found {self.seed!r}")
+
+
+MOST_SPHERES = 100_000
+"""A budget beyond this is taken for a slip; thousands serve the finest models."""
 
 
 def _is_count(value: Any) -> bool:

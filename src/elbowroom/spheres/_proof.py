@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._frozen import frozen
+from .._text import fixed
 from ..errors import InputError
 from ..robot import Robot
 from ._certify import check
@@ -80,7 +81,7 @@ class CoverageProof:
         rows = [("link", "proved", "gap, mm", "spheres", "triangles", "volume ratio", "max protrusion, mm")]
         for name, link in self.links.items():
             rows.append((
-                name, "yes" if link.proved else "NO", f"{1e3 * link.worst_gap:.4f}", str(link.n_spheres),
+                name, "yes" if link.proved else "NO", fixed(1e3 * link.worst_gap, 4), str(link.n_spheres),
                 str(link.n_triangles), f"{link.volume_ratio:.3f}", f"{1e3 * link.max_protrusion:.1f}",
             ))  # fmt: skip
         return table(rows)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from ..._text import number
 from ...grasp import Grasp, GraspedObject, GraspPlanner, Sweep, grasped_object
 from ._hand import HandPiece, hand_bones, hand_pieces
 
@@ -69,8 +70,9 @@ def plot_grasp(grasp: Grasp, height: float = 0.1) -> Figure:
     figure.suptitle(
         f"{grasp.hand.label}: {grasp.opposition}, {what} {1e3 * grasp.width:.1f} mm, "
         f"{grasp.method}, tilt {np.degrees(grasp.tilt_y):.1f}°, s {grasp.s:.3f}\n"
-        f"width error {1e3 * grasp.width_error:.3g} mm, height error {1e3 * grasp.height_error:.3g} mm, "
-        f"height spread {1e3 * grasp.height_spread:.3g} mm",
+        f"width error {number(1e3 * grasp.width_error, 3)} mm, "
+        f"height error {number(1e3 * grasp.height_error, 3)} mm, "
+        f"height spread {number(1e3 * grasp.height_spread, 3)} mm",
         fontsize=11,
     )
     return figure

@@ -1,0 +1,149 @@
+"""What of an MJCF scene is the robot, and which of its pairs MuJoCo leaves out by itself.
+
+A scene is a few trees of bodies that stand in the world: arms, tables, cups that lie about. The robot's are those with
+a hinge or slide that an actuator drives; without actuators, those with a hinge or slide. The world itself, with its
+floor, and bodies that are fixed in it or float free are not.
+
+MuJoCo lets two bodies collide unless they are welded together or one carries the other by a single moving body (welded
+bodies count as one, the world does not count), or the bits of their geoms do not fit. It takes explicit pairs of geoms
+whatever the filter says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..typing import LinkPair
+
+WORLD = 0
+"""MuJoCo's number of the world body."""
+SPHERE_BITS = (1, 1)
+"""contype and conaffinity of spheres on a robot whose own geoms do not collide."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Facts of a compiled scene, by the names of its bodies."""
+
+    own: frozenset[str]
+    """The robot's bodies."""
+    bits: dict[str, tuple[int, int]]
+    """contype and conaffinity that spheres of each of them take over from its geoms, to meet what those met."""
+    weld: dict[str, int]
+    """Number of the group of welded bodies that each body belongs to."""
+    weld_parent: dict[str, int]
+    """Number of the group that carries this group."""
+    filters_parents: bool
+    free_bit: int
+    """A bit that no geom of the scene uses; 0 if there is none."""
+
+    def letting_links_meet(self) -> Scene:
+        """A scene in which the bits of the robot's spheres fit each other, though its own geoms' may not."""
+        if all(self._fit(a, b) for a, b in combinations(self.own, 2)):
+            return self
+        return replace(
+            self, bits={name: (a | self.free_bit, b | self.free_bit) for name, (a, b) in self.bits.items()}
+        )
+
+    def dropped(self, pairs: Iterable[LinkPair]) -> list[LinkPair]:
+        """Those of some pairs of bodies that MuJoCo never lets collide by itself, though they move to each other."""
+        return [
+            (a, b) for a, b in pairs if not self.rigid(a, b) and (self._related(a, b) or not self._fit(a, b))
+        ]
+
+    def rigid(self, a: str, b: str) -> bool:
+        """Whether two bodies are welded together, so that nothing can change between them."""
+        return self.weld[a] == self.weld[b]
+
+    def _related(self, a: str, b: str) -> bool:
+        if not self.filters_parents or WORLD in (self.weld[a], self.weld[b]):
+            return False
+        return self.weld[a] == self.weld_parent[b] or self.weld[b] == self.weld_parent[a]
+
+    def _fit(self, a: str, b: str) -> bool:
+        (type_a, affinity_a), (type_b, affinity_b) = self.bits[a], self.bits[b]
+        return bool(type_a & affinity_b or type_b & affinity_a)
+
+
+def scene_of(model: Any) -> Scene:
+    """Reads a compiled MjModel."""
+    import mujoco
+
+    names = [model.body(body).name or f"body_{body}" for body in range(model.nbody)]
+    tops = _tops(model)
+    robots = _robot_trees(model, tops)
+    own = [body for body in range(1, model.nbody) if tops[body] in robots]
+    bits = np.zeros((model.nbody, 2), dtype=np.int64)
+    for geom in range(model.ngeom):
+        bits[model.geom_bodyid[geom]] |= [model.geom_contype[geom], model.geom_conaffinity[geom]]
+    used = int(np.bitwise_or.reduce(bits, axis=None))
+    whole = np.bitwise_or.reduce(bits[own], axis=0) if own else np.zeros(2, dtype=np.int64)
+    whole = whole if whole.any() else np.array(SPHERE_BITS)
+    weld = np.asarray(model.body_weldid)
+    carrier = weld[np.asarray(model.body_parentid)[weld]]
+    flags = mujoco.mjtDisableBit.mjDSBL_FILTERPARENT  # pyright: ignore[reportAttributeAccessIssue]
+    return Scene(
+        frozenset(names[body] for body in own),
+        {names[body]: _bits(bits[body] if bits[body].any() else whole) for body in own},
+        dict(zip(names, weld.tolist(), strict=True)),
+        dict(zip(names, carrier.tolist(), strict=True)),
+        not model.opt.disableflags & int(flags),
+        next((1 << k for k in range(31) if not used & 1 << k), 0),
+    )
+
+
+def _bits(row: np.ndarray) -> tuple[int, int]:
+    return int(row[0]), int(row[1])
+
+
+def _tops(model: Any) -> list[int]:
+    """For each body, the one below the world that carries it; parents come before children."""
+    tops = [WORLD]
+    for body in range(1, model.nbody):
+        parent = int(model.body_parentid[body])
+        tops.append(body if parent == WORLD else tops[parent])
+    return tops
+
+
+def _robot_trees(model: Any, tops: list[int]) -> set[int]:
+    """Topmost bodies of the robot's trees."""
+    import mujoco
+
+    joints: Any = mujoco.mjtJoint  # pyright: ignore[reportAttributeAccessIssue]
+    scalar = (int(joints.mjJNT_HINGE), int(joints.mjJNT_SLIDE))
+    moving = {tops[model.jnt_bodyid[k]] for k in range(model.njnt) if model.jnt_type[k] in scalar}
+    driven = {tops[body] for actuator in range(model.nu) for body in _driven(model, actuator)}
+    free = {
+        tops[model.jnt_bodyid[k]] for k in range(model.njnt) if model.jnt_type[k] == int(joints.mjJNT_FREE)
+    }
+    every = set(tops[1:])
+    return moving & driven or moving or every - free or every
+
+
+def _driven(model: Any, actuator: int) -> list[int]:
+    """Bodies that an actuator acts on."""
+    import mujoco
+
+    kinds: Any = mujoco.mjtTrn  # pyright: ignore[reportAttributeAccessIssue]
+    wraps: Any = mujoco.mjtWrap  # pyright: ignore[reportAttributeAccessIssue]
+    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
+    if kind in (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)):
+        return [int(model.jnt_bodyid[target])]
+    if kind in (int(kinds.mjTRN_SITE), int(kinds.mjTRN_SLIDERCRANK)):
+        return [int(model.site_bodyid[target])]
+    if kind == int(kinds.mjTRN_BODY):
+        return [target]
+    first = int(model.tendon_adr[target])
+    found: list[int] = []
+    for k in range(first, first + int(model.tendon_num[target])):
+        part = int(model.wrap_objid[k])
+        if model.wrap_type[k] == int(wraps.mjWRAP_JOINT):
+            found.append(int(model.jnt_bodyid[part]))
+        elif model.wrap_type[k] == int(wraps.mjWRAP_SITE):
+            found.append(int(model.site_bodyid[part]))
+    return found
