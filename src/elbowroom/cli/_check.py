@@ -17,7 +17,7 @@ import numpy as np
 
 from .._files import check_place
 from ..errors import InputError
-from ..pairs import BUFFER, PairOptions, compute_pairs
+from ..pairs import BUFFER, PairOptions
 from ..spheres import FitOptions
 from . import _sphere_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
@@ -167,12 +167,14 @@ def _spheres(robot: Robot, options: Options) -> SphereModel:
 
 
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
+    from ..collision import cached_pairs
+
     if options.pairs is not None:
         return pairs_from_file(options.pairs, robot).with_user(ignore=options.settings.ignore)
-    buffer = max(BUFFER, options.buffer)  # never within the buffer asked for
-    settings = replace(options.settings, buffer=buffer, depths=False)
+    buffer = max(BUFFER, options.buffer)  # a pair that is never met must stay apart by the buffer asked for
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        return compute_pairs(robot, spheres, settings, progress=progress)
+        settings = replace(options.settings, buffer=buffer, depths=False)
+        return cached_pairs(robot, spheres, settings, progress=progress)
 
 
 def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from ._audit_report import Audit as Audit
 from ._audit_report import Moment as Moment
 from ._cover import covering as covering
 from ._cover import one_ball_a_link as one_ball_a_link
+from ._defaults import cached_pairs as cached_pairs
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
@@ -29,6 +30,7 @@ __all__ = [
     "SegmentProofs",
     "Verdict",
     "audit",
+    "cached_pairs",
     "covering",
     "one_ball_a_link",
     "start_helper",
