@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Sequence
 
 from .. import __version__
-from .._progress import show_progress
 from ..errors import ApproximationWarning, ElbowroomError, unknown
 
 VERBS = {
@@ -47,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if verb not in VERBS:
         print(f"elbowroom: {unknown('verb', verb, VERBS)}", file=sys.stderr)
         return EXIT_ERROR
+    from .._progress import show_progress
+
     warnings.showwarning = _show_warning
     show_progress()
     try:
