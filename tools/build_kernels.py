@@ -67,9 +67,15 @@ def main() -> int:
         verb = [sys.executable, "-m", "elbowroom"]
         calls = [
             [sys.executable, "-c", USED_OFTEN, "rh56"],
-            [*verb, "spheres", "rh56"],
+            [
+                *verb,
+                "spheres",
+                "rh56",
+                "-n",
+                "40",
+            ],  # not the default, which is shipped and would not be fitted
             [*verb, "spheres", "rh56", "--method", "centerline"],
-            [*verb, "pairs", "rh56"],
+            [*verb, "pairs", "rh56", "--samples", "1000"],
             [*verb, "check", "teaarm", "--random", "1000"],
             [*verb, "check", "rh56", "--random", "100", "--buffer", "0.001", "--by", "spheres"],
             [sys.executable, "-c", USED_OFTEN, "teaarm"],
