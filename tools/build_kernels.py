@@ -58,24 +58,30 @@ def main() -> int:
         folder = Path(name)
         if SHIPPED.is_dir():
             shutil.copytree(SHIPPED, folder / "elbowroom")
-        boxes = [folder / "a.obj", folder / "b.obj"]
-        for path, shift in zip(boxes, (0.0, 0.5), strict=True):
-            path.write_text(_box(shift))
+        boxes = [folder / f"{kind}.obj" for kind in ("box", "overlaps", "apart", "inside")]
+        for path, shift, size in zip(boxes, (0.0, 0.5, 2.0, 0.3), (1.0, 1.0, 1.0, 0.3), strict=True):
+            path.write_text(_box(shift, size))
         environment = dict(os.environ)
         environment |= {"NUMBA_CPU_NAME": SHIPPED_CPU, "NUMBA_CPU_FEATURES": ""}
         environment |= {"NUMBA_CACHE_DIR": name, "ELBOWROOM_CACHE": f"{name}/results"}
         verb = [sys.executable, "-m", "elbowroom"]
         calls = [
             [sys.executable, "-c", USED_OFTEN, "rh56"],
-            [*verb, "spheres", "rh56"],
+            [
+                *verb,
+                "spheres",
+                "rh56",
+                "-n",
+                "40",
+            ],  # not the default, which is shipped and would not be fitted
             [*verb, "spheres", "rh56", "--method", "centerline"],
-            [*verb, "pairs", "rh56"],
+            [*verb, "pairs", "rh56", "--samples", "1000"],
             [*verb, "check", "teaarm", "--random", "1000"],
             [*verb, "check", "rh56", "--random", "100", "--buffer", "0.001", "--by", "spheres"],
             [sys.executable, "-c", USED_OFTEN, "teaarm"],
             [*verb, "demo", "--out", f"{name}/demo"],
             [*verb, "info", "teaarm"],
-            [*verb, "mesh", *map(str, boxes)],
+            *([*verb, "mesh", str(boxes[0]), str(other)] for other in boxes[1:]),
             *([*verb, "grasp", mode, "--check"] for mode in ("line", "plane", "cylinder")),
             [*verb, "grasp", "--method", "proportional"],
         ]
@@ -114,9 +120,10 @@ def _copy_valid(source: Path, target: Path) -> None:
             shutil.copy(index.parent / name, place / name)
 
 
-def _box(shift: float) -> str:
-    """A unit box as an OBJ file, moved along x."""
-    corners = [(x + shift, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+def _box(shift: float, size: float) -> str:
+    """A box as an OBJ file, moved along the diagonal."""
+    ends = shift, shift + size
+    corners = [(x, y, z) for x in ends for y in ends for z in ends]
     faces = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
     return "".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {face}\n" for face in faces)
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from pathlib import Path
+
+import numpy as np
 
 from elbowroom import CollisionModel, FitOptions, _cache, fit_spheres, load_robot
 from elbowroom.cli._demo_steps import SPHERES
@@ -34,7 +37,11 @@ def main() -> None:
         os.environ["ELBOWROOM_CACHE"] = folder
         shutil.rmtree(_cache.SHIPPED, ignore_errors=True)
         compute()
-        shutil.copytree(folder, _cache.SHIPPED)
+        for path in sorted(Path(folder).rglob("*.npz")):
+            target = _cache.SHIPPED / path.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with np.load(path) as arrays:
+                np.savez_compressed(target, **arrays)
     files = sorted(_cache.SHIPPED.rglob("*.npz"))
     size = sum(path.stat().st_size for path in files) / 1e3
     print(f"{len(files)} results, {size:.0f} kB in {_cache.SHIPPED}")

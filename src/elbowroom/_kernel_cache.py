@@ -91,7 +91,8 @@ class KernelCache(FunctionCache):
 
     def holds_any(self) -> bool:
         """Whether code that still holds is in one of the two places."""
-        return any(place is not None and place._load_index() for place in (self._cache_file, self._shipped))
+        places: tuple[Any, ...] = (self._cache_file, self._shipped)
+        return any(place is not None and place._load_index() for place in places)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super()._load_overload(sig, target_context)

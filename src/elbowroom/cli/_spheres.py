@@ -38,7 +38,17 @@ class Options(SphereOptions):
     """Examine the spheres of this file, of any format, instead of fitting new ones."""
     fit: Annotated[
         FitOptions,
-        Shared("method", "n_spheres", "per_link", "margin", "seed", "ratio_cap", "effort", "apart_at_rest", "workers"),
+        Shared(
+            "method",
+            "n_spheres",
+            "per_link",
+            "margin",
+            "seed",
+            "ratio_cap",
+            "effort",
+            "apart_at_rest",
+            "workers",
+        ),
     ] = field(default_factory=FitOptions)
     """How they are fitted."""
     out: Path | None = None

@@ -81,9 +81,11 @@ def main() -> None:
         robot = load_robot(path)
     model = CollisionModel(robot, one_ball_a_link(robot), pairs_from_ignored(robot, {}, "empty"))
     apart, touching = np.array([0.4, 0.1]), np.array([-0.4, 0.1])
-    model.free(np.array([apart, touching])), model.free(apart)
+    model.free(np.array([apart, touching]))
+    model.free(apart)
     print("free", flush=True)
-    model.explain(apart), model.explain(touching), model.clashes(touching)
+    for cfg in (apart, touching):
+        model.explain(cfg)
     print("explain", flush=True)
 
 

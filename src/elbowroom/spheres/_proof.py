@@ -23,7 +23,6 @@ from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
 from ._shape import Float64, LinkShape, link_shapes
 
-
 THIN = 3.0
 """Union over mesh volume above which a closed link is called a thin shell."""
 
