@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -250,7 +250,7 @@ class Hand:
             return self.robot.tree.expand(cfg)
         from ..robot.kernels import LANES, expand_lanes
 
-        tree, kernel = self.robot.tree, cast(Any, expand_lanes)
+        tree, kernel = self.robot.tree, expand_lanes
         q_full = np.zeros((len(tree.moving), LANES))
         kernel(cfg[None], 0, 1, tree.driver, tree.is_coupled, tree.polycoef, tree.order, q_full)
         return q_full[:, 0].copy()
