@@ -106,9 +106,9 @@ def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
 
     if options.cfg:
         if not robot.dof or len(options.cfg) % robot.dof:
+            joints = ", ".join(robot.joint_names) or "it has no joints"
             raise InputError(
-                f"--cfg needs {robot.dof} numbers per configuration ({', '.join(robot.joint_names) or 'it has no joints'}), "
-                f"found {len(options.cfg)}"
+                f"--cfg needs {robot.dof} numbers per configuration ({joints}), found {len(options.cfg)}"
             )
         given = np.array(options.cfg).reshape(-1, robot.dof)
         if options.degrees:
