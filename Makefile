@@ -7,14 +7,16 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OUT ?= demo-report
 
-.PHONY: demo test bench lint types assets pins clean help
+.PHONY: demo test bench lint types assets kernels wheel wheel-check pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
 	@echo "make test    run the tests"
 	@echo "make bench   run the benchmarks, side by side with the peers"
 	@echo "make lint    ruff;   make types   pyright"
-	@echo "make assets  model the bundled robots anew from their tables"
+	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
+	@echo "make kernels compile the kernels ahead of time, for x86-64-v3"
+	@echo "make wheel   a wheel with these kernels in dist/;   make wheel-check   try it in a fresh environment"
 	@echo "make pins    refresh constraints/ after a change of dependencies"
 
 $(BIN)/python:
@@ -49,6 +51,16 @@ types: $(VENV)/.dev
 assets: $(VENV)/.dev
 	$(BIN)/python tools/model_teaarm.py
 	$(BIN)/python tools/model_rh56.py
+	$(BIN)/python tools/ship_results.py
+
+kernels: $(VENV)/.dev
+	$(BIN)/python tools/build_kernels.py
+
+wheel: kernels
+	$(BIN)/python -m hatchling build --target wheel
+
+wheel-check: wheel
+	$(BIN)/python tools/check_wheel.py dist/elbowroom-*manylinux*.whl
 
 PIN := $(BIN)/uv pip compile pyproject.toml constraints/build.in --universal --python-version 3.11 \
   --generate-hashes --no-emit-index-url --quiet --custom-compile-command "make pins"

@@ -8,11 +8,13 @@ import tempfile
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache
+from pathlib import Path
 from types import CodeType
 
 import pytest
 
 import elbowroom as er
+from elbowroom import _cache
 from elbowroom.errors import ApproximationWarning
 from elbowroom.robot import catalogue
 from elbowroom.robot._catalogue import _EXAMPLES as EXAMPLES
@@ -25,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # workers inherit the environment of the process that starts them
         config.stash[CACHE_OF_THIS_RUN] = tempfile.mkdtemp(prefix="elbowroom-tests-")
         os.environ["ELBOWROOM_CACHE"] = config.stash[CACHE_OF_THIS_RUN]
+    _cache.SHIPPED = Path(os.environ["ELBOWROOM_CACHE"]) / "nothing-shipped"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

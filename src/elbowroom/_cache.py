@@ -4,6 +4,11 @@ A result is stored under a hash of everything it depends on, so it is never stal
 name. Files are npz without pickle, written to a temporary name and renamed, so readers and parallel
 writers never see half a file; a file that cannot be read is treated as absent and replaced. A cache
 that cannot be written (read-only home, full disk) costs time, never the answer.
+
+What the bundled robots need by default comes with the package, under the same hashes (`SHIPPED`, written by
+`make assets`): another version of an algorithm or an edited description has another hash and is computed. As with all
+cached results, coverage by spheres is proved again by whoever relies on it (`CollisionModel`); proofs that a pair of
+links never meets are trusted.
 """
 
 from __future__ import annotations
@@ -19,10 +24,14 @@ from typing import Any
 import numpy as np
 
 from ._files import replacing
+from ._progress import waiting
 
 logger = logging.getLogger(__name__)
 
 Arrays = Mapping[str, np.ndarray]
+
+SHIPPED = Path(__file__).parent / "assets" / "results"
+"""Results that come with the package, in folders as in the cache."""
 
 
 def cache_dir() -> Path:
@@ -78,11 +87,14 @@ def cached(
         fits: whether stored arrays are what `compute` would make; a foreign file under our name is made anew.
         rebuild: make them anew in any case.
     """
-    path = cache_dir() / kind / f"{content_hash(parts)}.npz"
-    found = None if rebuild else read_arrays(path)
-    if found is not None and fits(found):
-        return found
-    arrays = {name: np.asarray(value) for name, value in compute().items()}
+    name = f"{content_hash(parts)}.npz"
+    path = cache_dir() / kind / name
+    for place in () if rebuild else (path, SHIPPED / kind / name):
+        found = read_arrays(place)
+        if found is not None and fits(found):
+            return found
+    with waiting(f"computing {kind}, once: the result is kept"):
+        arrays = {name: np.asarray(value) for name, value in compute().items()}
     write_arrays(path, arrays)
     return arrays
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from ._jit import njit
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

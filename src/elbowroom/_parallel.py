@@ -32,6 +32,7 @@ def parallel_map(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
+    prefer_threads: bool = False,
 ) -> list[Result]:
     """Applies a function to every item and returns the results in order.
 
@@ -40,6 +41,8 @@ def parallel_map(
         items: the work; each item must carry its own seed if it is random.
         workers: processes to use; None takes joblib's active configuration, or all cores if none is set.
         progress: called in this process after each result.
+        prefer_threads: whether threads of this process do, unless joblib is configured otherwise: for work that
+            releases the interpreter lock and is too short to start processes for.
 
     Raises:
         InputError: `workers` is not a positive whole number.
@@ -49,7 +52,8 @@ def parallel_map(
             f"workers must be a whole number from 1 up, or None for all cores; found {workers!r:.40}"
         )
     work = list(items)
-    found = map(function, work) if workers == 1 or len(work) < 2 else _spread(function, work, workers)
+    alone = workers == 1 or len(work) < 2
+    found = map(function, work) if alone else _spread(function, work, workers, prefer_threads)
     results: list[Result] = []
     for result in found:
         results.append(result)
@@ -58,7 +62,9 @@ def parallel_map(
     return results
 
 
-def _spread(function: Callable[[Item], Result], work: list[Item], workers: int | None) -> Iterable[Result]:
+def _spread(
+    function: Callable[[Item], Result], work: list[Item], workers: int | None, prefer_threads: bool
+) -> Iterable[Result]:
     """Results in order, made by joblib's workers."""
     import joblib
 
@@ -69,7 +75,11 @@ def _spread(function: Callable[[Item], Result], work: list[Item], workers: int |
         jobs = -1
     # Ray's backend hands out all results at once.
     streams = workers is not None or getattr(backend, "supports_return_generator", True)
-    parallel: Any = joblib.Parallel(n_jobs=jobs, return_as="generator" if streams else "list")
+    parallel: Any = joblib.Parallel(
+        n_jobs=jobs,
+        return_as="generator" if streams else "list",
+        prefer="threads" if prefer_threads else None,
+    )
     with _interrupts_held():
         return parallel(joblib.delayed(function)(item) for item in work)
 

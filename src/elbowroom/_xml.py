@@ -6,6 +6,7 @@ bounded, and every complaint names file and line. Nothing here knows what the el
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,23 @@ from .errors import DescriptionError, ElbowroomError, UnsafeFileError
 MAX_BYTES = 32 * 2**20
 """Largest description read; the largest in common use are below 2 MB, meshes are separate files."""
 
+HEAD_BYTES = 2**16
+"""So far into a file a misplaced XML declaration is looked for."""
+FORGIVEN = {
+    "NS_ERR_UNDEFINED_NAMESPACE": "a prefix is not declared as a namespace; it is taken as part of the name",
+    "ERR_HYPHEN_IN_COMMENT": "a comment has two hyphens inside",
+}
+"""Errors of form that change nothing of what is read (libxml2's names), and what is said of them."""
 
-def read_xml(path: Path, kind: str = "description") -> Any:
+
+def read_xml(path: Path, kind: str = "description", mended: list[str] | None = None) -> Any:
     """Parses a file into an lxml element tree.
 
     Args:
         path: the file.
         kind: what the file should be, for messages.
+        mended: if given, faults of form that other readers of robot descriptions forgive are mended, and a sentence
+            on each is added to it; otherwise they are errors.
 
     Raises:
         DescriptionError: the file is missing, empty, too large, not text or not well-formed.
@@ -42,20 +53,19 @@ def read_xml(path: Path, kind: str = "description") -> Any:
         raise DescriptionError(f"{path}: there is no such {file}") from error
     except (OSError, ValueError) as error:
         raise DescriptionError(f"{path}: the {file} cannot be read: {error}") from error
-    return parse_xml(data, str(path), kind)
+    return parse_xml(data, str(path), kind, mended)
 
 
-def parse_xml(data: bytes, where: str, kind: str = "description") -> Any:
+def parse_xml(data: bytes, where: str, kind: str = "description", mended: list[str] | None = None) -> Any:
     """Parses bytes into an lxml element tree; see `read_xml`."""
+    if mended is not None:
+        data = _mend_bytes(data, mended)
     if not data.strip():
         raise DescriptionError(f"{where}: the {kind} is empty")
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DescriptionError(f"{where}: expected an XML {kind}, found binary data")
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, dtd_validation=False, huge_tree=False
-    )
     try:
-        root = etree.fromstring(data, parser)
+        root = _parse(data, mended)
     except etree.XMLSyntaxError as error:
         if "entity" in str(error).lower():
             raise UnsafeFileError(
@@ -72,6 +82,42 @@ def parse_xml(data: bytes, where: str, kind: str = "description") -> Any:
             f"{where}: a document type ({tree.docinfo.doctype[:60]}) is not allowed in a {kind}; remove it"
         )
     return tree
+
+
+def _parse(data: bytes, mended: list[str] | None) -> Any:
+    """The root element. With `mended`, errors of `FORGIVEN` kinds are let pass if there are no others."""
+    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "dtd_validation": False}
+    try:
+        return etree.fromstring(data, etree.XMLParser(huge_tree=False, **safe))
+    except etree.XMLSyntaxError:
+        if mended is None:
+            raise
+        parser = etree.XMLParser(huge_tree=False, recover=True, **safe)
+        root = etree.fromstring(data, parser)
+        if root is None or any(entry.type_name not in FORGIVEN for entry in parser.error_log):
+            raise
+        mended += dict.fromkeys(FORGIVEN[entry.type_name] for entry in parser.error_log)
+        return root
+
+
+def _mend_bytes(data: bytes, mended: list[str]) -> bytes:
+    """Takes away what keeps a text from being XML although its meaning is plain."""
+    if data.endswith(b"\0") and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.rstrip(b"\0")
+        mended.append("bytes of value zero at its end are left out")
+    header = re.match(rb"(?:\s|<!--(?:(?!--).)*-->)+(<\?xml[^>]*\?>)", data[:HEAD_BYTES], re.DOTALL)
+    if header:
+        data = data[: header.start(1)] + data[header.end(1) :]
+        mended.append("the XML declaration is not at the very beginning; it is left out")
+    if not re.match(rb"<\?xml[^>]*encoding", data[:HEAD_BYTES]) and not data.startswith(
+        (b"\xff\xfe", b"\xfe\xff")
+    ):
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            data = data.decode("latin-1").encode("utf-8")
+            mended.append("it is not UTF-8 and names no encoding; it is read as Latin-1")
+    return data
 
 
 def at_line(where: str, element: Any) -> str:

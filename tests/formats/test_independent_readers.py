@@ -12,7 +12,7 @@ from lxml import etree
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.formats import ExportOptions
-from elbowroom.pairs import PairReason
+from elbowroom.pairs import BY_MESHES, PairReason
 
 ROBOTS = ("kinova", "pr2", "panda", "teaarm")
 
@@ -140,15 +140,26 @@ def test_pairs_of_every_format_come_back(tmp_path, computed, file, what):
     formats.write(tmp_path / file, robot=robot, options=FILES[file], **given)
     found = formats.read(tmp_path / file, robot=robot)
     assert (found.spheres is not None) == ("spheres" in given)
-    keeps_meshes = file in ("a.json", "pairs.json", "a.srdf") or (file == "a.xml" and what == "pairs")
-    assert found.pairs.checked == (pairs.checked if keeps_meshes else pairs.by_spheres)
+    assert found.pairs.checked == pairs.checked
+    if file != "a.xml" or what == "both":  # excludes alone leave every checked pair to the robot's own geoms
+        assert found.pairs.by_meshes == pairs.by_meshes
     if file.endswith(".json"):
         assert found.pairs == pairs
         assert found.spheres in (None, spheres)
     if found.robot is None:  # MuJoCo itself wants an extension
         bare = tmp_path / "without_an_extension"
         bare.write_bytes((tmp_path / file).read_bytes())
-        assert formats.read(bare, robot=robot).pairs.checked == found.pairs.checked
+        assert formats.read(bare, robot=robot).pairs == found.pairs
+    # From this file on to every other, without the matrix: readers of spheres ignore what meshes decide, others do not.
+    for name, by_spheres in (("b.yml", True), ("b.xrdf", True), ("b.srdf", False), ("b.json", True)):
+        if found.spheres is not None:
+            formats.write(tmp_path / name, robot=robot, spheres=found.spheres, pairs=found.ignored)
+            again = formats.read(tmp_path / name, robot=robot)
+            wanted = (
+                found.ignored if by_spheres else {k for k, word in found.ignored.items() if word != BY_MESHES}
+            )
+            assert set(again.ignored) == set(wanted)
+            assert again.pairs.checked == pairs.checked
 
 
 def test_a_spherized_urdf_says_that_it_holds_no_pairs(tmp_path, computed):

@@ -11,7 +11,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom import formats
-from elbowroom.errors import ApproximationWarning
+from elbowroom.errors import ApproximationWarning, InputError
 from elbowroom.robot import adjacent_pairs
 from elbowroom.spheres import SphereModel
 
@@ -204,6 +204,46 @@ def test_a_robot_without_an_mjcf_gets_a_file_to_include(tmp_path, load):
     text = (tmp_path / "arm.xml").read_text().replace("</mujoco>", '<include file="excludes.xml"/></mujoco>')
     (tmp_path / "main.xml").write_text(text)
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "main.xml")).nexclude == 2
+
+
+class TestWhatIsThere:
+    """A robot from a URDF, and a scene of the user's at the place to write to."""
+
+    URDF = """<robot name="arm"><link name="base"/><link name="upper"/><link name="fore"/>
+      <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+        <limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+      <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/><axis xyz="0 1 0"/>
+        <limit lower="-2" upper="2" effort="1" velocity="1"/></joint></robot>"""
+
+    @pytest.fixture
+    def robot(self, tmp_path):
+        (tmp_path / "arm.urdf").write_text(self.URDF)
+        return er.load_robot(tmp_path / "arm.urdf")
+
+    def test_excludes_go_into_it(self, tmp_path, scene, robot):
+        before, touched = at_rest(scene.path)
+        pairs = {("base", "fore"): "NEVER_PROVED", ("base", "upper"): "ADJACENT", ("cup", "fore"): ""}
+        lost = formats.write(scene.path, robot=robot, pairs=pairs)
+        assert any("1 ignored pairs with bodies that are not the robot's" in text for text in lost)
+        after, touching = at_rest(scene.path)
+        np.testing.assert_array_equal(after, before)
+        assert touching == touched
+        assert set(formats.read(scene.path).ignored) == {("base", "fore"), ("base", "upper"), ("bowl", "cup")}
+
+    def test_a_new_robot_does_not_take_its_place(self, tmp_path, scene, robot):
+        text = scene.path.read_bytes()
+        with pytest.raises(InputError, match="there is a scene already"):
+            formats.write(scene.path, robot=robot, spheres=ball(robot, "base"))
+        (tmp_path / "other.xml").write_bytes(robot.path.read_bytes())
+        for given in ({"pairs": {("base", "fore"): ""}}, {"spheres": ball(robot, "base")}):
+            with pytest.raises(InputError, match="not MJCF: <robot>"):
+                formats.write(tmp_path / "other.xml", robot=robot, **given)
+        assert scene.path.read_bytes() == text
+
+    def test_excludes_to_include_are_replaced(self, tmp_path, robot):
+        formats.write(tmp_path / "x.xml", robot=robot, pairs=[("base", "fore"), ("base", "upper")])
+        formats.write(tmp_path / "x.xml", robot=robot, pairs=[("base", "fore"), ("fore", "upper")])
+        assert set(formats.read(tmp_path / "x.xml").ignored) == {("base", "fore"), ("fore", "upper")}
 
 
 def ball(robot, *links):

@@ -377,6 +377,31 @@ class TestIgnored:
         )
 
 
+ODD = """
+<robot name="odd">
+  <link name="world"/><link name="base"/><link name="a"/><link name="b"/>
+  <joint name="float" type="floating"><parent link="world"/><child link="base"/></joint>
+  <joint name="slanted" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="endless" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+</robot>
+"""
+
+
+@pytest.mark.filterwarnings("ignore::elbowroom.errors.ApproximationWarning")
+def test_what_curobo_cannot_read_in_the_urdf_is_said(tmp_path):
+    (tmp_path / "odd.urdf").write_text(ODD)
+    robot = er.load_robot(tmp_path / "odd.urdf")
+    spheres = SphereModel.from_links(robot.link_names, {"b": ([[0, 0, 0]], [0.1])})
+    lost = formats.write(tmp_path / "a.yml", robot=robot, spheres=spheres)
+    for word in ("slanted: slanted", "lack: endless", "behind these: float"):
+        assert any(text.endswith(word) for text in lost)
+    lost = formats.write(
+        tmp_path / "b.yml", robot=robot, spheres=spheres, options=ExportOptions(base_link="a")
+    )
+    assert not any("slanted" in text or "float" in text for text in lost)
+
+
 def test_what_a_file_says_already_stays(tmp_path, arm, model):
     path = tmp_path / "a.yml"
     formats.write(path, robot=arm, spheres=model, options=ExportOptions(tool_frames=("left_arm_l7",)))

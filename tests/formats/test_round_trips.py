@@ -150,6 +150,28 @@ class TestErrors:
         with pytest.raises(InputError, match="cannot write"):
             formats.write(tmp_path / "missing/a.json", spheres=model)
 
+    @pytest.mark.parametrize("name", ["a.json", "a.yml", "a.xrdf", "a.srdf", "a.urdf", "a.xml"])
+    @pytest.mark.parametrize(
+        "text", ['{"scripts": {"test": "x"}}', "notes of mine", "<svg/>", "format: xrdf\nformat_version: 9.0"]
+    )
+    def test_files_of_another_kind_stay(self, tmp_path, arm, model, name, text):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(er.ElbowroomError, match=name):
+            formats.write(tmp_path / name, robot=arm, spheres=model)
+        assert (tmp_path / name).read_text() == text
+
+    def test_a_urdf_is_no_place_for_an_srdf(self, tmp_path, arm, model):
+        text = arm.path.read_text()
+        (tmp_path / "a.srdf").write_text(text)
+        with pytest.raises(FormatError, match="looks like urdf"):
+            formats.write(tmp_path / "a.srdf", robot=arm, spheres=model)
+        assert (tmp_path / "a.srdf").read_text() == text
+
+    def test_empty_files_are_nothing(self, tmp_path, arm, model):
+        (tmp_path / "a.json").touch()
+        formats.write(tmp_path / "a.json", robot=arm, spheres=model)
+        assert formats.read(tmp_path / "a.json", robot=arm).spheres == model
+
     def test_a_failed_write_leaves_the_old_file(self, tmp_path, arm, model):
         path = tmp_path / "a.yml"
         path.write_text("kinematics: 3\n")

@@ -87,10 +87,12 @@ def test_what_we_computed_is_no_word_of_the_srdf(computed, tmp_path):
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("file", ["robot.yml", "robot.xrdf"])
 def test_curobo_and_xrdf_check_what_spheres_can_decide(computed, tmp_path, name, file):
-    """Pairs for meshes alone overlap at rest: checked by spheres, the robot would always collide."""
+    """Pairs for meshes alone overlap at rest: checked by spheres, the robot would always collide. We know them again."""
     robot, spheres, pairs = computed(name)
     lost = formats.write(tmp_path / file, robot=robot, spheres=spheres, pairs=pairs)
-    assert formats.read(tmp_path / file, robot=robot).pairs.checked == pairs.by_spheres
+    back = formats.read(tmp_path / file, robot=robot)
+    assert set(back.ignored) == {*pairs.ignored, *pairs.by_meshes}
+    assert (back.pairs.by_spheres, back.pairs.by_meshes) == (pairs.by_spheres, pairs.by_meshes)
     if pairs.by_meshes:
         assert any(f"{len(pairs.by_meshes)} checked pairs are for meshes alone" in text for text in lost)
 

@@ -50,7 +50,7 @@ def test_robot_descriptions_are_loaded_by_their_own_module(tmp_path, monkeypatch
     monkeypatch.setattr(_catalogue, "_description_names", lambda: ("made_description",))
     assert er.load_robot("made_description").link_names == ("a",)
     del module.URDF_PATH
-    with pytest.raises(ElbowroomError, match="neither URDF nor MJCF"):
+    with pytest.raises(ElbowroomError, match="neither URDF, MJCF nor xacro"):
         er.load_robot("made_description")
 
 

@@ -9,7 +9,7 @@ import pytest
 import trimesh
 
 import elbowroom.spheres as spheres
-from elbowroom.spheres._budget import Claim, pick_known, share_budget
+from elbowroom.spheres._budget import Claim, Rule, pick_known, share_budget
 from elbowroom.spheres._mirror import TURNS, match_shapes
 from elbowroom.spheres._shape import LinkShape
 from elbowroom.spheres._tight import Curve
@@ -24,7 +24,7 @@ def test_budget_is_shared_as_brute_force_would() -> None:
     # power laws are their own trend: smoothing leaves them as they are
     laws = [(1.0, 2.0, 0.7), (0.5, 5.0, 1.1), (3.0, 0.8, 0.9)]
     claims = [Claim(curve([1 + a * k**-p for k in range(1, 13)]), v, 1, True) for v, a, p in laws]
-    got = share_budget(claims, 15, cap=100.0)
+    got = share_budget(claims, Rule(15, cap=100.0))
     assert sum(got) == 15
 
     def total(counts) -> float:
@@ -37,18 +37,18 @@ def test_budget_is_shared_as_brute_force_would() -> None:
 def test_capped_links_are_lifted_first_and_copies_count() -> None:
     small = Claim(curve([9.0, 5.0, 2.5, 2.2, 2.0]), 1e-6, 2, True)
     large = Claim(curve([3.0, 2.0, 1.5, 1.3, 1.2, 1.1]), 1.0, 1, True)
-    counts = share_budget([small, large], 11, cap=3.0)
+    counts = share_budget([small, large], Rule(11, cap=3.0))
     assert counts == [3, 5]
-    counts = share_budget([small, large], 4, cap=3.0)
+    counts = share_budget([small, large], Rule(4, cap=3.0))
     assert counts[0] * 2 + counts[1] <= 4
     assert counts[0] == 1  # not enough for the cap: every link still has one
 
 
 def test_a_careful_fit_corrects_the_cap() -> None:
     claim = Claim(curve([9.0, 5.0, 2.5, 2.2, 2.0]), 1.0, 1, True)
-    assert claim.below(3.0) == 3
-    assert claim.seen(3, 3.2).below(3.0) == 4
-    assert claim.seen(2, 2.9).below(3.0) == 2
+    assert claim.below(3.0, 10) == 3
+    assert claim.seen(3, 3.2).below(3.0, 10) == 4
+    assert claim.seen(2, 2.9).below(3.0, 10) == 2
 
 
 def test_the_best_known_fits_are_picked_as_brute_force_would() -> None:

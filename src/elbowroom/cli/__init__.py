@@ -21,6 +21,7 @@ from ._progress import library_progress, say
 
 VERBS = {
     "demo": "Run the bundled robot through everything and write a report with pictures",
+    "setup": "From a description to all files that other tools need, in one folder",
     "info": "List the robots that can be loaded, or describe one",
     "spheres": "Cover a robot with spheres, prove that they contain it, write them to a file",
     "pairs": "Say for every pair of links whether it must be checked, why, and how one knows",
@@ -116,7 +117,7 @@ def _usage() -> str:
             *lines,
             "",
             "elbowroom VERB --help tells more, with examples; every verb has --json.",
-            "Exit codes: 0 yes or done, 1 the answer is no, 2 wrong use, 3 our own fault, 130 interrupted.",
+            "Exit codes: 0 yes or done, 1 the answer is no, 2 wrong use or bad input, 3 our fault, 130 interrupted.",
         ]
     )
 

@@ -2,11 +2,13 @@
 
 Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
 and never calls a collision free. `--trajectory` audits a recorded motion: first and worst contact, clearance over time,
-and what is proved between the rows.
+and what is proved between the rows. A few configurations need no fit: a ball around each link tells which meshes
+to ask.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,7 +17,8 @@ import numpy as np
 
 from .._files import check_place
 from ..errors import InputError
-from ..pairs import BUFFER, PairOptions, compute_pairs
+from ..pairs import BUFFER, PairOptions
+from ..spheres import FitOptions
 from . import _sphere_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
 from ._check_motion import check_motion, clash_facts
@@ -24,7 +27,7 @@ from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Verdict
+    from ..collision import CollisionModel, Helper, Verdict
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -36,6 +39,8 @@ EXAMPLES = {
     "elbowroom check teaarm --trajectory run.csv --plot run.png": "audit a recorded motion",
 }
 EXIT_COLLIDES = 1
+FIT_PAYS = 20_000
+"""Configurations from which on fitting spheres costs less than the questions to meshes that they save."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,13 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
+    from ..collision import start_helper
+
+    with start_helper() as helper:
+        return _run(options, helper)
+
+
+def _run(options: Options, helper: Helper) -> int:
     from ..collision import CollisionModel, covering
 
     if options.limit < 0:
@@ -89,7 +101,7 @@ def run(options: Options) -> int:
     if options.csv is not None:
         check_place(options.csv)
     robot = options.load()
-    spheres, uncovered = covering(robot, options.model(robot))
+    spheres, uncovered = covering(robot, _spheres(robot, options))
     model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
     if options.trajectory is not None:
         motion = options.read(options.trajectory, model)
@@ -104,11 +116,18 @@ def run(options: Options) -> int:
         )
         return 0 if proved else EXIT_COLLIDES
     chosen = choose(model, options, options.settings.seed)
+    helper.wait("free")
     with waiting(f"checking {len(chosen.cfgs)} configurations"):
         free = model.free(chosen.cfgs, by=options.by)
     bad = np.flatnonzero(~free)
     shown = range(len(free)) if len(free) <= options.limit else bad[: options.limit].tolist()
-    verdicts = [(chosen.label(k), bool(free[k]), model.explain(chosen.cfgs[k])) for k in shown]
+
+    def verdicts() -> Generator[tuple[str, bool, Verdict]]:
+        """Made as they are shown: the answer comes before the explanations."""
+        helper.wait("explain")
+        for k in shown:
+            yield chosen.label(k), bool(free[k]), model.explain(chosen.cfgs[k])
+
     outside = int(((chosen.cfgs < robot.lower) | (chosen.cfgs > robot.upper)).any(axis=1).sum())
     left_out = max(0, len(bad) - len(shown)) if len(free) > options.limit else 0
     if options.json:
@@ -124,27 +143,38 @@ def run(options: Options) -> int:
             "out_of_limits": outside,
             "uncovered": uncovered,
             "notes": [*model.pairs.notes, *chosen.notes],
-            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts],
+            "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts()],
             "not_listed": {
                 "colliding": left_out,
-                "free": len(free) - len(bad) - sum(answer for _, answer, _ in verdicts),
+                "free": len(free) - len(bad) - int(free[list(shown)].sum()),
                 "how_to_list": f"--limit {len(free)}",
             },
         }
         print_json(report)
     else:
-        _print(model, options, chosen, free, outside, uncovered, verdicts, left_out)
+        _print(model, options, chosen, free, outside, uncovered, verdicts(), left_out)
     return EXIT_COLLIDES if len(bad) else 0
 
 
+def _spheres(robot: Robot, options: Options) -> SphereModel:
+    """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
+    from ..collision import one_ball_a_link
+
+    asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
+    if asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS:
+        return options.model(robot)
+    return one_ball_a_link(robot)
+
+
 def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
+    from ..collision import cached_pairs
+
     if options.pairs is not None:
         return pairs_from_file(options.pairs, robot).with_user(ignore=options.settings.ignore)
-    settings = replace(
-        options.settings, buffer=max(BUFFER, options.buffer)
-    )  # never within the buffer asked for
+    buffer = max(BUFFER, options.buffer)  # a pair that is never met must stay apart by the buffer asked for
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        return compute_pairs(robot, spheres, settings, progress=progress)
+        settings = replace(options.settings, buffer=buffer, depths=False)
+        return cached_pairs(robot, spheres, settings, progress=progress)
 
 
 def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
@@ -174,7 +204,7 @@ def _print(
     free: np.ndarray,
     outside: int,
     uncovered: tuple[str, ...],
-    verdicts: list[tuple[str, bool, Verdict]],
+    verdicts: Iterable[tuple[str, bool, Verdict]],
     left_out: int,
 ) -> None:
     from ..pairs import PairReason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,17 +39,36 @@ class RobotOptions:
     """Folders in which package:// meshes are looked for."""
     use_visual: bool = False
     """Take visual geometry for links that have no collision geometry."""
+    xacro_args: tuple[str, ...] = ()
+    """Arguments of a xacro file, each as name:=value."""
+    strict: bool = False
+    """Refuse a description that breaks a rule, instead of mending it."""
     json: bool = False
     """Print JSON instead of tables."""
 
     def load(self) -> Robot:
         """Loads the robot that the arguments name."""
-        from ..robot import load_robot
+        from ..robot import load_robot, unseen_links
 
         with waiting(f"loading {self.robot}"):
-            return load_robot(
-                self.robot, srdf=self.srdf, package_dirs=self.package_dirs, use_visual=self.use_visual
+            robot = load_robot(
+                self.robot,
+                srdf=self.srdf,
+                package_dirs=self.package_dirs,
+                use_visual=self.use_visual,
+                strict=self.strict,
+                xacro_args=dict(_xacro_arg(text) for text in self.xacro_args),
             )
+        if (unseen := unseen_links(robot)) is not None:
+            print(f"note: {robot.name}: {unseen}", file=sys.stderr)
+        return robot
+
+
+def _xacro_arg(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition(":=")
+    if not (name and separator):
+        raise InputError(f"--xacro-args: expected name:=value, found {text!r}")
+    return name, value
 
 
 KIND_OF_FORMAT = {"srdf": SRDF, "urdf": OUR_URDF, "mjcf": OUR_MJCF, "curobo": CUROBO, "xrdf": XRDF}

@@ -96,6 +96,8 @@ def describe(robot: Robot) -> dict[str, Any]:
         "disabled_pairs": [
             {"link_a": a, "link_b": b, "reason": reason} for (a, b), reason in robot.disabled_pairs.items()
         ],
+        "visual_only": robot.visual_only,
+        "mended": robot.mended,
         "notes": [{"kind": note.kind, "where": note.where, "text": note.text} for note in robot.notes],
     }
 
@@ -124,7 +126,9 @@ def _print_catalogue(as_json: bool) -> None:
             out.print(Columns(names, padding=(0, 3)) if out.is_terminal else "\n".join(names), markup=False)
         else:
             out.print(f"\n[bold]{origin}[/bold]: not installed; pip install 'elbowroom\\[robots]'")
-    out.print("\nA path to a .urdf or MJCF .xml file works too. elbowroom info NAME tells more of one.")
+    out.print(
+        "\nA path to a .urdf, .xacro or MJCF .xml file works too. elbowroom info NAME tells more of one."
+    )
 
 
 def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:
@@ -160,10 +164,14 @@ def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:
     out.print(table(("joint", "type", "lower", "upper", "velocity", "follows"), rows))
     if robot.named_cfgs:
         line(f"\nnamed configurations: {', '.join(robot.named_cfgs)}")
-    if robot.notes:
+    if robot.mended:
+        line("\nmended: the description breaks a rule, and this is how it was read", "bold")
+        for sentence in robot.mended:
+            line(f"  {sentence}")
+    if len(robot.mended) < len(robot.notes):
         line("\nnot represented exactly", "bold")
         for note in robot.notes:
-            if note.warns:
+            if note.warns and note.kind != "mended":
                 line(f"  {note}")
         meshed = [note.where for note in robot.notes if not note.warns]
         if meshed:

@@ -35,6 +35,9 @@ METAVARS = {
     "per_link": "LINK NUMBER",
     "ignore": "LINK LINK",
     "check": "LINK LINK",
+    "base_link": "LINK",
+    "ee_link": "LINK",
+    "lock": "JOINT[=NUMBER]",
 }
 """By name, where the type does not tell."""
 METAVAR_OF_TYPE = {Path: "FILE", str: "NAME", int: "NUMBER", float: "NUMBER"}
@@ -201,6 +204,7 @@ def parse(module: Any, words: Sequence[str], prog: str) -> Any:
             else (argument.name, argument.annotation(), dataclasses.field(default=argument.default))
             for argument in arguments
         ],
+        kw_only=True,  # what must be given may come after what need not
     )
     parsed = tyro.cli(
         flat,

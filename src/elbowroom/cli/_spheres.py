@@ -38,7 +38,17 @@ class Options(SphereOptions):
     """Examine the spheres of this file, of any format, instead of fitting new ones."""
     fit: Annotated[
         FitOptions,
-        Shared("method", "n_spheres", "per_link", "margin", "seed", "ratio_cap", "effort", "workers"),
+        Shared(
+            "method",
+            "n_spheres",
+            "per_link",
+            "margin",
+            "seed",
+            "ratio_cap",
+            "effort",
+            "apart_at_rest",
+            "workers",
+        ),
     ] = field(default_factory=FitOptions)
     """How they are fitted."""
     out: Path | None = None
@@ -53,12 +63,12 @@ class Options(SphereOptions):
 
 NO_EFFECT = (
     NoEffect(
-        ("method", "n_spheres", "per_link", "margin", "ratio_cap", "effort", "workers"),
+        ("method", "n_spheres", "per_link", "margin", "ratio_cap", "effort", "apart_at_rest", "workers"),
         lambda options: options.spheres is not None,
         FROM_FILE,
     ),
     NoEffect(
-        ("n_spheres", "ratio_cap", "effort", "workers"),
+        ("n_spheres", "ratio_cap", "effort", "apart_at_rest", "workers"),
         lambda options: options.fit.method == "centerline",
         "the centerline method searches nothing and has no budget in all; --per-link sets its spheres",
     ),

@@ -7,11 +7,15 @@ from ._audit_report import BETWEEN as BETWEEN
 from ._audit_report import Audit as Audit
 from ._audit_report import Moment as Moment
 from ._cover import covering as covering
+from ._cover import one_ball_a_link as one_ball_a_link
+from ._defaults import cached_pairs as cached_pairs
 from ._model import CollisionModel as CollisionModel
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
+from ._warm import Helper as Helper
+from ._warm import start_helper as start_helper
 
 __all__ = [
     "BETWEEN",
@@ -19,11 +23,15 @@ __all__ = [
     "Audit",
     "Clash",
     "CollisionModel",
+    "Helper",
     "Moment",
     "OutOfLimits",
     "SegmentProof",
     "SegmentProofs",
     "Verdict",
     "audit",
+    "cached_pairs",
     "covering",
+    "one_ball_a_link",
+    "start_helper",
 ]

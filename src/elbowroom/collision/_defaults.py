@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 from .._cache import Arrays, cached
+from .._parallel import Progress
 from ..pairs import BUFFER, PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
 from ..robot import Robot
 from ..spheres import SphereModel, fit_spheres
@@ -22,19 +23,26 @@ def default_spheres(robot: Robot) -> SphereModel:
 
 def default_pairs(robot: Robot, spheres: SphereModel, buffer: float) -> PairMatrix:
     """Pairs computed with the default options, which a larger buffer of the model enlarges."""
-    options = PairOptions(buffer=max(BUFFER, buffer))
+    return cached_pairs(robot, spheres, PairOptions(buffer=max(BUFFER, buffer)))
+
+
+def cached_pairs(
+    robot: Robot, spheres: SphereModel, options: PairOptions, *, progress: Progress | None = None
+) -> PairMatrix:
+    """`compute_pairs`, kept in the user's cache for the same robot, spheres and options."""
     pose = robot.default_pose
     key = [
         ALGORITHM,
         robot.name,
-        repr(made_for(robot, spheres, buffer)),
+        repr(made_for(robot, spheres, options.buffer)),
         sorted(robot.disabled_pairs.items()),
         [pose.cfg, pose.source, pose.guessed_joints],
         repr(options),
     ]
 
     def compute() -> dict[str, np.ndarray]:
-        return {"json": np.array(json.dumps(pairs_to_json(compute_pairs(robot, spheres, options))))}
+        found = compute_pairs(robot, spheres, options, progress=progress)
+        return {"json": np.array(json.dumps(pairs_to_json(found)))}
 
     def fits(arrays: Arrays) -> bool:
         return set(arrays) == {"json"} and arrays["json"].dtype.kind == "U" and arrays["json"].shape == ()

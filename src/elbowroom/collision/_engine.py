@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._frozen import frozen
 from .._parallel import cores, over_rows
 from ..distance import SelfCollisionChecker, bad_row
 from ..errors import InputError
@@ -67,7 +68,7 @@ class Engine:
     def _arguments(self, scene: np.ndarray) -> tuple[Any, ...]:
         """What the kernels of `free` take after configurations and workspace."""
         packed, model = self._packed, self._packed.spheres
-        meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer)
+        meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer or None)
         return (model.ints, model.floats, model.doubles, packed.pads, *meshes)
 
     # Questions ----------------------------------------------------------------------------------
@@ -87,7 +88,8 @@ class Engine:
         out: Bool[np.ndarray, "n"] = np.empty(len(rows), dtype=np.bool_)
 
         def piece(start: int, stop: int) -> int:
-            bad = decide(rows[start:stop], self._workspace(), *args, out[start:stop])
+            own = frozen(rows[start:stop])  # read-only or not is another type to numba: compile for one
+            bad = decide(own, self._workspace(), *args, out[start:stop])
             return bad + start if bad >= 0 else -1
 
         found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)

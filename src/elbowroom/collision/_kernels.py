@@ -13,8 +13,8 @@ Arguments are arrays only. `ints`, `floats`, `doubles`, `pads`, `work` belong to
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ..distance.kernels import (
     LANES,
     POINT,
@@ -171,7 +171,7 @@ def mesh_scratch(scene, frames, nodes, buffer):
         poses,
         np.empty(len(links), np.uint8),
         walk_scratch(),
-        distance_scratch(nodes, links if buffer > 0.0 else links[:0]),
+        distance_scratch(nodes, links[:0] if buffer is None else links),
     )
 
 
@@ -179,7 +179,10 @@ def mesh_scratch(scene, frames, nodes, buffer):
 def meshes_refuse(
     lane, q_full, pairs, refused, lanes, n_refused, scene, frames, nodes, tris, buffer, scratch_all
 ):
-    """Whether the meshes of a refused pair touch, or come closer than `buffer`, in one lane."""
+    """Whether the meshes of a refused pair touch, or come closer than `buffer`, in one lane.
+
+    A `buffer` of None is a type of its own to numba, which then leaves out, and need not compile, the distances.
+    """
     joints, links, _, at_rest, placed = scene_tables(scene, frames)
     (bodies, rows), ready, (stack, codes, scratch, w, rel, inv), (bounds, p, aim, spans, hint) = scratch_all
     pose_bodies(joints, at_rest, q_full, LANES, lane, bodies)
@@ -194,7 +197,7 @@ def meshes_refuse(
         ra, rb = links[a, LINK_ROOT], links[b, LINK_ROOT]
         if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, scratch, w, True) != APART:
             return True
-        if buffer > 0.0:
+        if buffer is not None:
             inverse_pose(rel, inv)
             hint[:] = -1
             limit = 1.01 * buffer * buffer
@@ -219,7 +222,7 @@ def lane_scratch(ints):
 def decide(cfgs, work, ints, floats, doubles, pads, scene, frames, nodes, tris, buffer, out):
     """out[row] = 1 when the configuration is free; returns the first bad row or -1.
 
-    With a `buffer` above zero, meshes that are apart must be farther apart than it.
+    With a `buffer` (None, or above zero), meshes that are apart must be farther apart than it.
     """
     q_full, ready, refused, lanes = lane_scratch(ints)
     pairs, by_mesh = tables(ints, floats)[4], scene_tables(scene, frames)[2]

@@ -11,8 +11,8 @@ enclose. What neither shows is halved, until a colliding middle is found or the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ..mesh.kernels import (
     APART,
     HEADER_NODES,

@@ -23,7 +23,7 @@ from ..distance import SelfCollisionChecker
 from ..errors import InputError
 from ..mesh import ExactCollision
 from ..pairs import PairEvidence, PairMatrix, made_for
-from ..robot import Robot, as_robot
+from ..robot import Robot, as_robot, require_geometry
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._attach import Attachment, extended
@@ -69,10 +69,7 @@ class CollisionModel:
             raise InputError(f"buffer must be metres from 0 up, found {buffer!r}")
         self.robot: Robot = as_robot(robot)
         """The robot; of a model with attached objects, with a link for each of them."""
-        if not self.robot.mesh_links:
-            raise InputError(
-                f"{self.robot.name}: no link has collision geometry, so there is nothing to check"
-            )
+        require_geometry(self.robot)
         self.buffer = float(buffer)
         """Clearance asked of every pair, metres."""
         given = default_spheres(self.robot) if spheres is None else spheres

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot, load_robot, pair_list
+from ..robot import Robot, load_robot, pair_list, require_geometry
 from ..typing import Kinematics
 from ._inputs import default_pairs
 from ._multi_sphere import MultiSphereCollision
@@ -143,6 +143,5 @@ def _with_meshes(source: Any) -> Robot:
         )
     else:
         robot = load_robot(source)
-    if not robot.mesh_links:
-        raise InputError(f"{robot.name}: no link has collision geometry to fit spheres to")
+    require_geometry(robot)
     return robot

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from .._clash import Clash
-from .._frozen import freeze
+from .._frozen import freeze, frozen
 from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError
@@ -190,7 +190,7 @@ class SelfCollisionChecker:
         function = getattr(_kernels, kernel)
 
         def piece(start: int, stop: int) -> int:
-            own = rows[start:stop]
+            own = frozen(rows[start:stop])  # read-only or not is another type to numba: compile for one
             arrays = model.ints, model.floats, model.doubles
             bad = function(own, *arrays, pads, self._workspace(), out[start:stop], *others)
             return bad + start if bad >= 0 else -1

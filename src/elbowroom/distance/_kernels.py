@@ -11,8 +11,8 @@ Angles are reduced in float64, everything after that is float32; `_model.py` bou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._layout import (
     BODIES,
     BODY_JOINT,

@@ -23,6 +23,7 @@ from ._json import write_json as write_json
 from ._mjcf import read_mjcf as read_mjcf
 from ._mjcf import write_mjcf as write_mjcf
 from ._options import ExportOptions as ExportOptions
+from ._options import robot_facts as robot_facts
 from ._sniff import sniff
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
@@ -69,6 +70,7 @@ __all__ = [
     "read_srdf",
     "read_urdf",
     "read_xrdf",
+    "robot_facts",
     "write",
     "write_curobo",
     "write_json",
@@ -121,11 +123,34 @@ def write(
 
     Returns:
         What the format cannot hold, and what to mind; empty when nothing was lost.
+
+    Raises:
+        FormatError: there is a file already that is of another kind.
     """
     name = format_of(path, format)
     if spheres is None and pairs is None:
         raise InputError(f"{path}: nothing to write: give spheres, pairs or both")
+    _refuse_other_kinds(Path(path), name)
     return FORMATS[name][1](path, robot=robot, spheres=spheres, pairs=pairs, options=options)
+
+
+def _refuse_other_kinds(path: Path, name: str) -> None:
+    """Lets nothing be replaced that is not of the kind to be written; empty files and devices are nothing.
+
+    Writers of YAML and MJCF read the file that is there and refuse it themselves.
+    """
+    if name not in ("json", "urdf", "srdf") or not path.is_file() or not path.stat().st_size:
+        return
+    found = sniff(path)
+    reason = f"it looks like {found}" if found else "it is something else"
+    try:
+        if name == "json":
+            read_json(path)
+        if found == name or (not found and name == "srdf"):  # an SRDF may say nothing
+            return
+    except FormatError as error:
+        reason = str(error)
+    raise FormatError(f"{path}: there is a file already that is not {name}, and it stays: {reason}")
 
 
 def format_of(path: str | Path, name: str | None = None) -> str:

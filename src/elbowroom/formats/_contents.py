@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from .._kinds import MARK
 from .._text import MAX_BITS
 from .._text import short as short
 from ..errors import FormatError, InputError
+from ..pairs import BY_MESHES
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
@@ -34,11 +35,14 @@ class Contents:
     """Name of the format, as in `FORMATS`."""
     spheres: SphereModel | None = None
     ignored: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
-    """Pairs that the file says not to check, with the reason where it gives one."""
+    """Pairs that the file says not to check, with the reason where it gives one. A pair with the reason
+    `pairs.BY_MESHES` is ignored by readers that know spheres alone, and checked by others."""
     robot: Robot | None = None
     """The robot, where the file is a description."""
     pairs: PairMatrix | None = None
     """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the description said when the file was written (`robot.description_facts`), where it keeps that: ours."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 
@@ -141,7 +145,7 @@ def read_text(path: Path) -> str:
 
 def lost_of_pairs(ignored: Mapping[LinkPair, str], kind: str) -> list[str]:
     """A note on what a kind of file that only lists ignored pairs does not hold of them."""
-    reasons = sum(bool(reason) for reason in ignored.values())
+    reasons = sum(reason not in ("", BY_MESHES) for reason in ignored.values())
     return (
         [f"the reasons of {reasons} ignored pairs and their evidence are not kept by {kind}"]
         if reasons
@@ -160,16 +164,27 @@ def pairs_for_spheres(pairs: Any, robot: Robot | None, kind: str) -> tuple[dict[
         return said, [] if said or robot is None else [
             "no pair is ignored, so neighbouring links always collide; give pairs, or load the robot with its SRDF"
         ]
-    ignored = ignored_pairs(pairs)
+    ignored = ignored_pairs(pairs) | dict.fromkeys(getattr(pairs, "by_meshes", ()), BY_MESHES)
     notes = lost_of_pairs(ignored, kind)
-    by_meshes: Sequence[LinkPair] = getattr(pairs, "by_meshes", ())
+    by_meshes = meshes_decide(ignored)
     if by_meshes:
         a, b = by_meshes[0]
         notes.append(
             f"{len(by_meshes)} checked pairs are for meshes alone to decide ({a} and {b}, ...): their spheres overlap"
-            f" at rest, so {kind} ignores them and its readers do not check them"
+            f" at rest, so {kind} ignores them and other readers do not check them"
         )
-    return ignored | dict.fromkeys(by_meshes, ""), notes
+    return ignored, notes
+
+
+def meshes_decide(ignored: Mapping[LinkPair, str]) -> list[LinkPair]:
+    """The pairs among those ignored by sphere readers that meshes decide."""
+    return sorted(names for names, reason in ignored.items() if reason == BY_MESHES)
+
+
+def pairs_for_meshes(pairs: Any, kind: str) -> tuple[dict[LinkPair, str], list[str]]:
+    """Pairs that a reader which knows meshes must not check, and notes on what it will not know."""
+    ignored = {names: reason for names, reason in ignored_pairs(pairs).items() if reason != BY_MESHES}
+    return ignored, lost_of_pairs(ignored, kind)
 
 
 def lost_poses(robot: Robot | None, kind: str) -> list[str]:

@@ -17,11 +17,12 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import FormatError, UnknownLinkError, unknown
+from ..pairs import BY_MESHES
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from . import _link_maps as maps
 from ._contents import Contents, for_robot, name_of, number, short
-from ._yaml import load_yaml
+from ._yaml import load_yaml, read_mark
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -77,7 +78,9 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
     for link, entries in spheres.items():
         if link in extra and entries:
             model = _attach(model, link, extra[link], entries, f"{path}: extra_links: {link!r}")
-    kept, outside = ignored_of(kinematics, path), ""
+    marked = read_mark(path)
+    kept = {names: BY_MESHES if names in marked else "" for names in ignored_of(kinematics, path)}
+    outside = ""
     if robot is not None or len(model):
         kept, outside = _known(kept, model.link_names)
     if outside:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._xml import read_xml
+from ..errors import FormatError
+from ._contents import short
 from ._mesh_files import package_folders
 from ._options import ExportOptions, RobotFacts, path_text, urdf_of
 from ._yaml import flow
@@ -79,14 +81,18 @@ def describe_robot(
             f"locked joints that move no sphere and no tool are not told, for cuRobo refuses them: {idle}"
         )
     tell("lock_joints", locked or None, bool(options.locked))
-    _tell_cspace(kinematics, facts, options, version)
+    _tell_cspace(kinematics, facts, options, version, path)
     return [*notes, *_refused(robot, needed)]
 
 
-def _tell_cspace(kinematics: Any, facts: RobotFacts, options: ExportOptions, version: int) -> None:
+def _tell_cspace(
+    kinematics: Any, facts: RobotFacts, options: ExportOptions, version: int, path: Path
+) -> None:
     pose = "retract_config" if version == 1 else "default_joint_position"
     old = kinematics.get("cspace")
-    cspace: Any = old if isinstance(old, Mapping) else {}
+    if old is not None and not isinstance(old, Mapping):
+        raise FormatError(f"{path}: cspace: expected a mapping, found {short(old)}")
+    cspace: Any = {} if old is None else old
     if not cspace or options.default_cfg is not None or options.locked:
         cspace["joint_names"] = flow(list(facts.positions))
         cspace[pose] = flow(list(facts.positions.values()))
@@ -96,18 +102,20 @@ def _tell_cspace(kinematics: Any, facts: RobotFacts, options: ExportOptions, ver
 
 
 def _refused(robot: Robot, needed: set[str]) -> list[str]:
-    """What cuRobo's reader of URDF cannot take in this robot."""
-    joints = [joint for joint in robot.tree.moving if joint.name in needed or joint.coupling]
-    slanted = [joint.name for joint in joints if np.abs(joint.axis).max() < 1.0 - 1e-9]
-    unlimited = [joint.name for joint in joints if not math.isfinite(joint.velocity)]
-    notes: list[str] = []
-    if slanted:
-        notes.append(f"cuRobo reads joints along x, y or z alone; these are slanted: {', '.join(slanted)}")
-    if unlimited:
-        notes.append(
-            f"cuRobo needs a velocity limit in the URDF, which these joints lack: {', '.join(unlimited)}"
-        )
-    return notes
+    """What cuRobo's reader of URDF cannot take in the joints that it needs."""
+    moving = [joint for joint in robot.tree.moving if joint.name in needed or joint.coupling]
+    kinds = {
+        "cuRobo reads joints along x, y or z alone; these are slanted": [
+            joint.name for joint in moving if np.abs(joint.axis).max() < 1.0 - 1e-9
+        ],
+        "cuRobo needs a velocity limit in the URDF, which these joints lack": [
+            joint.name for joint in moving if not math.isfinite(joint.velocity)
+        ],
+        "cuRobo reads no floating or planar joints; start from a base_link behind these": [
+            note.where for note in robot.notes if note.kind == "held" and note.where in needed
+        ],
+    }
+    return [f"{text}: {', '.join(names)}" for text, names in kinds.items() if names]
 
 
 def _source(robot: Robot) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import FormatError, InputError
 from ..spheres import SphereModel
 from . import _link_maps as maps
-from ._contents import is_template, lost_poses, lost_spheres, name_of, pairs_for_spheres
+from ._contents import is_template, lost_poses, lost_spheres, meshes_decide, name_of, pairs_for_spheres
 from ._curobo import (
     extra_of,
     ignored_of,
@@ -72,7 +72,8 @@ def write_curobo(
         raise InputError(
             f"{path} is for cuRobo {version}; write version {given.curobo_version} into a new file"
         )
-    ignored, lost = pairs_for_spheres(pairs, robot, KIND)
+    tells_pairs = pairs is not None or kinematics.get("self_collision_ignore") is None
+    ignored, lost = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, [])
     facts = robot_facts(robot, pairs, given) if robot is not None else None
     if facts is not None and spheres is not None:
         spheres, more = spheres_below(spheres, facts)
@@ -87,7 +88,7 @@ def write_curobo(
         kinematics["format_version"] = 2.0
     links = spheres.link_names if spheres is not None else robot.link_names if robot is not None else None
     foreign = _foreign(kinematics, links, path)
-    if pairs is not None or (not bare and kinematics.get("self_collision_ignore") is None):
+    if pairs is not None or (tells_pairs and not bare):
         kept = {names: "" for names in ignored_of(kinematics, path) if foreign & set(names)}
         kinematics["self_collision_ignore"] = maps.write_ignore({**ignored, **kept})
     if spheres is not None:
@@ -106,7 +107,7 @@ def write_curobo(
             lost.append(
                 f"cuRobo does not load the file without {', '.join(missing)}: give the robot, or add them"
             )
-    dump_yaml(path, data)
+    dump_yaml(path, data, None if pairs is None else meshes_decide(ignored))
     return (*lost, *lost_poses(robot, KIND))
 
 

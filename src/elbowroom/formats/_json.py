@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import FormatError, InputError
-from ..pairs import PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
+from ..pairs import BY_MESHES, PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
+from ..robot import description_facts
 from ..spheres import SphereModel
 from ._contents import (
     Contents,
     for_robot,
     ignored_pairs,
     lost_spheres,
+    meshes_decide,
     pair,
     pairs_for_spheres,
     read_text,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from ._options import ExportOptions
 
 FORMAT = "json"
-PAIRS_KEY = "collision_ignore_pairs"
+PAIRS_KEY, MESHES_KEY = "collision_ignore_pairs", "checked_by_meshes"
 Style = Literal["full", "list", "arrays", "collision"]
 """full: everything, ours, with the pair matrix if there is one. list: `{link: [{center, radius}]}`.
 arrays: `{link: {centers, radii}}`.
@@ -55,10 +57,19 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
         data = json.loads(text)
         if isinstance(data, Mapping) and is_pairs_json(data.get("pairs")):
             matrix = pairs_from_json(data["pairs"])
+            facts = data.get("description") or {}
+            if not isinstance(facts, Mapping):
+                raise FormatError(f"description: expected an object, found {short(facts)}")
             return Contents(
-                FORMAT, for_robot(model, robot), ignored_pairs(matrix), None, matrix, matrix.notes
+                FORMAT,
+                for_robot(model, robot),
+                ignored_pairs(matrix),
+                pairs=matrix,
+                facts=facts,
+                notes=matrix.notes,
             )
         listed = data.get(PAIRS_KEY, []) if isinstance(data, Mapping) else []
+        marked = data.get(MESHES_KEY) if isinstance(data, Mapping) else None
         if not isinstance(listed, list):
             raise FormatError(f"{PAIRS_KEY}: expected a list of pairs, found {short(listed)}")
         ignored: dict[tuple[str, str], str] = {}
@@ -71,7 +82,8 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
                 raise FormatError(
                     f"{PAIRS_KEY}, entry {index}: expected two link names, found {short(entry)}"
                 )
-            ignored[pair(entry[0], entry[1], f"{PAIRS_KEY}, entry {index}")] = ""
+            word = BY_MESHES if isinstance(marked, list) and entry in marked else ""
+            ignored[pair(entry[0], entry[1], f"{PAIRS_KEY}, entry {index}")] = word
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     return Contents(FORMAT, for_robot(model, robot), ignored)
@@ -99,7 +111,8 @@ def write_json(
 
     Args:
         path: the file.
-        robot, options: not needed; accepted so that all writers are called alike.
+        robot: not needed; beside a PairMatrix, what its description says is kept, to tell later what changed.
+        options: not needed; accepted so that all writers are called alike.
         spheres: the spheres; required unless `pairs` is a PairMatrix.
         pairs: ignored pairs, or a PairMatrix.
         style: see `Style`; by default `collision` when ignored pairs are given without a matrix, `full` otherwise.
@@ -124,6 +137,10 @@ def write_json(
     data = _data(spheres, list(ignored), style)
     if style == "full" and matrix is not None:
         data["pairs"] = pairs_to_json(matrix)
+        if robot is not None:
+            data["description"] = description_facts(robot)
+    if style == "collision" and meshes_decide(ignored):
+        data[MESHES_KEY] = list(map(list, meshes_decide(ignored)))
     write_bytes(Path(path), json.dumps(data, indent=2, allow_nan=False).encode() + b"\n")
     return tuple(lost)
 

@@ -13,7 +13,7 @@ spheres. Pairs without spheres are excludes alone: in the robot's file, or in on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
@@ -23,18 +23,18 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import read_xml, remove
 from ..errors import InputError
-from ..pairs import PairMatrix
-from ..robot import Robot, adjacent_pairs
+from ..pairs import BY_MESHES, PairMatrix
+from ..robot import Robot, adjacent_pairs, description_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, sorted_pair
 from ._contents import (
     Contents,
     for_robot,
-    ignored_pairs,
-    lost_of_pairs,
+    is_template,
     lost_spheres,
     mark_as_ours,
     pair,
+    pairs_for_meshes,
     pairs_for_spheres,
     write_bytes,
 )
@@ -65,7 +65,11 @@ def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
     contents = read_description(path, robot, FORMAT)
     # Not the robot's own disabled pairs, which leave out those with a world that is no link of it.
     spec: Any = mujoco.MjSpec.from_file(str(path))  # pyright: ignore[reportAttributeAccessIssue]
-    excluded = {pair(entry.bodyname1, entry.bodyname2, f"{path}: exclude"): "" for entry in spec.excludes}
+    marked = {entry.name for entry in spec.excludes if entry.name.startswith(BY_MESHES)}
+    excluded = {
+        pair(entry.bodyname1, entry.bodyname2, f"{path}: exclude"): BY_MESHES if entry.name in marked else ""
+        for entry in spec.excludes
+    }
     return replace(contents, ignored=excluded)
 
 
@@ -94,7 +98,7 @@ def write_mjcf(
     """Writes the robot as MJCF with spheres as its colliding geoms and ignored pairs as excludes.
 
     Args:
-        path: the file.
+        path: the file. Excludes alone go into a scene that is there already.
         robot: the robot; needed unless pairs alone are written.
         spheres: the spheres; None leaves the robot's own geoms as they are.
         pairs: a PairMatrix or ignored pairs; None leaves the excludes of the robot's file, and writes those of its SRDF
@@ -105,53 +109,69 @@ def write_mjcf(
         What the format cannot hold, and what to mind.
 
     Raises:
-        InputError: spheres without a robot, a body of the robot without a name, or a robot with a link called `world`
-            that is not MuJoCo's.
+        InputError: spheres without a robot, another scene at the place of a new file, a body of the robot without a
+            name, or a robot with a link called `world` that is not MuJoCo's.
     """
     path = Path(path)
-    own_file = _own_file(robot)
-    if spheres is None and own_file is None:
-        return _write_fragment(path, pairs)
-    if robot is None:
+    if spheres is not None and robot is None:
         raise InputError(f"{path}: MJCF needs the robot of the spheres")
-    sheet, lost = _new_sheet(robot, pairs) if own_file is None else _user_sheet(own_file, robot, path)
+    sheet, lost = _sheet(path, robot, spheres, pairs)
+    if sheet is None:
+        return _write_fragment(path, pairs)
     own, model = sheet.scene.own, None
-    excluded: set[LinkPair] | None = None
-    if pairs is not None or own_file is None:
+    excluded: dict[LinkPair, str] | None = None
+    if pairs is not None or sheet.massive is None:
         ignored, said = (
-            pairs_for_spheres(pairs, robot, KIND) if spheres is not None else _pairs_for_geoms(pairs)
+            pairs_for_spheres(pairs, robot, KIND) if spheres is not None else pairs_for_meshes(pairs, KIND)
         )
-        excluded = {names for names in ignored if own.issuperset(names)}
-        foreign = len(ignored) - len(excluded)
-        lost += (
-            [*said, f"{foreign} ignored pairs with bodies that are not the robot's are left out"]
-            if foreign
-            else said
-        )
+        excluded = {names: word for names, word in ignored.items() if own.issuperset(names)}
+        outside = len(ignored) - len(excluded)
+        text = f"{outside} ignored pairs with bodies that are not the robot's, or not there, are left out"
+        lost += [*said, text] if outside else said
     explicit = _explicit_pairs(sheet.root)
     if spheres is not None:
         if pairs is not None:
             sheet = replace(sheet, scene=sheet.scene.letting_links_meet())
         model = for_robot(spheres, robot)
-        lost += lost_spheres(spheres, KIND)
-        lost += _write_spheres(sheet, model, path)
+        lost += [*lost_spheres(spheres, KIND), *_write_spheres(sheet, model, path)]
     if excluded is not None:
         _write_excludes(sheet.root, excluded, own)
-        links = own & set(robot.mesh_links if model is None else model.counts)
-        explicit = _checked(pairs, robot, links, excluded)
+    if pairs is not None:
+        links = own if robot is None else own & set(robot.mesh_links if model is None else model.counts)
+        explicit = _checked(pairs, robot, links, excluded or {})
     lost += _keep(sheet, explicit)
-    mark_as_ours(sheet.root)
-    data = etree.tostring(sheet.tree, xml_declaration=True, encoding="utf-8", pretty_print=True)
-    write_bytes(path, data)
+    _save(path, sheet.tree)
     return tuple(lost)
 
 
-def _own_file(robot: Robot | None) -> Any:
-    """The document that a robot was loaded from, if it is an MJCF."""
-    if robot is None or robot.path is None:
-        return None
-    tree = read_xml(robot.path, "description")
-    return tree if tree.getroot().tag == "mujoco" else None
+def _sheet(
+    path: Path, robot: Robot | None, spheres: SphereModel | None, pairs: Any
+) -> tuple[_Sheet | None, list[str]]:
+    """What to write into: the robot's file, the scene that is there, or a new one; None where excludes stand alone."""
+    there = read_xml(path, "MJCF") if is_template(path) else None
+    if there is not None and there.getroot().tag != "mujoco":
+        raise InputError(f"{path}: there is a file already that is not MJCF: <{there.getroot().tag}>")
+    if robot is not None and robot.path is not None:
+        tree = description_tree(robot)
+        if tree is not None and tree.getroot().tag == "mujoco":
+            return _user_sheet(tree, robot.path, path, robot)
+    if spheres is None:
+        holds = there is not None and next(there.getroot().iter("body", "include"), None) is not None
+        return _user_sheet(there, path, path, robot) if holds else (None, [])
+    assert robot is not None
+    if there is not None and _is_foreign(there.getroot()):
+        raise InputError(
+            f"{path}: there is a scene already; load the robot from it to write into it, or write into a new file"
+        )
+    return _new_sheet(robot, pairs)
+
+
+def _is_foreign(root: Any) -> bool:
+    """Whether a document holds geoms other than our spheres, so that it is not one that we made anew."""
+    bodies = root.find("worldbody")
+    return bodies is not None and any(
+        not (geom.get("name") or "").startswith(SPHERE_PREFIX) for geom in bodies.iter("geom")
+    )
 
 
 def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
@@ -167,13 +187,14 @@ def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
     return _Sheet(tree, scene, None), ["masses are those of the spheres, not the robot's", *lost]
 
 
-def _user_sheet(tree: Any, robot: Robot, path: Path) -> tuple[_Sheet, list[str]]:
-    """The document that the robot came from, with the bodies of included files in it, to be written to a path."""
+def _user_sheet(tree: Any, source: Path, path: Path, robot: Robot | None) -> tuple[_Sheet, list[str]]:
+    """A user's document, with the bodies of included files in it, to be written to a path."""
     import mujoco
 
-    assert robot.path is not None
-    scene = scene_of(mujoco.MjModel.from_xml_path(str(robot.path)))  # pyright: ignore[reportAttributeAccessIssue]
-    root, folder = tree.getroot(), robot.path.parent
+    scene = scene_of(mujoco.MjModel.from_xml_path(str(source)))  # pyright: ignore[reportAttributeAccessIssue]
+    if robot is not None:
+        scene = replace(scene, own=scene.own & set(robot.link_names))
+    root, folder = tree.getroot(), source.parent
     splice_bodies(root, folder)
     lost: list[str] = []
     if path.parent.resolve() != folder.resolve():
@@ -181,20 +202,18 @@ def _user_sheet(tree: Any, robot: Robot, path: Path) -> tuple[_Sheet, list[str]]
     return _Sheet(tree, scene, _massive_spheres(root)), lost
 
 
-def _pairs_for_geoms(pairs: Any) -> tuple[dict[LinkPair, str], list[str]]:
-    """Ignored pairs for a robot that keeps its own geoms, which decide by themselves."""
-    ignored = ignored_pairs(pairs)
-    return ignored, lost_of_pairs(ignored, KIND)
+def _save(path: Path, tree: Any) -> None:
+    mark_as_ours(tree.getroot())
+    write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True))
 
 
 def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
     """Writes excludes alone, for a robot whose MJCF is not known."""
-    ignored, lost = _pairs_for_geoms(pairs)
-    root = etree.Element("mujoco")
-    _write_excludes(root, set(ignored), frozenset())
-    mark_as_ours(root)
-    data = etree.tostring(root.getroottree(), xml_declaration=True, encoding="utf-8", pretty_print=True)
-    write_bytes(path, data)
+    ignored, lost = pairs_for_meshes(pairs, KIND)
+    root = read_xml(path, "MJCF").getroot() if is_template(path) else etree.Element("mujoco")
+    named = {element.get(key) for element in root.iter("exclude") for key in ("body1", "body2")}
+    _write_excludes(root, ignored, frozenset(named))
+    _save(path, root.getroottree())
     text = (
         "the file holds excludes alone: <include> it in an MJCF whose bodies have the links' names (MuJoCo's own"
         ' reader of URDF joins fixed links unless fusestatic="false"), or write spheres too'
@@ -264,17 +283,22 @@ def _link_of(geom_name: str) -> str:
     return geom_name.removeprefix(SPHERE_PREFIX).rpartition(":")[0]
 
 
-def _write_excludes(root: Any, excluded: set[LinkPair], own: frozenset[str]) -> None:
-    """Makes the file exclude these pairs of the robot's bodies and no others; those with other bodies stay."""
+def _write_excludes(root: Any, excluded: Mapping[LinkPair, str], own: frozenset[str]) -> None:
+    """Makes the file exclude these pairs of the robot's bodies and no others; those with other bodies stay.
+
+    Names of excludes mark pairs that are there only because spheres cannot decide them.
+    """
     there: set[LinkPair] = set()
     for element in list(root.iter("exclude")):
         names = sorted_pair(element.get("body1", ""), element.get("body2", ""))
-        if names in excluded:
+        marked = (element.get("name") or "").startswith(BY_MESHES)
+        if names in excluded and marked == (excluded[names] == BY_MESHES):
             there.add(names)
-        elif own.issuperset(names):
+        elif names in excluded or own.issuperset(names):
             remove(element.getparent(), element)
-    for a, b in sorted(excluded - there):
-        etree.SubElement(_contact(root), "exclude", body1=a, body2=b)
+    for a, b in sorted(set(excluded) - there):
+        mark = {"name": f"{BY_MESHES}: {a} and {b}"} if excluded[a, b] == BY_MESHES else {}
+        etree.SubElement(_contact(root), "exclude", **mark, body1=a, body2=b)
 
 
 def _contact(root: Any) -> Any:
@@ -282,11 +306,14 @@ def _contact(root: Any) -> Any:
     return etree.SubElement(root, "contact") if contact is None else contact
 
 
-def _checked(pairs: Any, robot: Robot, links: Set[str], excluded: set[LinkPair]) -> list[LinkPair]:
+def _checked(
+    pairs: Any, robot: Robot | None, links: Set[str], excluded: Mapping[LinkPair, str]
+) -> list[LinkPair]:
     """Pairs of links that are to be checked: those of a matrix, or all that are neither excluded nor adjacent."""
+    every: Iterable[LinkPair] = ()
     if isinstance(pairs, PairMatrix):
-        every: Iterable[LinkPair] = pairs.checked
-    else:
+        every = pairs.checked
+    elif robot is not None:
         adjacent = adjacent_pairs(robot)
         every = (names for names in combinations(sorted(links), 2) if names not in adjacent)
     return [names for names in every if names not in excluded and links >= set(names)]

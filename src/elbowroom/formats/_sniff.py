@@ -41,7 +41,7 @@ def sniff(path: Path) -> str:
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if start == b"<":
         try:
-            return _of_root(read_xml(path).getroot())
+            return _of_root(read_xml(path, mended=[]).getroot())
         except ElbowroomError:
             return ""
     if start == b"{":

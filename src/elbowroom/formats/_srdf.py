@@ -27,7 +27,15 @@ from ..pairs import (
 from ..robot import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._contents import Contents, for_robot, ignored_pairs, is_template, lost_poses, lost_spheres, write_bytes
+from ._contents import (
+    Contents,
+    for_robot,
+    is_template,
+    lost_poses,
+    lost_spheres,
+    pairs_for_meshes,
+    write_bytes,
+)
 from ._options import ExportOptions
 
 if TYPE_CHECKING:
@@ -132,7 +140,7 @@ def write_srdf(
     if isinstance(pairs, PairMatrix):
         lost += edit_pairs(root, pairs, str(path), FormatError)
     elif pairs is not None:
-        lost += _write_pairs(root, ignored_pairs(pairs), robot, str(path))
+        lost += _write_pairs(root, pairs_for_meshes(pairs, "SRDF")[0], robot, str(path))
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
 

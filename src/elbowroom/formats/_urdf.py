@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._xml import read_xml
 from ..errors import ApproximationWarning, InputError
-from ..robot import Robot, load_robot
+from ..robot import Robot, description_tree, load_robot
 from ..spheres import SphereModel
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, mark_as_ours, write_bytes
 from ._mesh_files import anchor_meshes
@@ -80,11 +79,10 @@ def write_urdf(
         InputError: no spheres, or a robot that was not loaded from a URDF file.
     """
     path = Path(path)
-    if spheres is None or robot is None or robot.path is None:
+    if spheres is None or robot is None or robot.path is None or (tree := description_tree(robot)) is None:
         raise InputError(
             f"{path}: a spherized URDF needs spheres and a robot that was loaded from a URDF file"
         )
-    tree = read_xml(robot.path, "URDF")
     root = tree.getroot()
     if root.tag != "robot":
         raise InputError(f"{path}: the robot was loaded from <{root.tag}>, not from a URDF")

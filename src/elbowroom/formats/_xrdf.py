@@ -11,12 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, unknown
+from ..pairs import BY_MESHES
 from ..spheres import SphereModel
 from . import _link_maps as maps
-from ._contents import Contents, for_robot, is_template, lost_poses, lost_spheres, pairs_for_spheres, short
+from ._contents import (
+    Contents,
+    for_robot,
+    is_template,
+    lost_poses,
+    lost_spheres,
+    meshes_decide,
+    pairs_for_spheres,
+    short,
+)
 from ._curobo_robot import ACCELERATION, JERK
 from ._options import ExportOptions, RobotFacts, robot_facts, spheres_below
-from ._yaml import dump_yaml, flow, load_yaml
+from ._yaml import dump_yaml, flow, load_yaml, read_mark
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -59,7 +69,11 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
         robot_name=robot.name if robot else "",
         evidence={"source": path.name, "geometry": group},
     )
-    ignored = maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
+    marked = read_mark(path)
+    ignored = {
+        names: BY_MESHES if names in marked else ""
+        for names in maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
+    }
     model = for_robot(model, robot)
     return Contents(FORMAT, model if len(model) else None, ignored, notes=(*notes, *sphere_notes))
 
@@ -89,7 +103,9 @@ def write_xrdf(
     """
     path = Path(path)
     data = _load(path)[0] if is_template(path) else {"format": "xrdf", "format_version": VERSION}
-    ignored, lost = pairs_for_spheres(pairs, robot, KIND)
+    own = _open(data, "self_collision", path)
+    tells_pairs = pairs is not None or own.get("ignore") is None
+    ignored, lost = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, list[str]())
     if robot is not None:
         facts = robot_facts(robot, pairs, options or ExportOptions())
         lost += _describe(data, facts, options or ExportOptions(), path)
@@ -100,7 +116,7 @@ def write_xrdf(
         lost.append(
             "XRDF needs cspace and readers need tool_frames, which the robot tells: give it, or add them"
         )
-    world, own = _open(data, "collision", path), _open(data, "self_collision", path)
+    world = _open(data, "collision", path)
     group = _group(world, own, path) or GROUP
     groups = _open(data, "geometry", path)
     _open(groups, group, path)
@@ -113,9 +129,9 @@ def write_xrdf(
         own["buffer_distance"] = dict(spheres.self_padding)
         groups[group]["spheres"] = maps.write_spheres(spheres)
     groups[group].setdefault("spheres", {})
-    if pairs is not None or own.get("ignore") is None:
+    if tells_pairs:
         own["ignore"] = maps.write_ignore(ignored)
-    dump_yaml(path, data)
+    dump_yaml(path, data, None if pairs is None else meshes_decide(ignored))
     return (*lost, *lost_spheres(spheres), *lost_poses(robot, KIND))
 
 

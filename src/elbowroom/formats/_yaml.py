@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError
+from ..typing import LinkPair, sorted_pair
 from ._contents import read_text, write_bytes
 
 BRACKET = re.compile(r"[\[\]{}]")
+MARK = re.compile(r"^# elbowroom by_meshes: (.*)\n", re.MULTILINE)
 MAX_DEPTH = 250
 """Open brackets at one place; the formats here need five, the parser ends at some 300."""
 MAX_NODES = 300_000
@@ -116,8 +119,24 @@ def _parts(entry: Any) -> tuple[Any, ...]:
     return entry if isinstance(entry, tuple) else (entry,)
 
 
-def dump_yaml(path: Path, data: Any) -> None:
-    """Writes a YAML mapping, all or nothing, that readers of YAML 1.1 and 1.2 understand alike."""
+def read_mark(path: Path) -> set[LinkPair]:
+    """Pairs that a comment of ours names as decided by meshes, though the file ignores them; see `dump_yaml`."""
+    found = MARK.search(read_text(path))
+    try:
+        return {sorted_pair(a, b) for a, b in json.loads(found.group(1))} if found else set()
+    except (ValueError, TypeError, AttributeError, RecursionError):  # a comment, after all
+        return set()
+
+
+def dump_yaml(path: Path, data: Any, by_meshes: Sequence[LinkPair] | None = None) -> None:
+    """Writes a YAML mapping, all or nothing, that readers of YAML 1.1 and 1.2 understand alike.
+
+    Args:
+        path: the file.
+        data: the mapping.
+        by_meshes: pairs that the file ignores because it is about spheres, and that meshes decide: a comment, which no
+            other reader minds, says so. None leaves the one that is there.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.representer import RoundTripRepresenter
 
@@ -141,7 +160,11 @@ def dump_yaml(path: Path, data: Any) -> None:
     yaml.indent(mapping=2, sequence=4, offset=2)
     buffer = io.BytesIO()
     yaml.dump(data, buffer)
-    write_bytes(path, buffer.getvalue())
+    text = buffer.getvalue().decode()
+    if by_meshes is not None:
+        text = MARK.sub("", text)
+        text = f"# elbowroom by_meshes: {json.dumps(by_meshes)}\n{text}" if by_meshes else text
+    write_bytes(path, text.encode())
 
 
 def flow(values: Sequence[Any]) -> Any:

@@ -8,8 +8,8 @@ microseconds, which is what lets closure equations be solved exactly instead of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ..robot.kernels import LANES, add_rates, expand_lanes, frame_lanes, turned
 
 FLAT = 1e-16

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from numba import njit
 
+from .._jit import njit
 from .._poses import as_matrix
 from ..errors import InputError
 

@@ -10,8 +10,8 @@ Constants handed to other kernels are wrapped (`np.int64(1)`): numba would compi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_contact import face_point, intersection_segment, touch_point, touches_only
 from ._kernels_features import on_both
 from ._kernels_inside import point_inside

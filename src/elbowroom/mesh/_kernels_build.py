@@ -8,7 +8,8 @@ volume hierarchies", 2007). Boxes hold their triangles to rounding: centre and h
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .._jit import njit
 
 LEAF_TRIANGLES = 2
 """Triangles a leaf may hold; measured best for this traversal."""

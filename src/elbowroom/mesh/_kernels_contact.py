@@ -13,8 +13,8 @@ All functions work on the scratch rows `w` (32, 3) filled by `prepare`; rows 12 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_features import on_both
 from ._kernels_tritri import (
     EDGE_EDGE,

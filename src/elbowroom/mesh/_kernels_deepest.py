@@ -9,8 +9,8 @@ pairs that only touch: the many contacts of faces that slide along each other co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_batch import boxes_apart, spheres_apart, to_world, walk_scratch
 from ._kernels_contact import triangle_contact
 from ._kernels_lanes import BATCH, LOADED, load_pairs, overlap_lanes, pose_lanes, whole_lanes

@@ -15,8 +15,8 @@ known, apart from A? That is a boolean and costs a small part of sliding. Only w
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_batch import APART, pair_state, walk_scratch
 from ._kernels_distance import triangle_distance
 from ._kernels_query import inverse_pose, pose_triangle, relative_pose, touch_tolerance

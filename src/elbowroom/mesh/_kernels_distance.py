@@ -8,8 +8,8 @@ between the box of one and the box around the other, taken in both frames, and t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_batch import APART, STACK, pair_state, walk_scratch
 from ._kernels_features import triangle_distance
 from ._kernels_gjk import FAR, hull_gap, nearest_triangle

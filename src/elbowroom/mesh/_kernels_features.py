@@ -8,8 +8,8 @@ Triangles are rows of nine numbers; both are in the same frame.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_tritri import FASTMATH
 
 THIN_SQ = 1e-16

@@ -9,8 +9,8 @@ iterations. It is a bound for the meshes themselves, exact for convex ones.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_features import point_distance
 from ._kernels_tritri import FASTMATH
 

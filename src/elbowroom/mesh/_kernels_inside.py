@@ -9,8 +9,8 @@ counted: another ray is tried, and after a few the sum of solid angles (van Oost
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_build import CONTAINS
 from ._kernels_query import HEADER_NODES
 

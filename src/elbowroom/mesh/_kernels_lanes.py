@@ -10,8 +10,8 @@ are unrolled instead of vectorised.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_tritri import (
     COPLANAR_COSINE,
     FACE_A,

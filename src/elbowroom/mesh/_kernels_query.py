@@ -12,8 +12,7 @@ root, whose header is the row before it; `rel` is the pose of B in A's frame, ro
 # pyright: basic
 from __future__ import annotations
 
-from numba import njit
-
+from .._jit import njit
 from ._kernels_build import NODE_WIDTH
 from ._kernels_tritri import FASTMATH, triangles_meet
 from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE, open_for_node, open_for_triangle, pair_codes

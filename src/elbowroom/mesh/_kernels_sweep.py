@@ -13,8 +13,8 @@ which finds nothing, is the proof. Vectors are in A's frame and B moves by t tim
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_batch import APART, containment
 from ._kernels_contact import axis_vector
 from ._kernels_query import inverse_pose, pose_triangle

@@ -11,7 +11,7 @@ Triangles are rows of nine numbers; both are in the same frame. `tol` is a lengt
 # pyright: basic
 from __future__ import annotations
 
-from numba import njit
+from .._jit import njit
 
 FASTMATH = {"contract", "reassoc", "arcp", "nsz"}
 """Freedom for the compiler that keeps infinities and NaN meaningful."""

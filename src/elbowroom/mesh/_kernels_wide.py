@@ -10,8 +10,8 @@ Entries are the boxes and slabs of the binary tree, unchanged; a test never reje
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ._kernels_build import NO_SLAB, NODE_WIDTH
 from ._kernels_tritri import FASTMATH, ROUNDING
 

@@ -14,6 +14,7 @@ from ._evidence import PairReason as PairReason
 from ._file import is_pairs_json as is_pairs_json
 from ._file import pairs_from_json as pairs_from_json
 from ._file import pairs_to_json as pairs_to_json
+from ._given import BY_MESHES as BY_MESHES
 from ._given import pairs_from_ignored as pairs_from_ignored
 from ._made_for import LinkMark as LinkMark
 from ._made_for import MadeFor as MadeFor
@@ -33,6 +34,7 @@ from ._srdf import write_pairs_srdf as write_pairs_srdf
 
 __all__ = [
     "BUFFER",
+    "BY_MESHES",
     "CHECKPOINT",
     "PairChains",
     "LinkMark",

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._frozen import frozen
 from .._parallel import Progress, parallel_map
+from .._progress import waiting
 from ..distance import SelfCollisionChecker, Spheres
 from ..errors import InputError
 from ..robot import DefaultPose, Robot, adjacent_pairs, as_robot, named_poses, pair_list
@@ -70,11 +71,12 @@ def compute_pairs(
     options = options or PairOptions()
     robot = as_robot(robot)
     poses = named_poses(robot, options.default_cfgs)
-    work = _Decisions(Ground(robot, spheres, options), options, poses)
-    work.by_word()
-    work.by_pose()
-    work.by_samples(workers, progress, Path(checkpoint) if checkpoint is not None else None)
-    return work.matrix()
+    with waiting(f"deciding which pairs of links of {robot.name} need checking"):
+        work = _Decisions(Ground(robot, spheres, options), options, poses)
+        work.by_word()
+        work.by_pose()
+        work.by_samples(workers, progress, Path(checkpoint) if checkpoint is not None else None)
+        return work.matrix()
 
 
 @dataclass
@@ -165,7 +167,8 @@ class _Decisions:
                 f"{asked} samples: the pose is wrong, not the pair"
             )
         else:
-            depths = judge.depth(pair, cfg), judge.sampled_depth(pair)
+            measured = self.options.depths
+            depths = judge.depth(pair, cfg) if measured else None, self._depth(pair)
             self.put(pair, touching(label, cfg, hits, asked, *depths))
 
     def by_samples(self, workers: int | None, progress: Progress | None, checkpoint: Path | None) -> None:
@@ -186,8 +189,8 @@ class _Decisions:
         never: list[LinkPair] = []
         for pair in self.open:
             if pair in ever:
-                depth = ground.judge.sampled_depth(pair) if ground.judge.knows(pair) else None
-                self.put(pair, always(ever[pair], options, depth))
+                what = "meshes" if ground.judge.knows(pair) else "spheres"
+                self.put(pair, always(ever[pair], options, what, self._depth(pair)))
             elif pair not in meets:
                 self.put(pair, Finding(PairReason.CHECKED, "nobody has shown that it cannot meet", {}))
             elif meets[pair] or pair in ground.uncovered:
@@ -226,11 +229,12 @@ class _Decisions:
                 ground.for_meshes = ground.overlaps(f"at the pose {label!r}", cfg) | ground.for_meshes
         ground.for_meshes = ground.overlaps("at the default pose", pose.cfg) | ground.for_meshes
         entries = {pair: self._complete(pair, found) for pair, found in self.entries.items()}
-        said = [p for p, e in entries.items() if e.source in ("SRDF", "MJCF") and e.mesh_depth is not None]
+        said = [p for p, e in entries.items() if e.source in ("SRDF", "MJCF") and self._met(p, e)]
         if said:
-            deepest = max(said, key=lambda pair: entries[pair].mesh_depth or 0.0)
+            deepest = max(said, key=lambda pair: (entries[pair].mesh_depth or 0.0, entries[pair].mesh_hits))
+            word = "deepest" if self.options.depths else "most often"
             notes.append(
-                f"the description disables {len(said)} pairs whose meshes collide in samples, deepest "
+                f"the description disables {len(said)} pairs whose meshes collide in samples, {word} "
                 f"{' and '.join(deepest)}; they stay ignored"
             )
         plain = [name for name in ground.links if name not in ground.round_links]
@@ -255,7 +259,7 @@ class _Decisions:
             text += f"; {self.blamed[pair]}" if pair in self.blamed else ""
             text += f"; meshes decide it, for {why} ({meetings(hits, asked, None)})" if why else ""
         elif found.source != "computed" and hits and pair not in self.adjacent:
-            depth = judge.sampled_depth(pair)
+            depth = self._depth(pair)
             text += f"; {meetings(hits, asked, depth)}"
         return replace(
             found,
@@ -265,6 +269,15 @@ class _Decisions:
             mesh_hits=hits,
             mesh_depth=depth,
         )
+
+    def _met(self, pair: LinkPair, found: PairEvidence) -> bool:
+        """Whether the description ignores a pair that is not adjacent and whose meshes met in samples."""
+        return found.reason is not PairReason.CHECKED and found.mesh_hits > 0 and pair not in self.adjacent
+
+    def _depth(self, pair: LinkPair) -> float | None:
+        """How deep the meshes of a pair meet in samples; None without meshes, or when nobody wants to know."""
+        wanted = self.options.depths and self.ground.judge.knows(pair)
+        return self.ground.judge.sampled_depth(pair) if wanted else None
 
     def _rest(self) -> tuple[DefaultPose, list[str]]:
         """The pose to start from: the first that was asked for, moved if it is a guess that collides."""

@@ -17,6 +17,8 @@ SRDF_REASONS = {
     "never": PairReason.NEVER_SAMPLED,
 }
 """SRDF reason (lower case) -> ours; anything else is the user's word."""
+BY_MESHES = "by meshes"
+"""Word of a pair that a file for spheres ignores although it is checked, for only meshes can decide it."""
 
 
 def matrix_from_ignored(
@@ -57,13 +59,18 @@ def pairs_from_ignored(robot: Robot, ignored: Mapping[LinkPair, str], source: st
 
     Args:
         robot: the robot.
-        ignored: pairs and reasons (names of PairReason or SRDF's words); anything else is the user's word.
+        ignored: pairs and reasons (names of PairReason or SRDF's words); `BY_MESHES` is a pair to check by meshes,
+            anything else is the user's word.
         source: name of the format.
     """
     words = {**SRDF_REASONS, **{reason.name.lower(): reason for reason in PairReason}}
     adjacent = adjacent_pairs(robot)
     known: dict[LinkPair, PairEvidence] = {}
     for pair, word in ignored.items():
+        if word == BY_MESHES:
+            text = f"checked by meshes alone because its spheres overlap at rest, as the {source} file says"
+            known[pair] = PairEvidence(PairReason.CHECKED, text, decided_by="meshes", source=source)
+            continue
         guess = PairReason.ADJACENT if pair in adjacent else PairReason.USER
         reason = words.get(word.lower(), guess)
         known[pair] = PairEvidence(reason, f"ignored because the {source} file says so", source=source)

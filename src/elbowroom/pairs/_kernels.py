@@ -9,8 +9,8 @@ radii, padding and both movements (`movement` bounds them) stay apart in the who
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from ..robot.kernels import chain_poses, chord_of, movement
 
 UNDECIDED, PROVED, HIT = 0, 1, 2

@@ -46,6 +46,8 @@ class PairOptions:
     """Starts of the local search for a collision, for pairs that neither samples nor the proof settle."""
     confidence: float = 0.95
     """Level of the bounds on probabilities."""
+    depths: bool = True
+    """Whether it is measured how deep ignored pairs overlap; no decision depends on it."""
 
     def __post_init__(self) -> None:
         for name, low in (("samples", 1), ("seed", 0), ("proof_boxes", 0), ("search_starts", 0)):

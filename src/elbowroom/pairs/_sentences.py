@@ -65,20 +65,24 @@ def touching(
     cfg: Float[np.ndarray, "dof"],
     hits: int,
     samples: int,
-    depth: float,
+    depth: float | None,
     sampled_depth: float | None,
 ) -> Finding:
-    """Meshes that touch at a default pose; `hits` of `samples` elsewhere."""
-    text = f"its meshes touch at the pose {label!r}, {mm(depth)} deep; elsewhere "
+    """Meshes that touch at a default pose; `hits` of `samples` elsewhere. A depth is None when it is not measured."""
+    deep = "" if depth is None else f", {mm(depth)} deep"
+    text = f"its meshes touch at the pose {label!r}{deep}; elsewhere "
     text += meetings(hits, samples, sampled_depth)
-    facts = {"clearance": -depth, "witness": tuple(cfg.tolist()), "mesh_depth": sampled_depth}
+    facts = {
+        "clearance": None if depth is None else -depth,
+        "witness": tuple(cfg.tolist()),
+        "mesh_depth": sampled_depth,
+    }
     return Finding(PairReason.DEFAULT, text, facts)
 
 
-def always(count: int, options: PairOptions, depth: float | None) -> Finding:
+def always(count: int, options: PairOptions, what: str, depth: float | None) -> Finding:
     """Meshes, or spheres where there are none, that overlapped in (nearly) every sample."""
     bound = upper_bound(options.samples - count, options.samples, options.confidence)
-    what = "spheres" if depth is None else "meshes"
     deep = "" if depth is None else f", up to {mm(depth)} deep in those measured"
     text = (
         f"its {what} overlapped in {count} of {options.samples} samples{deep}; a random configuration is free with "

@@ -2,9 +2,10 @@
 
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
-`adjacent_pairs`, `named_poses`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where
-they are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on
-are in `elbowroom.robot.kernels`, which loads numba.
+`adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
+(`description_tree`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they are
+(`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on are in
+`elbowroom.robot.kernels`, which loads numba.
 """
 
 from __future__ import annotations
@@ -20,9 +21,14 @@ from ._chain import Chains as Chains
 from ._configurations import Configurations as Configurations
 from ._configurations import read_configurations as read_configurations
 from ._default import DefaultPose as DefaultPose
+from ._facts import description_changes as description_changes
+from ._facts import description_facts as description_facts
+from ._geometry import require_geometry as require_geometry
+from ._geometry import unseen_links as unseen_links
 from ._jax_door import register_with_jax as _register_with_jax
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
+from ._load import description_tree as description_tree
 from ._load import load_robot as load_robot
 from ._meshfile import read_mesh as read_mesh
 from ._named import named_poses as named_poses
@@ -71,6 +77,9 @@ __all__ = [
     "build_tree",
     "catalogue",
     "coupling_law",
+    "description_changes",
+    "description_facts",
+    "description_tree",
     "find_bodies",
     "find_robot",
     "joint_motion",
@@ -82,10 +91,12 @@ __all__ = [
     "primitive",
     "read_configurations",
     "read_mesh",
+    "require_geometry",
     "srdf_for_robot",
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
+    "unseen_links",
 ]
 
 

@@ -25,6 +25,14 @@ _EXAMPLES: dict[str, tuple[str, str]] = {
         "alex_description/urdf/alex_nub_hands.urdf",
         "alex_description/srdf/alex_nub_hands.srdf",
     ),
+    "alex_psyonic_hands": (
+        "alex_description/urdf/alex_psyonic_hands.urdf",
+        "alex_description/srdf/alex_psyonic_hands.srdf",
+    ),
+    "alex_sake_hands": (
+        "alex_description/urdf/alex_sake_hands.urdf",
+        "alex_description/srdf/alex_sake_hands.srdf",
+    ),
     "allegro_left_hand": ("allegro_hand_description/urdf/allegro_left_hand.urdf", ""),
     "allegro_right_hand": ("allegro_hand_description/urdf/allegro_right_hand.urdf", ""),
     "anymal": (
@@ -51,6 +59,7 @@ _EXAMPLES: dict[str, tuple[str, str]] = {
     "centauro": ("centauro_description/urdf/centauro.urdf", "centauro_description/srdf/centauro.srdf"),
     "double_pendulum": ("double_pendulum_description/urdf/double_pendulum.urdf", ""),
     "double_pendulum_continuous": ("double_pendulum_description/urdf/double_pendulum_continuous.urdf", ""),
+    "double_pendulum_simple": ("double_pendulum_description/urdf/double_pendulum_simple.urdf", ""),
     "finger_edu": (
         "finger_edu_description/robots/finger_edu.urdf",
         "finger_edu_description/srdf/finger_edu.srdf",
@@ -80,6 +89,10 @@ _EXAMPLES: dict[str, tuple[str, str]] = {
         "simple_humanoid_description/urdf/simple_humanoid.urdf",
         "simple_humanoid_description/srdf/simple_humanoid.srdf",
     ),
+    "simple_humanoid_classical": (
+        "simple_humanoid_description/urdf/simple_humanoid_classical.urdf",
+        "simple_humanoid_description/srdf/simple_humanoid_classical.srdf",
+    ),
     "so100": ("so_arm_description/urdf/so100.urdf", ""),
     "so101": ("so_arm_description/urdf/so101.urdf", ""),
     "solo8": ("solo_description/robots/solo.urdf", "solo_description/srdf/solo.srdf"),
@@ -88,15 +101,19 @@ _EXAMPLES: dict[str, tuple[str, str]] = {
     "talos_arm": ("talos_data/robots/talos_left_arm.urdf", "talos_data/srdf/talos.srdf"),
     "talos_box": ("talos_data/robots/talos_reduced_box.urdf", "talos_data/srdf/talos.srdf"),
     "talos_full": ("talos_data/robots/talos_full_v2.urdf", "talos_data/srdf/talos.srdf"),
+    "talos_full_box": ("talos_data/robots/talos_full_v2_box.urdf", "talos_data/srdf/talos.srdf"),
     "tiago": ("tiago_description/robots/tiago.urdf", ""),
     "tiago_dual": ("tiago_description/robots/tiago_dual.urdf", ""),
     "tiago_no_hand": ("tiago_description/robots/tiago_no_hand.urdf", ""),
     "tiago_pro": ("tiago_pro_description/robots/tiago_pro.urdf", ""),
     "ur3": ("ur_description/urdf/ur3_robot.urdf", ""),
     "ur3_gripper": ("ur_description/urdf/ur3_gripper.urdf", "ur_description/srdf/ur3_gripper.srdf"),
+    "ur3_limited": ("ur_description/urdf/ur3_joint_limited_robot.urdf", ""),
     "ur5": ("ur_description/urdf/ur5_robot.urdf", "ur_description/srdf/ur5.srdf"),
     "ur5_gripper": ("ur_description/urdf/ur5_gripper.urdf", "ur_description/srdf/ur5_gripper.srdf"),
+    "ur5_limited": ("ur_description/urdf/ur5_joint_limited_robot.urdf", "ur_description/srdf/ur5.srdf"),
     "ur10": ("ur_description/urdf/ur10_robot.urdf", ""),
+    "ur10_limited": ("ur_description/urdf/ur10_joint_limited_robot.urdf", ""),
     "xarm7": ("xarm_description/urdf/xarm7.urdf", "xarm_description/srdf/xarm7.srdf"),
     "z1": ("z1_description/urdf/z1.urdf", "z1_description/srdf/z1.srdf"),
 }
@@ -190,11 +207,10 @@ def _fetched(name: str) -> CatalogueEntry:
         raise DescriptionError(
             f"robot_descriptions could not fetch {name!r} (it clones a repository at first use): {detail}"
         ) from error
-    path = getattr(module, "URDF_PATH", None) or getattr(module, "MJCF_PATH", None)
+    paths = (getattr(module, kind, None) for kind in ("URDF_PATH", "MJCF_PATH", "XACRO_PATH"))
+    path = next((found for found in paths if found), None)
     if path is None:
-        raise DescriptionError(
-            f"robot_descriptions' {name!r} offers neither URDF nor MJCF (a xacro must be expanded first)"
-        )
+        raise DescriptionError(f"robot_descriptions' {name!r} offers neither URDF, MJCF nor xacro")
     dirs = [
         Path(value) for key in ("PACKAGE_PATH", "REPOSITORY_PATH") if (value := getattr(module, key, None))
     ]

@@ -9,7 +9,8 @@ Cody-Waite reduction (coefficients after Moshier's Cephes library), good to 2e-1
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .._jit import njit
 
 LANES = 16
 """Configurations per lane block: four AVX2 registers, and the working set still fits the first-level cache."""

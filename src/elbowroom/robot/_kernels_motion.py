@@ -12,7 +12,8 @@ keeps the inner axes in place). A slide adds h.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .._jit import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

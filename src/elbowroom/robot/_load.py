@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._frozen import FrozenMap, frozen
 from .._poses import as_matrix
-from .._xml import read_xml
+from .._xml import parse_xml, read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
 from ._catalogue import find_robot
 from ._default import default_pose
 from ._parts import Parts
-from ._resolve import as_folders
+from ._resolve import MeshResolver, as_folders
 from ._robot import Robot
 from ._srdf import Srdf, srdf_for_robot
 from ._tree import KinematicTree, build_tree
 from ._types import Note
+from ._xacro import expand, is_xacro
 
 LIMIT_SLACK = 1e-4
 """Published poses are rounded to a few digits; so much outside a limit is not worth a note (rad or m)."""
@@ -35,22 +37,28 @@ def load_robot(
     package_dirs: Iterable[str | os.PathLike[str]] = (),
     base_pose: Any = None,
     use_visual: bool = False,
+    strict: bool = False,
+    xacro_args: Mapping[str, str] | None = None,
 ) -> Robot:
     """Loads a robot from any description.
 
     Args:
         source: a bundled name ("teaarm", "rh56"), a name of example-robot-data ("panda") or
-            robot_descriptions ("panda_description"), a path to a URDF (.urdf) or MJCF (.xml) file, a
-            `yourdfpy.URDF`, a `mujoco.MjModel` or a `mujoco.MjSpec`.
+            robot_descriptions ("panda_description"), a path to a URDF (.urdf), xacro (.xacro) or MJCF
+            (.xml) file, a `yourdfpy.URDF`, a `mujoco.MjModel` or a `mujoco.MjSpec`.
         srdf: SRDF file with named poses and disabled pairs; robots known by name bring their own.
         package_dirs: folders in which `package://` meshes are looked for, and from which meshes outside
             the description's own folder may be read.
         base_pose: pose of the base in the world, (7,) or (4, 4): of the floating or planar base if the
             description has one, of the root link otherwise.
         use_visual: take visual geometry for links that have no collision geometry.
+        strict: refuse a description that breaks a rule, instead of mending it as other loaders do.
+        xacro_args: values of the arguments of a xacro file. It is expanded by xacro, if that is installed, and is a
+            program: load only what you would run.
 
     Returns:
-        The Robot. What it does not represent exactly is listed in `notes` and warned about.
+        The Robot. What it does not represent exactly is listed in `notes`, what was mended in `mended`; both are
+        warned about.
 
     Raises:
         ElbowroomError: unknown name, broken or unsafe description; the message says what and where.
@@ -60,20 +68,24 @@ def load_robot(
     srdf_path, path = (Path(srdf) if srdf is not None else None), None
     if isinstance(source, (str, os.PathLike)):
         path, known_srdf, known_dirs = _locate(source)
-        parts = _read_file(path, (*as_folders(package_dirs), *known_dirs), use_visual)
+        parts = _read_file(path, (*as_folders(package_dirs), *known_dirs), use_visual, xacro_args or {})
         srdf_path = srdf_path or known_srdf
         origin = str(source)
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
     robot = _assemble(parts, srdf_path, base_pose, origin, path)
+    if strict and (mended := list(robot.mended)):
+        more = f"; {len(mended) - 1} more" if len(mended) > 1 else ""
+        raise DescriptionError(f"{path or origin}: it breaks a rule (strict): {mended[0]}{more}")
     warned = [str(note) for note in robot.notes if note.warns]
     if warned:
         listing = "\n  ".join(warned[:8]) + (
             f"\n  ... {len(warned) - 8} more in robot.notes" if len(warned) > 8 else ""
         )
-        warnings.warn(
-            f"{robot.name}: not everything is represented exactly\n  {listing}", ApproximationWarning, 2
+        summary = (
+            "mended, or not represented exactly" if robot.mended else "not everything is represented exactly"
         )
+        warnings.warn(f"{robot.name}: {summary}\n  {listing}", ApproximationWarning, 2)
     return robot
 
 
@@ -96,17 +108,47 @@ def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Pa
     return entry.description, entry.srdf, entry.package_dirs
 
 
-def _read_file(path: Path, package_dirs: tuple[Path, ...], use_visual: bool) -> Parts:
-    tree = read_xml(path)
-    tag = tree.getroot().tag
+def description_tree(robot: Robot) -> Any:
+    """The lxml tree of the file that a robot was loaded from, to be edited: xacro expanded, form mended.
+
+    None for a robot that came from memory.
+    """
+    return None if robot.xml is None else parse_xml(robot.xml, str(robot.path))
+
+
+def _read_tree(
+    path: Path, package_dirs: tuple[Path, ...], xacro_args: Mapping[str, str]
+) -> tuple[Any, list[str]]:
+    """The tree of a file, and what of its form was mended."""
+    from ._urdf_elements import without_namespace
+
+    mended: list[str] = []
+    if is_xacro(path):
+        read_xml(path)  # no entities, no document type: xacro would follow them
+        tree = parse_xml(expand(path, MeshResolver(path, package_dirs), xacro_args), str(path))
+    else:
+        tree = read_xml(path, mended=mended)
+    root = tree.getroot()
+    if etree.QName(root).localname == "robot" and without_namespace(root):
+        mended.append("its elements are in a namespace, which URDF does not know; it is left out")
+    return tree, mended
+
+
+def _read_file(
+    path: Path, package_dirs: tuple[Path, ...], use_visual: bool, xacro_args: Mapping[str, str]
+) -> Parts:
+    tree, mended = _read_tree(path, package_dirs, xacro_args)
+    tag, xml = tree.getroot().tag, etree.tostring(tree, encoding="utf-8")
     if tag == "robot":
         from ._urdf import parts_from_tree
 
-        return parts_from_tree(tree, path, package_dirs, use_visual)
+        parts = parts_from_tree(tree, path, package_dirs, use_visual)
+        parts.notes[:0] = [Note("mended", path.name, text) for text in mended]
+        return replace(parts, xml=xml)
     if tag == "mujoco":
         from ._mjcf import model_from_file, parts_from_model
 
-        return parts_from_model(model_from_file(path, package_dirs), use_visual)
+        return replace(parts_from_model(model_from_file(path, package_dirs), use_visual), xml=xml)
     raise DescriptionError(f"{path}: expected a URDF (<robot>) or MJCF (<mujoco>) file, found <{tag}>")
 
 
@@ -165,8 +207,10 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
         default_pose=pose,
         notes=tuple(notes),
         disabled_pairs=FrozenMap(disabled),
+        visual_only=tuple(parts.visual_only),
         source=origin,
         path=path,
+        xml=parts.xml,
     )
 
 

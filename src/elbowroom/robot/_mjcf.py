@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from .._poses import matrix_from_wxyz_xyz
 from ..errors import DescriptionError
 from ..typing import LinkPair, Matrix4, sorted_pair
 from ._meshfile import clean_triangles
-from ._mjcf_files import check_files
+from ._mjcf_files import find_files
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
@@ -51,20 +51,28 @@ def model_from_file(path: Path, package_dirs: Iterable[str | os.PathLike[str]]) 
         DescriptionError: MuJoCo cannot compile it; its message is passed on.
     """
     mujoco = _mujoco()
-    check_files(path, MeshResolver(path, package_dirs))
+    place, missing = find_files(path, MeshResolver(path, package_dirs))
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
+        spec = mujoco.MjSpec.from_file(str(place))
     except (ValueError, OSError, RuntimeError) as error:
-        raise DescriptionError(f"{path}: MuJoCo cannot read it: {_one_line(error)}") from error
-    return compile_spec(spec, str(path))
+        raise DescriptionError(
+            f"{path}: MuJoCo cannot read it: {_one_line(error)}{_seen(missing)}"
+        ) from error
+    return compile_spec(spec, str(path), missing)
 
 
-def compile_spec(spec: Any, where: str) -> Any:
-    """Compiles an MjSpec into an MjModel."""
+def compile_spec(spec: Any, where: str, missing: Sequence[str] = ()) -> Any:
+    """Compiles an MjSpec into an MjModel; `missing` files are named if that fails."""
     try:
         return spec.compile()
     except (ValueError, OSError, RuntimeError) as error:
-        raise DescriptionError(f"{where}: MuJoCo cannot compile it: {_one_line(error)}") from error
+        text = f"{where}: MuJoCo cannot compile it: {_one_line(error)}{_seen(missing)}"
+        raise DescriptionError(text) from error
+
+
+def _seen(missing: Sequence[str]) -> str:
+    more = f"; {len(missing) - 1} more are missing" if len(missing) > 1 else ""
+    return f"; {missing[0]}{more}" if missing else ""
 
 
 def parts_from_model(model: Any, use_visual: bool) -> Parts:
@@ -86,6 +94,8 @@ class _Reader:
         self.body_names = [self._name("BODY", body, f"body_{body}") for body in range(model.nbody)]
         self.joint_names = [self._name("JOINT", joint, f"joint_{joint}") for joint in range(model.njnt)]
         self.floating_bases: list[str] = []
+        self.visual_only: list[int] = []
+        """Bodies whose geoms collide with nothing."""
         self.constants: dict[int, float] = {}
         """Joints that an equality keeps at one value."""
         self._scalar_types = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -117,6 +127,7 @@ class _Reader:
             disabled=self._excluded([self.body_names[body] for body in bodies]),
             named=self._keyframes(),
             reference=self._values(model.qpos0),
+            visual_only=[self.body_names[body] for body in bodies if body in self.visual_only],
         )
         if not keep_world:
             parts.root_pose = _pose(model.body_pos[roots[0]], model.body_quat[roots[0]])
@@ -265,7 +276,9 @@ class _Reader:
         first = model.body_geomadr[body]
         geoms = range(first, first + model.body_geomnum[body]) if model.body_geomnum[body] else range(0)
         colliding = [geom for geom in geoms if model.geom_contype[geom] or model.geom_conaffinity[geom]]
-        if not colliding and use_visual and geoms:
+        if not colliding and geoms and not use_visual:
+            self.visual_only.append(body)
+        elif not colliding and geoms:
             colliding = list(geoms)
             self.notes.append(
                 Note(

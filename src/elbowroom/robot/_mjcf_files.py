@@ -8,27 +8,48 @@ UTF-8) and numbers that make MuJoCo write a log into the current folder (NaN) ar
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from pathlib import Path
 from typing import Any
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
 from .._xml import at_line, read_xml
 from ..errors import DescriptionError, UnsafeFileError
-from ._resolve import MeshResolver
+from ._resolve import MeshResolver, absolute, is_file
 
 ENCODINGS = (None, "utf-8", "ascii", "us-ascii")
 FOLDER_ATTRIBUTES = ("meshdir", "texturedir", "assetdir")
 
 
-def check_files(path: Path, resolver: MeshResolver) -> None:
-    """Walks a model and everything it includes or attaches.
+def find_files(path: Path, resolver: MeshResolver) -> tuple[Path, list[str]]:
+    """The absolute path to give to MuJoCo, which follows no link before a `..`, and the files that are missing.
+
+    A file that is a link, or in a linked folder, is read where its assets are: where it is given or at the original.
+    """
+    given, real = absolute(path), path.resolve()
+    if real != given:
+        with contextlib.suppress(UnsafeFileError):
+            if not check_files(given, resolver):
+                return given, []
+    return real, check_files(real, resolver)
+
+
+def check_files(path: Path, resolver: MeshResolver) -> list[str]:
+    """Walks a model, given by its absolute path, and everything it includes or attaches.
+
+    Returns:
+        Sentences on files that are in none of the places where MuJoCo looks, which is to say so.
 
     Raises:
         UnsafeFileError: a file outside the allowed folders, an include of itself, another encoding.
         DescriptionError: broken XML, an include without a file, NaN.
     """
-    _Walk(resolver, path.absolute().parent).model(path)
+    walk = _Walk(resolver, path.parent)
+    walk.model(path)
+    return walk.missing
 
 
 class _Walk:
@@ -39,16 +60,22 @@ class _Walk:
         self.seen: set[Path] = set()
         self.assets: list[tuple[str, Path, str]] = []
         self.folders: set[str] = {""}
+        self.missing: list[str] = []
 
     def model(self, path: Path) -> None:
         self._file(path)
         for name, holder, where in self.assets:
-            for folder in self.folders:
-                for start in (self.base, holder):
-                    self.resolver.require(_join(start, folder, name), f"{where}: the file {name!r}")
-                    self.resolver.require(
-                        _join(start, folder, Path(name).name), f"{where}: the file {name!r}"
-                    )
+            places = dict.fromkeys(
+                _join(start, folder, file)
+                for folder in sorted(self.folders)
+                for start in (self.base, holder)
+                for file in (name, Path(name).name)
+            )
+            for place in places:
+                self.resolver.require(place, f"{where}: the file {name!r}")
+            if not any(is_file(place) for place in places):
+                folders = ", ".join(map(str, dict.fromkeys(place.parent for place in places)))
+                self.missing.append(f"{where}: {name!r} is not in {folders:.300}")
 
     def _file(self, path: Path) -> None:
         tree = read_xml(path, "MJCF")
@@ -59,11 +86,12 @@ class _Walk:
         for element in tree.getroot().iter("*"):
             where = at_line(str(path), element)
             _refuse_nan(where, element)
-            if element.tag == "compiler":
+            tag = etree.QName(element).localname  # MuJoCo's reader knows no namespaces
+            if tag == "compiler":
                 self.folders |= {element.get(key) for key in FOLDER_ATTRIBUTES if element.get(key)}
-            elif element.tag == "include":
+            elif tag == "include":
                 self._include(element.get("file"), path.parent, where)
-            elif element.tag == "model" and element.get("file"):
+            elif tag == "model" and element.get("file"):
                 self._submodel(element.get("file"), where)
             else:
                 files = [value for key, value in element.attrib.items() if key.startswith("file") and value]
@@ -75,7 +103,7 @@ class _Walk:
         places = [_join(self.base, "", name), _join(holder, "", name)]
         for place in places:
             self.resolver.require(place, f"{where}: the file {name!r}")
-        found = next((place for place in places if place.is_file()), None)
+        found = next((place for place in places if is_file(place)), None)
         if found is None:
             raise DescriptionError(
                 f"{where}: the file {name!r} was not found; looked at {places[0]} and {places[1]}"
@@ -89,8 +117,12 @@ class _Walk:
         self.resolver.require(place, f"{where}: the file {name!r}")
         if place.resolve() in self.active or place.resolve() in self.seen:
             raise UnsafeFileError(f"{where}: the model {name!r} attaches itself")
-        if place.is_file():  # else MuJoCo says that it is missing
-            _Walk(self.resolver, place.parent, (*self.active, *self.seen)).model(place)
+        if not is_file(place):
+            self.missing.append(f"{where}: {name!r} is not in {place.parent}")
+            return
+        inner = _Walk(self.resolver, place.parent, (*self.active, *self.seen))
+        inner.model(place)
+        self.missing += inner.missing
 
 
 def _join(start: Path, folder: str, name: str) -> Path:

@@ -24,6 +24,10 @@ class Parts:
     """Pairs that the description itself disables."""
     named: dict[str, dict[str, float]] = field(default_factory=dict)
     """Named configurations as joint values."""
+    visual_only: list[str] = field(default_factory=list[str])
+    """Links that have visual geometry and no collision geometry, where the visual one is not used instead."""
+    xml: bytes | None = None
+    """Text of the file, xacro expanded and form mended."""
     root_pose: Matrix4 | None = None
     """Pose of the root link in the world where the description gives one."""
     reference: dict[str, float] = field(default_factory=dict)

@@ -1,9 +1,13 @@
 """Where the mesh files of a description are.
 
-`package://` is looked up in `package_dirs`, in ROS_PACKAGE_PATH and in the folders above the
+`package://` is looked up in `package_dirs`, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH and in the folders above the
 description; relative paths start at the description. A file outside the description's own folders is
 read only when `package_dirs` or an explicit `file://` address says so, so a description from elsewhere
-cannot pull in files of this machine by `../../`.
+cannot pull in files of this machine by `../../`. Every folder is compared after links and `..` are followed.
+
+A file that is not where the address says is looked for once more as other loaders and other systems do: by the
+end of its address where nobody knows its package, and with upper and lower case alike. What is found that way is
+mended, and said.
 """
 
 from __future__ import annotations
@@ -14,9 +18,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from ..errors import InputError, MeshError, UnsafeFileError
+from ._types import Note
 
 CRAWL_DEPTH = 4
 """How far below a ROS_PACKAGE_PATH entry packages are looked for, as ROS does."""
+SHOWN = 6
+"""Folders that a message lists before it says how many more there are."""
 
 
 class MeshResolver:
@@ -33,18 +40,22 @@ class MeshResolver:
             InputError: one of `package_dirs` is not a folder.
         """
         given = as_folders(package_dirs)
-        ros = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
-        self._ros_dirs = [Path(entry).absolute() for entry in ros if entry]
-        self._trusted = [*given, *self._ros_dirs]
-        self._folder = description.absolute().parent if description else None
+        self._ros_dirs = _from_environment("ROS_PACKAGE_PATH")
+        shares = [folder / "share" for folder in _from_environment("AMENT_PREFIX_PATH")]
+        self._trusted = [*given, *self._ros_dirs, *shares]
+        self._folder = absolute(description).parent if description else None
         # Installed workspaces link files back to their sources: both places are the description's own.
-        homes = [description.absolute().parent, description.resolve().parent] if description else []
+        homes = [self._folder, description.resolve().parent] if self._folder and description else []
         self._own = list(dict.fromkeys(_package_root(home.resolve()) for home in homes))
+        self._above = list(dict.fromkeys(folder for home in homes for folder in (home, *home.parents)))
+        self._packages: dict[str, list[Path]] = {}
+        self.mended: list[Note] = []
+        """What was found elsewhere than the description says."""
 
     def allows(self, path: Path) -> bool:
         """Whether a file may be read: inside the description's own folders or those the user named."""
         real = path.resolve()
-        trusted = (*self._trusted, *(folder.resolve() for folder in self._trusted))
+        trusted = (folder.resolve() for folder in self._trusted)
         return any(_inside(real, folder) for folder in (*self._own, *trusted))
 
     def resolve(self, address: str, where: str) -> Path:
@@ -58,15 +69,15 @@ class MeshResolver:
             UnsafeFileError: a network address, or a file outside the allowed folders.
             MeshError: no such file; the message lists where it was looked for.
         """
-        scheme, separator, rest = address.partition("://")
+        scheme, separator, rest = address.strip().replace("\\", "/").partition("://")
         if not separator:
-            path = self._absolute(address)
-            self.require(path, f"{where}: mesh {address!r}")
-            return _existing([path], address, where)
-        if scheme == "package":
+            path = self._absolute(scheme)
+            self.require(path, f"{where}: mesh {address!r:.120}")
+            return self._existing([path], address, where)
+        if scheme in ("package", "model"):  # model:// is Gazebo's
             return self._from_package(unquote(rest).lstrip("/"), address, where)
         if scheme == "file":
-            return _existing([self._absolute(unquote(rest))], address, where)
+            return self._existing([self._absolute(unquote(rest))], address, where)
         raise UnsafeFileError(
             f"{where}: mesh {address!r}: only package://, file:// and paths are read, never {scheme}:// addresses"
         )
@@ -84,39 +95,109 @@ class MeshResolver:
         if not allowed:
             own = self._own[0] if self._own else "(none)"
             raise UnsafeFileError(
-                f"{what} lies outside the description's own folder {own}; name its folder in package_dirs to allow it"
+                f"{what} lies outside the description's own folder {own}; name its folder in package_dirs "
+                "(--package-dirs) to allow it"
             )
+
+    def package_folder(self, package: str, where: str) -> Path:
+        """The folder of a package.
+
+        Raises:
+            MeshError: there is none; the message lists where it was looked for.
+        """
+        for folder in self._package_folders(package):
+            if folder.is_dir() and self._reaches(folder, folder):
+                return folder
+        raise MeshError(f"{where}: {self._no_package(package)}")
 
     def _from_package(self, path: str, address: str, where: str) -> Path:
         package, _, inside = path.partition("/")
         if package in ("", ".", ".."):
             raise UnsafeFileError(f"{where}: mesh {address!r}: {package!r} is not the name of a package")
         candidates: list[Path] = []
-        for root in self._package_folders(package):
+        folders = [folder for folder in self._package_folders(package) if folder.is_dir()]
+        for root in folders:
             candidate = Path(os.path.normpath(root / inside))
             if not _inside(candidate, root):
                 raise UnsafeFileError(f"{where}: mesh {address!r} leaves its package {package!r}")
-            # Links inside folders that the user named are followed; elsewhere they must stay in the own folders.
-            if any(_inside(root, folder) for folder in self._trusted) or self.allows(candidate):
+            if self._reaches(root, candidate):
                 candidates.append(candidate)
-        return _existing(candidates, address, where)
+        if folders and not candidates:
+            self.require(Path(os.path.normpath(folders[0] / inside)), f"{where}: mesh {address!r:.120}")
+        if folders:
+            return self._existing(candidates, address, where)
+        return self._without_package(package, inside, address, where)
+
+    def _reaches(self, root: Path, file: Path) -> bool:
+        """Links inside folders that the user named are followed; elsewhere they must stay in the own folders."""
+        return any(_inside(root, folder) for folder in self._trusted) or self.allows(file)
+
+    def _without_package(self, package: str, inside: str, address: str, where: str) -> Path:
+        """The file of a package that nobody knows, where the end of its address fits below one of the own folders."""
+        parts = inside.split("/")
+        for start in range(max(len(parts) - 1, 1)):  # a folder and a file at least, if it has so much
+            for folder in self._above:
+                candidate = Path(os.path.normpath(folder.joinpath(*parts[start:])))
+                if is_file(candidate) and _inside(candidate, folder) and self.allows(candidate):
+                    note = Note(
+                        "mended", f"package {package!r}", f"not found; its files are taken from {folder}"
+                    )
+                    self.mended += [note] if note not in self.mended else []
+                    return candidate
+        raise MeshError(f"{where}: mesh {address!r:.120}: {self._no_package(package)}")
+
+    def _no_package(self, package: str) -> str:
+        searched = [str(folder) for folder in dict.fromkeys((*self._trusted, *self._above))]
+        more = f" and {len(searched) - SHOWN} more above" if len(searched) > SHOWN else ""
+        return (
+            f"package {package!r} was not found; looked in {', '.join(searched[:SHOWN]) or 'no folder'}{more}; "
+            "give the folder that holds it as package_dirs (--package-dirs), or set ROS_PACKAGE_PATH or "
+            "AMENT_PREFIX_PATH"
+        )
 
     def _package_folders(self, package: str) -> list[Path]:
         """Folders that may be the package, most trusted first."""
+        if package in self._packages:
+            return self._packages[package]
         folders: list[Path] = []
         for folder in self._trusted:
             folders += [folder] if folder.name == package else []
             folders.append(folder / package)
-        for folder in (self._folder, *self._folder.parents) if self._folder else ():
+        for folder in self._above:
             folders += [folder] if folder.name == package else []
             folders += [folder / package] if (folder / package / "package.xml").is_file() else []
         for folder in self._ros_dirs:
             folders += _crawl(folder, package, CRAWL_DEPTH)
+        self._packages[package] = folders
         return folders
 
     def _absolute(self, path: str) -> Path:
+        """A path from the description's folder; `..` out of a linked one leads to where the link stands, if it can."""
         base = self._folder or Path.cwd()
-        return Path(os.path.normpath(base / path))
+        plain = Path(os.path.normpath(base / path))
+        followed = absolute(base / path)
+        return followed if followed != plain and not plain.exists() and followed.exists() else plain
+
+    def _existing(self, candidates: list[Path], address: str, where: str) -> Path:
+        for candidate in candidates:
+            if is_file(candidate):
+                return candidate
+        for candidate in candidates:
+            found = _ignoring_case(candidate)
+            if found is not None and (self.allows(found) or not self.allows(candidate)):
+                self.mended.append(Note("mended", f"mesh {address!r}", f"the file is spelled {found.name!r}"))
+                return found
+        looked = ", ".join(str(candidate) for candidate in candidates[:4]) or "no folder that may be read"
+        raise MeshError(f"{where}: mesh {address!r:.120} was not found; looked at {looked:.400}")
+
+
+def absolute(path: Path) -> Path:
+    """The absolute path without `..`, followed as the operating system does: links before a `..` are resolved."""
+    whole = path if path.is_absolute() else Path.cwd() / path
+    climbs = [index for index, part in enumerate(whole.parts) if part == ".."]
+    if not climbs:
+        return whole
+    return Path(*whole.parts[: climbs[-1] + 1]).resolve().joinpath(*whole.parts[climbs[-1] + 1 :])
 
 
 def as_folders(package_dirs: Iterable[str | os.PathLike[str]]) -> list[Path]:
@@ -127,8 +208,8 @@ def as_folders(package_dirs: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """
     entries = (package_dirs,) if isinstance(package_dirs, (str, os.PathLike)) else package_dirs
     try:
-        folders = [Path(entry).expanduser().absolute() for entry in entries]
-    except TypeError as error:
+        folders = [absolute(Path(entry).expanduser()) for entry in entries]
+    except (TypeError, RuntimeError) as error:
         raise InputError(f"package_dirs: expected paths of folders, found {package_dirs!r:.80}") from error
     for folder in folders:
         if not folder.is_dir():
@@ -136,15 +217,31 @@ def as_folders(package_dirs: Iterable[str | os.PathLike[str]]) -> list[Path]:
     return folders
 
 
-def _existing(candidates: list[Path], address: str, where: str) -> Path:
-    for candidate in candidates:
-        try:
-            if candidate.is_file():
-                return candidate
-        except (OSError, ValueError):
-            continue
-    looked = ", ".join(str(candidate) for candidate in candidates[:4]) or "nowhere: no folder is known for it"
-    raise MeshError(f"{where}: mesh {address!r:.120} was not found; looked at {looked:.400}")
+def _from_environment(variable: str) -> list[Path]:
+    return [absolute(Path(entry)) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False for what cannot be a path."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _ignoring_case(path: Path) -> Path | None:
+    """The only file that differs from the path by case in its last two names at most; made on Windows or a Mac."""
+    try:
+        folders = [path.parent] if path.parent.is_dir() else _alike(path.parent)
+        found = [file for folder in folders for file in _alike(folder / path.name) if file.is_file()]
+    except (OSError, ValueError):
+        return None
+    return found[0] if len(found) == 1 else None
+
+
+def _alike(path: Path) -> list[Path]:
+    entries = path.parent.iterdir() if path.parent.is_dir() else ()
+    return [entry for entry in entries if entry.name.casefold() == path.name.casefold()]
 
 
 def _crawl(folder: Path, package: str, depth: int) -> list[Path]:

@@ -49,14 +49,18 @@ class Robot(Frozen):
     default_pose: DefaultPose
     """The pose to start from and where it comes from: a named configuration with a telling name, else a guess."""
     notes: tuple[Note, ...] = ()
-    """What was approximated, held, skipped or meshed; see `Note`."""
+    """What was mended, approximated, held, skipped or meshed; see `Note`."""
     disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
     """Link pairs that the SRDF disables, with its reasons, and those that an MJCF excludes. Entries of an SRDF that
     Elbowroom computed are left out: they are to be computed anew when something changes, not believed."""
+    visual_only: tuple[str, ...] = ()
+    """Links that have visual geometry but no collision geometry, so that no check sees them; `use_visual` takes it."""
     source: str = ""
     """What it was loaded from, as given."""
     path: Path | None = None
     """Description file, where there is one."""
+    xml: bytes | None = field(default=None, repr=False)
+    """Text of that file in UTF-8: xacro expanded, form mended, elements as they were."""
     _meshes: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     # Names and limits -------------------------------------------------------------------------
@@ -109,6 +113,11 @@ class Robot(Frozen):
         from ._pyroki import link_info
 
         return link_info(self)
+
+    @property
+    def mended(self) -> tuple[str, ...]:
+        """What the description has wrong and how it was read, a sentence each; `load_robot(strict=True)` refuses it."""
+        return tuple(f"{note.where}: {note.text}" for note in self.notes if note.kind == "mended")
 
     # The tree ---------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from ..typing import Matrix4, Points, Triangles
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
 MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
 
-NoteKind = Literal["approximated", "skipped", "held", "meshed"]
+NoteKind = Literal["mended", "approximated", "skipped", "held", "meshed"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class Note:
     """Something in the description that the Robot does not represent exactly."""
 
     kind: NoteKind
-    """approximated: another shape or law stands in; skipped: left out; held: a joint kept still;
-    meshed: a curved primitive whose triangles enclose it (see `_tessellate.py` for the bound)."""
+    """mended: the description breaks a rule, and this is how it was read; approximated: another shape or law stands in;
+    skipped: left out; held: a joint kept still; meshed: a curved primitive whose triangles enclose it (see
+    `_tessellate.py` for the bound)."""
     where: str
     """Link, joint or element concerned."""
     text: str

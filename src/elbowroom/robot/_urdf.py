@@ -1,8 +1,7 @@
 """URDF files and `yourdfpy.URDF` objects read into joints and shapes.
 
-yourdfpy parses the elements; this module is the only one that knows it. Before parsing, every number
-of the file is checked so that a fault is reported with its line; afterwards the values are translated
-into our own types. Floating and planar joints are held still and noted.
+yourdfpy parses the elements, which `_urdf_elements` has checked and mended; this module is the only one that knows it.
+The values are translated into our own types. Floating and planar joints are held still and noted.
 """
 
 from __future__ import annotations
@@ -19,38 +18,15 @@ import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._frozen import frozen
-from .._xml import at_line, numbers
 from ..errors import DescriptionError
 from ..typing import Matrix4
+from ._mend import mend_joints
 from ._meshfile import read_mesh
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
 from ._types import Coupling, Joint, JointType, Note, Shape
-
-_NUMBERS: dict[str, dict[str, int | tuple[int, ...]]] = {
-    "origin": {"xyz": 3, "rpy": 3},
-    "axis": {"xyz": 3},
-    "limit": {"lower": 1, "upper": 1, "velocity": 1, "effort": 1},
-    "mimic": {"multiplier": 1, "offset": 1},
-    "mesh": {"scale": (1, 3)},
-    "box": {"size": 3},
-    "cylinder": {"radius": 1, "length": 1},
-    "capsule": {"radius": 1, "length": 1},
-    "sphere": {"radius": 1},
-    "mass": {"value": 1},
-}
-_REQUIRED: dict[str, tuple[str, ...]] = {
-    "parent": ("link",),
-    "child": ("link",),
-    "mimic": ("joint",),
-    "mesh": ("filename",),
-    "box": ("size",),
-    "cylinder": ("radius", "length"),
-    "capsule": ("radius", "length"),
-    "sphere": ("radius",),
-}
-_JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+from ._urdf_elements import prepare
 
 
 def parts_from_tree(
@@ -59,13 +35,13 @@ def parts_from_tree(
     """Translates a parsed URDF file.
 
     Raises:
-        DescriptionError: the file is not a URDF or an element is broken; names file and line.
+        DescriptionError: an element is broken; names file and line.
     """
     import yourdfpy
 
     where = str(path)
     root = tree.getroot()
-    _check_elements(where, root)
+    mended, visual_only = prepare(root, where, use_visual)
     capsules = _capsules_to_cylinders(root)
     try:
         urdf = yourdfpy.URDF.load(
@@ -77,7 +53,10 @@ def parts_from_tree(
     except Exception as error:  # yourdfpy raises AttributeError, KeyError, ValueError ... for broken files
         raise DescriptionError(f"{where}: not a usable URDF: {type(error).__name__}: {error}") from error
     resolver = MeshResolver(path, package_dirs)
-    return _translate(urdf.robot, where, lambda name: resolver.resolve(name, where), use_visual, capsules)
+    parts = _translate(urdf.robot, where, lambda name: resolver.resolve(name, where), use_visual, capsules)
+    parts.visual_only = visual_only
+    parts.notes[:0] = [*mended, *resolver.mended]
+    return parts
 
 
 def parts_from_yourdfpy(urdf: Any, package_dirs: Iterable[str | os.PathLike[str]], use_visual: bool) -> Parts:
@@ -90,67 +69,9 @@ def parts_from_yourdfpy(urdf: Any, package_dirs: Iterable[str | os.PathLike[str]
         found = isinstance(handled, (str, os.PathLike)) and Path(handled).is_file()
         return Path(handled) if found else resolver.resolve(address, where)
 
-    return _translate(urdf.robot, where, resolve, use_visual, frozenset())
-
-
-def _check_elements(where: str, root: Any) -> None:
-    """Checks names, references and numbers of every element that matters, by line."""
-    if root.tag != "robot":
-        raise DescriptionError(f"{where}: expected a URDF with root <robot>, found <{root.tag}>")
-    if any("xacro" in (uri or "") for uri in root.nsmap.values()) and root.xpath(
-        "//*[contains(name(), 'xacro:')]"
-    ):
-        raise DescriptionError(
-            f"{where}: this is a xacro file; expand it first: xacro {Path(where).name} > robot.urdf"
-        )
-    root.set("name", root.get("name") or Path(where).stem)
-    for element in root.iter(etree.Element):
-        attributes = (
-            *_REQUIRED.get(element.tag, ()),
-            *(("name",) if element.getparent() is root and element.tag in ("link", "joint") else ()),
-        )
-        for attribute in attributes:
-            if element.get(attribute) is None and not _is_transmission(element):
-                raise DescriptionError(f"{at_line(where, element)}: attribute {attribute!r} is missing")
-        for attribute, count in _NUMBERS.get(element.tag, {}).items():
-            values = numbers(where, element, attribute, count)
-            if values is not None and "," in element.get(attribute):
-                element.set(
-                    attribute, element.get(attribute).replace(",", " ")
-                )  # yourdfpy splits at spaces only
-            positive = element.tag in ("box", "cylinder", "capsule", "sphere")
-            if positive and values is not None and min(values) < 0:
-                raise DescriptionError(
-                    f"{at_line(where, element)}: {attribute} is negative: {element.get(attribute)}"
-                )
-    for joint in root.findall("joint"):
-        _check_joint_element(where, joint)
-    for geometry in root.xpath("./link/collision | ./link/visual"):
-        shape = geometry.find("geometry")
-        if shape is None or len(shape.xpath("./*")) != 1:
-            raise DescriptionError(
-                f"{at_line(where, geometry)}: expected one <geometry> with one shape in it"
-            )
-
-
-def _is_transmission(element: Any) -> bool:
-    return any(
-        parent.tag not in ("link", "joint", "robot", "collision", "visual", "geometry")
-        for parent in element.iterancestors()
-    )
-
-
-def _check_joint_element(where: str, joint: Any) -> None:
-    kind = joint.get("type")
-    if kind not in _JOINT_TYPES:
-        raise DescriptionError(
-            f"{at_line(where, joint)}: type {kind!r}; allowed are {', '.join(_JOINT_TYPES)}"
-        )
-    for end in ("parent", "child"):
-        if joint.find(end) is None:
-            raise DescriptionError(f"{at_line(where, joint)}: <{end}> is missing")
-    if kind in ("revolute", "prismatic") and joint.find("limit") is None and joint.find("mimic") is None:
-        raise DescriptionError(f"{at_line(where, joint)}: a {kind} joint needs <limit lower= upper=>")
+    parts = _translate(urdf.robot, where, resolve, use_visual, frozenset())
+    parts.notes[:0] = resolver.mended
+    return parts
 
 
 def _capsules_to_cylinders(root: Any) -> frozenset[tuple[str, str, int]]:
@@ -188,7 +109,9 @@ def _translate(
             parts.notes.append(
                 Note("held", joint.name, f"{joint.type} joint, held at its origin or at base_pose")
             )
-        parts.joints.append(_joint(joint, where))
+        parts.joints.append(_joint(joint))
+    parts.joints, mended = mend_joints(parts.joints)
+    parts.notes += mended
     for link in robot.links:
         elements, tag = (link.collisions, "collision")
         if not elements and use_visual and link.visuals:
@@ -196,6 +119,8 @@ def _translate(
             parts.notes.append(
                 Note("approximated", link.name, "no collision geometry; its visual geometry is used")
             )
+        elif not elements and link.visuals:
+            parts.visual_only.append(link.name)
         shapes = [
             _shape(element, f"{where}: link {link.name!r}", resolve, (link.name, tag, index) in capsules)
             for index, element in enumerate(elements)
@@ -204,22 +129,18 @@ def _translate(
     return parts
 
 
-def _joint(joint: Any, where: str) -> Joint:
+def _joint(joint: Any) -> Joint:
     kind: JointType = joint.type if joint.type in ("revolute", "continuous", "prismatic") else "fixed"
     axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, dtype=np.float64)
     length = np.linalg.norm(axis)
-    if kind != "fixed":
-        if axis.shape != (3,) or not np.isfinite(length) or length < 1e-9:
-            raise DescriptionError(
-                f"{where}: joint {joint.name!r}: its axis {axis.tolist()} must be a finite, non-zero vector"
-            )
-        axis = axis / length
+    axis = axis / length if kind != "fixed" and length > 0 else axis
     limit = joint.limit
 
     def value(number: float | None, default: float) -> float:
         return default if number is None else float(number)
 
-    lower, upper, velocity, effort = 0.0, 0.0, math.inf, math.inf
+    lower, upper = (0.0, 0.0) if kind == "fixed" else (-math.inf, math.inf)
+    velocity, effort = math.inf, math.inf
     if limit is not None:
         lower, upper = value(limit.lower, 0.0), value(limit.upper, 0.0)
         velocity, effort = value(limit.velocity, math.inf), value(limit.effort, math.inf)
@@ -230,8 +151,6 @@ def _joint(joint: Any, where: str) -> Joint:
         coupling = Coupling(
             joint.mimic.joint, (value(joint.mimic.offset, 0.0), value(joint.mimic.multiplier, 1.0))
         )
-        if limit is None and kind != "continuous":
-            lower, upper = -math.inf, math.inf
     return Joint(
         name=joint.name,
         type=kind,
@@ -258,9 +177,9 @@ def _shape(element: Any, where: str, resolve: Callable[[str], Path], is_capsule:
     if geometry.mesh is not None:
         scale = np.broadcast_to(1.0 if geometry.mesh.scale is None else geometry.mesh.scale, 3)
         factors = tuple(map(float, scale))
-        if 0.0 in factors:
+        if 0.0 in factors and any(factors):
             raise DescriptionError(
-                f"{where}: mesh {geometry.mesh.filename!r} has scale {factors}; it must not be zero"
+                f"{where}: mesh {geometry.mesh.filename!r} has scale {factors}; it must not be flat"
             )
         path = resolve(geometry.mesh.filename)
         return Shape("mesh", T_link_shape, factors, partial(read_mesh, path, factors, where), str(path))

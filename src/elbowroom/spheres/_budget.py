@@ -7,6 +7,8 @@ count at which they stay below the ratio cap, as far as the budget allows, so th
 
 from __future__ import annotations
 
+import bisect
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +16,9 @@ import numpy as np
 
 from ._tight import Curve
 
-CAP_MARGIN = 1.06
+SHELL_CAP = 1.5
+"""Ratio to its hull that a thin shell should not exceed."""
+CAP_MARGIN = 1.12
 """A careful fit is a little tighter than the curve says: a curve may exceed the cap by this factor."""
 
 
@@ -30,6 +34,8 @@ class Claim:
     """Links that get the same spheres."""
     capped: bool
     """Whether the ratio cap holds (closed shapes)."""
+    hull: float = 1.0
+    """Volume of the convex hull over `volume`."""
     known: tuple[tuple[int, float], ...] = ()
     """Count and ratio of careful fits."""
 
@@ -64,43 +70,73 @@ class Claim:
         """Ratio that no count can go below: the solid itself, for a closed shape."""
         return 1.0 if self.capped else 0.0
 
-    def below(self, cap: float) -> int:
-        """Least count that is expected to stay below the ratio cap; 1 when it is out of reach (thin shells)."""
-        too_few = max((n for n, ratio in self.known if ratio > cap), default=0)
+    def below(self, cap: float, most: int) -> int:
+        """Least count that is expected to stay below the ratio cap; 1 for an open shape.
+
+        Thin shells cannot with any count up to `most`: they get what keeps them below SHELL_CAP times their hull.
+        """
+        if not self.capped:
+            return 1
+        return self._reaching(cap, most) or self._reaching(max(SHELL_CAP * self.hull, cap), most) or 1
+
+    def _reaching(self, ratio: float, most: int) -> int:
+        """Least count expected to stay below a ratio, 0 if none does."""
+        too_few = max((n for n, r in self.known if r > ratio), default=0)
         curve = zip(self.curve.counts, self.curve.ratios, strict=True)
-        enough = [n for n, ratio in self.known if ratio <= cap] + [
-            n for n, r in curve if r <= CAP_MARGIN * cap
-        ]
-        return min((n for n in enough if n > too_few), default=1)
+        enough = [n for n, r in self.known if r <= ratio] + [n for n, r in curve if r <= CAP_MARGIN * ratio]
+        enough += [n for n, cost in self.model() if n not in self.curve.counts and self.base + cost <= ratio]
+        return min((n for n in enough if too_few < n <= most), default=0)
 
 
-def share_budget(claims: Sequence[Claim], budget: int, cap: float) -> list[int]:
-    """Number of spheres for each link of each group; the sum over copies never exceeds the budget.
+@dataclass(frozen=True)
+class Rule:
+    """When the sharing ends."""
 
-    Args:
-        claims: the groups; the budget must allow one sphere for each link. budget: spheres in all.
-        cap: ratio that capped groups should not exceed.
-    """
+    budget: int | None
+    """Spheres in all; it must allow one for each link. None: as many as it takes to reach the target."""
+    cap: float
+    """Ratio that capped groups should not exceed."""
+    target: float = 1.0
+    """Without a budget: union over reference volume of all links together at which no more are given."""
+    least_gain: float = 0.0
+    """Without a budget: share of the reference volume of all links that a sphere more must save."""
+    most: int = 48
+    """Without a budget: spheres of one link at most."""
+
+
+def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
+    """Number of spheres for each link of each group; the sum over copies never exceeds the budget."""
     counts = [1] * len(claims)
-    left = budget - sum(claim.copies for claim in claims)
-    wanted = [claim.below(cap) if claim.capped else 1 for claim in claims]
+    whole = sum(claim.copies * claim.volume for claim in claims)
+    if rule.budget is None:
+        limits, least = [rule.most] * len(claims), rule.least_gain * whole
+        left = sum(rule.most * claim.copies for claim in claims)
+    else:
+        limits, least, left = [2 * claim.curve.counts[-1] for claim in claims], 0.0, rule.budget
+    left -= sum(claim.copies for claim in claims)
+    wanted = [claim.below(rule.cap, most) for claim, most in zip(claims, limits, strict=True)]
     for k in sorted(range(len(claims)), key=lambda k: ((wanted[k] - 1) * claims[k].copies, k)):
         need = (wanted[k] - 1) * claims[k].copies
         if 0 < need <= left:
             counts[k] = wanted[k]
             left -= need
-    hulls = [_envelope(claim.model()) for claim in claims]
-    while True:
-        best, gain_best, step_best = -1, 0.0, 0
-        for k, claim in enumerate(claims):
-            step, gain = _next(hulls[k], counts[k])
-            step = min(step, left // claim.copies)
-            if step > 0 and gain * claim.volume > gain_best:
-                best, gain_best, step_best = k, gain * claim.volume, step
-        if best < 0:
-            return counts
-        counts[best] += step_best
-        left -= step_best * claims[best].copies
+    models = [claim.model() for claim in claims]
+    hulls = [_envelope(model) for model in models]
+    volume = sum(
+        claim.copies * claim.volume * (claim.base + model[n - 1][1])
+        for claim, model, n in zip(claims, models, counts, strict=True)
+    )
+    queue = [_offer(hulls[k], counts[k], claims[k].volume, k) for k in range(len(claims))]
+    heapq.heapify(queue)
+    while queue and (rule.budget is not None or volume > rule.target * whole):
+        gain, k, step = heapq.heappop(queue)
+        step = min(step if rule.budget is not None else 1, left // claims[k].copies, limits[k] - counts[k])
+        if step > 0 and gain < -least:
+            counts[k] += step
+            left -= step * claims[k].copies
+            volume += gain * step * claims[k].copies
+            heapq.heappush(queue, _offer(hulls[k], counts[k], claims[k].volume, k))
+    return counts
 
 
 def pick_known(claims: Sequence[Claim], budget: int, cap: float) -> list[int]:
@@ -144,10 +180,10 @@ def _slope(a: tuple[int, float], b: tuple[int, float]) -> float:
     return (b[1] - a[1]) / (b[0] - a[0])
 
 
-def _next(hull: list[tuple[int, float]], count: int) -> tuple[int, float]:
-    """Spheres to the next corner of the envelope, and the gain per sphere; (0, 0) at the end."""
-    counts = [c for c, _ in hull]
-    k = int(np.searchsorted(counts, count, side="right"))
-    if k >= len(hull):
-        return 0, 0.0
-    return counts[k] - count, -_slope(hull[k - 1], hull[k]) if k > 0 else 0.0
+def _offer(hull: list[tuple[int, float]], count: int, volume: float, k: int) -> tuple[float, int, int]:
+    """Volume that one sphere more of group k adds (negative), k, and the spheres to the next corner of its envelope."""
+    place = bisect.bisect_right(hull, count, key=lambda corner: corner[0])
+    if place >= len(hull):
+        return 0.0, k, 0
+    slope = _slope(hull[place - 1], hull[place]) if place > 0 else 0.0
+    return slope * volume, k, hull[place][0] - count

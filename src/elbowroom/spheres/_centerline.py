@@ -75,7 +75,7 @@ def fit_centerline(
     if not centers:
         middle, radius = bounding_sphere(shape.vertices)
         centers, radii = [middle], [max(radius, min_radius)]
-    c, r = _mend(shape, np.array(centers), np.array(radii))
+    c, r = _mend(shape, np.array(centers), np.array(radii), min_radius)
     return c, r + margin
 
 
@@ -130,7 +130,7 @@ def _widest_edge(shape: LinkShape, direction: Float64, along: Float64, low: floa
     return widest
 
 
-def _mend(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[Float64, Float64]:
+def _mend(shape: LinkShape, centers: Float64, radii: Float64, min_radius: float) -> tuple[Float64, Float64]:
     """Adds spheres for parts far outside and grows the others until proved."""
     for _ in range(MAX_ADDED):
         result = check(shape, centers, radii)
@@ -145,5 +145,5 @@ def _mend(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[Float64, 
         part = result.witnesses[np.linalg.norm(result.witnesses - result.witnesses[worst], axis=1) < reach]
         middle, radius = bounding_sphere(part)
         centers = np.concatenate([centers, middle[None]])
-        radii = np.append(radii, radius * (1.0 + 1e-9) + 1e-9 * shape.size)
+        radii = np.append(radii, max(radius * (1.0 + 1e-9) + 1e-9 * shape.size, min_radius))
     return centers, certify(shape, centers, radii)

@@ -16,14 +16,15 @@ from .._cache import Arrays, cached
 from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot
+from ..robot import Robot, require_geometry
 from ._centerline import fit_centerline
 from ._model import SphereModel
 from ._options import FitOptions
 from ._pipeline import fit_tight
+from ._rest import part_at_rest, rest_poses
 from ._shape import Float64, LinkShape
 
-ALGORITHM = 1
+ALGORITHM = 2
 """Counted up when a fit changes, so that older cached results are not used."""
 
 
@@ -40,8 +41,10 @@ def fit_spheres(
         A model whose spheres are proved to contain the collision meshes (see `prove_coverage`).
 
     Raises:
-        UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small.
+        UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small,
+            or the robot has no collision geometry.
     """
+    require_geometry(robot)
     options = options or FitOptions()
     began = time.perf_counter()
     every = ((name, robot.link_mesh(name)) for name in robot.link_names)
@@ -53,7 +56,10 @@ def fit_spheres(
         if options.method == "centerline":
             result = _fit_centerlines(robot, shapes, options, progress)
         else:
-            result = fit_tight(shapes, options, progress)
+            result = fit_tight(shapes, replace(options, margin=0.0), progress)
+            if options.apart_at_rest:
+                result = part_at_rest(robot, shapes, result, options)
+            result = {name: (centers, radii + options.margin) for name, (centers, radii) in result.items()}
         counts = np.array([len(result[name][1]) for name in shapes], dtype=np.int64)
         return {
             "counts": counts,
@@ -119,6 +125,8 @@ def _key(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> list[Any]
     key: list[Any] = [ALGORITHM, repr(plain), sorted((options.per_link or {}).items())]
     for name, mesh in meshes.items():
         key += [name, np.asarray(mesh.vertices), np.asarray(mesh.faces)]
+        if options.apart_at_rest:
+            key.append(rest_poses(robot)[robot.link_names.index(name)])
         if options.method == "centerline":
             key += _child_origins(robot, name)
     return key

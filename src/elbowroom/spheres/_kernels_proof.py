@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from .._jit import njit
 
 EPS = 2.220446049250313e-16
 SLACK = 256.0 * EPS

@@ -1,9 +1,9 @@
-"""The tight fit of a whole robot: one budget, distinct shapes, several processes.
+"""The tight fit of a whole robot: one budget, distinct shapes, several threads.
 
 Each distinct shape is fitted in three steps: a cost curve by number of spheres, the budget shared along the curves,
 a careful fit at the shared counts; links of the same or mirrored shape take the spheres over and are proved again.
-Work is spread over processes by shape; every shape has its own random numbers, so the number of workers changes
-nothing.
+Work is spread over threads by shape (the kernels release the interpreter lock); every shape has its own random
+numbers, so the number of workers changes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from .._parallel import Progress, parallel_map
 from ..errors import InputError
-from ._budget import Claim, pick_known, share_budget
+from ._budget import Claim, Rule, pick_known, share_budget
 from ._certify import certify, check
 from ._mirror import Match, match_shapes
 from ._options import FitOptions
@@ -24,8 +24,12 @@ from ._problem import Problem, comparison_volume
 from ._shape import Float64, LinkShape
 from ._tight import Curve, flatten, grow_curve, refine, start_for
 
-DEFAULT_PER_LINK = 6
-"""Spheres per link with geometry when no budget is given."""
+EXPECTED_PER_LINK = 6
+"""Spheres per link with geometry that are expected when no budget is given; decides how far spheres may protrude."""
+CURVE_MOST, MOST_PER_LINK = 24, 48
+"""When no budget is given: counts that curves reach, and spheres that a link may get."""
+LEAST_GAIN = 1e-3
+"""When no budget is given: share of the volume of all links that a sphere more must save."""
 DEEP_SHARE = 0.36
 """Protrusion that weighs double, as a share of the edge of the cube of mesh volume that one sphere stands for."""
 LIMIT_SHARE = 0.42
@@ -33,8 +37,6 @@ LIMIT_SHARE = 0.42
 COARSE = 1.3
 """Links whose own edge is more than this times that of the robot have few spheres for their size: they may protrude
 more."""
-CURVE_MOVES = 4
-"""Improving moves at each count of a cost curve."""
 CURVE_REACH = 1.3
 """Curves reach this many times the count that the square root of a link's volume gives it, and LEAST_CURVE more."""
 LEAST_CURVE = 8
@@ -44,26 +46,35 @@ SHARE_ROUNDS = 3
 
 
 @dataclass(frozen=True)
+class Planes:
+    """Tells how far points are beyond some clip planes."""
+
+    rows: Float64
+    """(planes, 4) unit normals and offsets, link frame."""
+
+    def __call__(self, points: Float64) -> Float64:
+        """(n,) depth of points (n, 3) beyond the plane that they are farthest beyond, metres."""
+        return (self.rows[:, 3] - points @ self.rows[:, :3].T).max(axis=1)
+
+
+@dataclass(frozen=True)
 class _Job:
     """Work on one distinct shape, sent to a worker."""
 
-    vertices: Float64
-    faces: Any
+    shape: LinkShape
     deep: float
     limit: float
-    planes: Float64
+    beyond: Planes | None
     seed: int
     effort: float
     expected: int
     """Count that the size of the link gives it, before the budget is shared."""
     count: int = 1
     """Largest count of the curve, or the count to fit."""
+    problem: Problem | None = None
+    """The shape as prepared for the curve."""
     curve: Curve | None = None
     """Where the fit may start from."""
-
-    def problem(self) -> Problem:
-        shape = LinkShape.from_arrays(self.vertices, self.faces)
-        return Problem.build(shape, self.deep, self.planes, self.seed)
 
 
 @dataclass(frozen=True)
@@ -81,15 +92,17 @@ class _Fit:
         return len(self.radii)
 
 
-def _curve_job(job: _Job) -> Curve:
-    return grow_curve(job.problem(), job.count, CURVE_MOVES, job.seed)
+def _curve_job(job: _Job) -> tuple[Problem, Curve | None]:
+    problem = Problem.build(job.shape, job.deep, job.beyond, job.seed)
+    return problem, grow_curve(problem, job.count, job.effort, job.seed) if job.count > 0 else None
 
 
 def _refine_job(job: _Job) -> _Fit:
-    problem = job.problem()
+    problem = job.problem
+    assert problem is not None
     start = None if job.curve is None else start_for(problem, job.curve, job.count)
-    candidates = refine(problem, start, job.count, job.effort, job.seed)
-    centers, radii = flatten(problem, candidates, job.limit, job.seed)
+    fits = refine(problem, start, job.count, job.effort, job.seed)
+    centers, radii = flatten(problem, fits, job.limit, job.effort, job.seed)
     return _Fit(centers, radii, problem.ratio(problem.scaled(centers, radii)))
 
 
@@ -111,43 +124,46 @@ def fit_tight(
     if not names:
         return {}
     per_link = {name: n for name, n in (options.per_link or {}).items() if name in shapes}
-    budget = options.n_spheres if options.n_spheres is not None else _default_budget(names, per_link)
-    free = [name for name in names if name not in per_link]
-    if budget < sum(per_link.values()) + len(free):
-        raise InputError(
-            f"n_spheres={budget} is too small: {len(free)} links need one sphere each"
-            + (f" and per_link asks for {sum(per_link.values())}" if per_link else "")
-        )
-    planes = {
-        name: np.array([p.row() for p in options.clip_planes if p.link == name]).reshape(-1, 4)
-        for name in names
-    }
+    _check_budget(names, per_link, options.n_spheres)
+    planes = {name: [p.row() for p in options.clip_planes if p.link == name] for name in names}
     own = [name in per_link or len(planes[name]) > 0 or not options.share_mirrored for name in names]
     matches = match_shapes(parts, own)
     models = sorted({match.model for match in matches})
     copies = {k: sum(match.model == k for match in matches) for k in models}
     sizes = {k: max(parts[k].hull_volume, 1e-9) ** 0.5 for k in models}
     whole = sum(sizes[k] * copies[k] for k in models)
+    budget = options.n_spheres or sum(per_link.get(name, EXPECTED_PER_LINK) for name in names)
     edge = float(np.cbrt(max(sum(shape.hull_volume for shape in parts), 1e-12) / budget))
     jobs: dict[int, _Job] = {}
     for k in models:
         share = float(per_link[names[k]]) if names[k] in per_link else max(budget * sizes[k] / whole, 1.0)
         local = float(np.cbrt(parts[k].hull_volume / share))
         local = local if local > COARSE * edge else edge
+        beyond = Planes(np.array(planes[names[k]])) if planes[names[k]] else None
         jobs[k] = _Job(
-            parts[k].vertices, parts[k].faces, DEEP_SHARE * local, LIMIT_SHARE * local, planes[names[k]],
-            options.seed, options.effort, expected=round(share),
-        )  # fmt: skip
+            parts[k],
+            DEEP_SHARE * local,
+            LIMIT_SHARE * local,
+            beyond,
+            options.seed,
+            options.effort,
+            round(share),
+        )
     fitter = _Fitter(jobs, options, progress)
-    fits = _fit_shared(names, parts, copies, per_link, budget, fitter)
+    fits = _fit_shared(copies, {k: per_link[names[k]] for k in models if names[k] in per_link}, fitter)
     return {
         name: _place(parts[k], matches[k], fits[matches[k].model], options.margin)
         for k, name in enumerate(names)
     }
 
 
-def _default_budget(names: list[str], per_link: dict[str, int]) -> int:
-    return sum(per_link.get(name, DEFAULT_PER_LINK) for name in names)
+def _check_budget(names: list[str], per_link: dict[str, int], budget: int | None) -> None:
+    free = [name for name in names if name not in per_link]
+    if budget is not None and budget < sum(per_link.values()) + len(free):
+        raise InputError(
+            f"n_spheres={budget} is too small: {len(free)} links need one sphere each"
+            + (f" and per_link asks for {sum(per_link.values())}" if per_link else "")
+        )
 
 
 @dataclass
@@ -160,15 +176,25 @@ class _Fitter:
     done: int = 0
 
     def curves(self, most: dict[int, int]) -> dict[int, Curve]:
-        """Cost curves up to the given counts."""
-        work = [replace(self.jobs[k], count=n) for k, n in most.items()]
-        return dict(zip(most, self._map(_curve_job, work), strict=True))
+        """Prepares the shapes; cost curves of some up to the given counts."""
+        work = [replace(job, count=most.get(k, 0)) for k, job in self.jobs.items()]
+        curves: dict[int, Curve] = {}
+        for k, (problem, curve) in zip(list(self.jobs), self._map(_curve_job, work), strict=True):
+            self.jobs[k] = replace(self.jobs[k], problem=problem, curve=curve)
+            if curve is not None:
+                curves[k] = curve
+        return curves
 
-    def fits(self, counts: dict[int, int], curves: dict[int, Curve]) -> dict[int, _Fit]:
+    def fits(self, counts: dict[int, int]) -> dict[int, _Fit]:
         """Careful fits at the given counts; the largest first, so that no worker is left with a long one."""
-        order = sorted(counts, key=lambda k: (-counts[k] * len(self.jobs[k].faces) ** 0.5, k))
-        work = [replace(self.jobs[k], count=counts[k], curve=curves.get(k)) for k in order]
-        return dict(zip(order, self._map(_refine_job, work), strict=True))
+        order = sorted(counts, key=lambda k: (-counts[k] * len(self.jobs[k].shape.faces) ** 0.5, k))
+        return dict(
+            zip(
+                order,
+                self._map(_refine_job, [replace(self.jobs[k], count=counts[k]) for k in order]),
+                strict=True,
+            )
+        )
 
     def _map(self, function: Callable[[_Job], Any], work: list[_Job]) -> list[Any]:
         start = self.done
@@ -179,47 +205,58 @@ class _Fitter:
                 # later rounds mend a few links: the total is an estimate until the end
                 self.progress(self.done, max(2 * len(self.jobs), self.done) + 1)
 
-        return parallel_map(function, work, workers=self.options.workers, progress=report)
+        return parallel_map(
+            function, work, workers=self.options.workers, progress=report, prefer_threads=True
+        )
 
 
-def _fit_shared(
-    names: list[str],
-    parts: list[LinkShape],
-    copies: dict[int, int],
-    per_link: dict[str, int],
-    budget: int,
-    fitter: _Fitter,
-) -> dict[int, _Fit]:
-    """Fits all distinct shapes: fixed counts as asked, the others by sharing what is left of the budget."""
-    models = list(fitter.jobs)
-    fixed = {k: per_link[names[k]] for k in models if names[k] in per_link}
+def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) -> dict[int, _Fit]:
+    """Fits all distinct shapes: fixed counts as asked, the others by sharing what is left of the budget.
+
+    Args:
+        copies: links of each shape. fixed: counts that are not shared. fitter: has the jobs and the options.
+    """
+    options, models = fitter.options, list(fitter.jobs)
     sharing = [k for k in models if k not in fixed]
-    left = budget - sum(fixed.values())
-    spare = left - sum(copies[k] for k in sharing)
-    most = {
-        k: int(min(1 + spare // copies[k], LEAST_CURVE + CURVE_REACH * fitter.jobs[k].expected))
-        for k in sharing
-    }
+    if options.n_spheres is None:
+        left, most = None, dict.fromkeys(sharing, CURVE_MOST)
+    else:
+        left = options.n_spheres - sum(fixed.values())
+        spare = left - sum(copies[k] for k in sharing)
+        reach = {k: LEAST_CURVE + CURVE_REACH * fitter.jobs[k].expected for k in sharing}
+        most = {k: int(min(1 + spare // copies[k], reach[k])) for k in sharing}
     curves = fitter.curves(most)
-    claims = {k: Claim(curves[k], comparison_volume(parts[k]), copies[k], parts[k].closed) for k in sharing}
-    cap = fitter.options.ratio_cap
-    asked: dict[int, set[int]] = {k: set() for k in models}
-    fits: dict[int, dict[int, _Fit]] = {k: {} for k in models}
-    for turn in range(1 + SHARE_ROUNDS):
-        counts = dict(zip(sharing, share_budget(list(claims.values()), left, cap), strict=True))
-        if turn == 0:
-            counts |= fixed
+    shapes = {k: fitter.jobs[k].shape for k in sharing}
+    claims = {
+        k: Claim(
+            curves[k],
+            comparison_volume(shape),
+            copies[k],
+            shape.closed,
+            shape.hull_volume / comparison_volume(shape),
+        )
+        for k, shape in shapes.items()
+    }
+    rule = Rule(left, options.ratio_cap, options.target_ratio, LEAST_GAIN, MOST_PER_LINK)
+    asked: dict[int, dict[int, _Fit]] = {k: {} for k in models}
+    best: dict[int, dict[int, _Fit]] = {k: {} for k in models}  # by the count that came out
+    counts: dict[int, int] = {}
+    for _ in range(1 + SHARE_ROUNDS):
+        counts = dict(zip(sharing, share_budget(list(claims.values()), rule), strict=True)) | fixed
         missing = {k: n for k, n in counts.items() if n not in asked[k]}
         if not missing:
             break
-        for k, fit in fitter.fits(missing, curves).items():
-            asked[k].add(missing[k])
-            if fit.count not in fits[k] or fit.ratio < fits[k][fit.count].ratio:
-                fits[k][fit.count] = fit
+        for k, fit in fitter.fits(missing).items():
+            asked[k][missing[k]] = fit
+            if fit.count not in best[k] or fit.ratio < best[k][fit.count].ratio:
+                best[k][fit.count] = fit
                 if k in claims:
                     claims[k] = claims[k].seen(fit.count, fit.ratio)
-    chosen = dict(zip(sharing, pick_known(list(claims.values()), left, cap), strict=True))
-    return {k: fits[k][chosen[k]] if k in chosen else next(iter(fits[k].values())) for k in models}
+    chosen = {k: asked[k][n] for k, n in counts.items()}
+    if left is not None:
+        picked = pick_known(list(claims.values()), left, rule.cap)
+        chosen |= {k: best[k][n] for k, n in zip(sharing, picked, strict=True)}
+    return chosen
 
 
 def _place(shape: LinkShape, match: Match, fit: _Fit, margin: float) -> tuple[Float64, Float64]:

@@ -6,15 +6,18 @@ penalties mean the same for a fingertip and for a torso. Sampling is seeded: the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .._poses import matrix_from_wxyz_xyz
+from . import _kernels_descent as descent
+from . import _kernels_moves as moves
 from . import _kernels_proof as proof_kernels
-from . import _kernels_tight as kernels
-from ._shape import Float64, LinkShape
+from ._shape import Float64, LinkShape, bounding_sphere
 
 SURFACE_SAMPLES = 1500
 """Samples spread over the triangles by area; the exact descent mends what falls between them."""
@@ -36,123 +39,149 @@ LEAST_SCALE = 1e-6
 """Scale of a link that is a point, metres."""
 LEAST_REFERENCE = 1e-5
 """Scaled volume that a flat link is taken to have."""
-DIRECTIONS = 32
-"""Directions per sphere and step; they turn from step to step."""
-PLANE_WEIGHT = 100.0
-"""Weight of volume beyond a clip plane against other outside volume."""
+TURNS = 64
+"""Sets of directions that the descents take in turn."""
+LLOYD_ROUNDS = 7
+"""Rounds of clustering for a start."""
+
+Float32 = npt.NDArray[np.float32]
+Beyond = Callable[[Float64], Float64]
+"""For points (n, 3) in a link frame, (n,) numbers that are positive where the link should not reach, metres."""
 
 
-Range = tuple[float, float]
-"""First and last value over the steps of a descent."""
+class Schedule(NamedTuple):
+    """How a descent runs."""
+
+    steps: int
+    """Iterations."""
+    step_size: tuple[float, float]
+    """First and last step, scaled."""
+    penalty: tuple[float, float]
+    """First and last weight of what is not covered."""
 
 
 @dataclass
 class Problem:
-    """Arrays of one link for the kernels, in scaled coordinates."""
+    """Arrays of one link for the kernels, in scaled coordinates; points are (3, n) float32 lanes."""
 
     shape: LinkShape
     origin: Float64
     scale: float
-    samples: Float64
-    lanes: Any
-    inside: Float64
-    inside_lanes: Any
+    samples: tuple[Float32, Float64]
+    """To cover, with bounds of blocks of them: of the surface, and inside a closed shape."""
+    inside: tuple[Float32, Float64]
+    """Those of the samples that are inside."""
     triangles: Float64
     clusters: Float64
-    grid: Float64
-    low: Float64
-    spacing: float
-    reference: float
-    deep: float
-    outside: Float64
+    field: descent.Outside
+    outside: Float32
+    """Points outside the shape that measure the outside volume."""
     outside_depth: Float64
-    cell: float
-    weights: Float64
-    planes: Float64
-    dirs: Float64
-    turns: Float64
+    """(n,) their distances to the shape."""
+    unit: Float64
+    """(n,) volume over reference volume that each stands for, with the weight of where the link should not reach."""
+    weights: Float32
+    """(n,) the same times the weight of their depth."""
 
     @classmethod
-    def build(cls, shape: LinkShape, deep: float, planes: Float64 | None = None, seed: int = 0) -> Problem:
+    def build(cls, shape: LinkShape, deep: float, beyond: Beyond | None = None, seed: int = 0) -> Problem:
         """Prepares a shape.
 
         Args:
             shape: the link. deep: protrusion whose outside volume weighs double, metres.
-            planes: (n, 4) clip planes in the link frame: volume with normal . x < offset is to be avoided.
+            beyond: for points (n, 3) in the link frame, a number (n,) each that is positive where the link should not
+                reach, metres.
             seed: of the samples.
         """
         rng = np.random.default_rng(seed)
         origin, scale = (shape.low + shape.high) / 2, max(shape.size / 2, LEAST_SCALE)
-        grid, low, spacing, inside = _lattice(shape, origin, scale, rng)
+        nodes, low, spacing = _lattice(shape, origin, scale)
+        signed, inside = _signed_distances(shape, nodes, low, spacing, rng)
         spread = surface_points(shape, SURFACE_SAMPLES, rng)
         surface = np.concatenate([_vertices(shape, rng), _edge_points(shape, rng), spread])
-        to_cover = np.ascontiguousarray((np.concatenate([surface, inside]) - origin) / scale)
-        inside = np.ascontiguousarray((inside - origin) / scale)
-        reference = comparison_volume(shape) / scale**3
-        triangles = np.ascontiguousarray((shape.clusters[0] - origin) / scale)
-        scaled_planes = (
-            np.zeros((0, 4)) if planes is None else np.array(planes, dtype=np.float64).reshape(-1, 4)
+        past = (
+            np.zeros((0, 0, 0)) if beyond is None else beyond(nodes.reshape(-1, 3)).reshape(nodes.shape[:3])
         )
-        if len(scaled_planes):
-            scaled_planes[:, 3] = (scaled_planes[:, 3] - scaled_planes[:, :3] @ origin) / scale
-        extent = spacing * (np.array(grid.shape) - 1)
-        points = low + extent * np.modf((np.arange(OUTSIDE_POINTS)[:, None] + 1.0) * R3)[0]
-        depth = kernels.signed_distances(points, grid, low, spacing)
+        volume = comparison_volume(shape) / scale**3
+        field = descent.Outside(
+            _directions(rng), _float32(signed / scale), _float32(past / scale), (low - origin) / scale,
+            spacing / scale, 1.0 / volume, 1.0,
+        )  # fmt: skip
+        extent = field.spacing * (np.array(signed.shape) - 1)
+        points = field.low + extent * np.modf((np.arange(OUTSIDE_POINTS)[:, None] + 1.0) * R3)[0]
+        depth = descent.lattice_values(points, field.grid, field.low, field.spacing)
         keep = depth > 0.0 if shape.closed else np.ones(len(points), dtype=bool)
         points, depth = np.ascontiguousarray(points[keep]), np.maximum(depth[keep], 0.0)
-        cell = float(np.prod(extent)) / OUTSIDE_POINTS / reference
+        unit = np.full(len(points), float(np.prod(extent)) / OUTSIDE_POINTS / volume)
+        if beyond is not None:
+            there = descent.lattice_values(points, field.beyond, field.low, field.spacing) > 0.0
+            unit[there] *= descent.BEYOND_WEIGHT
+        triangles = np.ascontiguousarray((shape.clusters[0] - origin) / scale)
         problem = cls(
-            shape=shape, origin=origin, scale=scale, samples=to_cover, lanes=_lanes(to_cover),
-            inside=inside, inside_lanes=_lanes(inside), triangles=triangles,
-            clusters=proof_kernels.cluster_bounds(triangles), grid=grid, low=low, spacing=spacing,
-            reference=reference, deep=0.0, outside=points, outside_depth=depth, cell=cell, weights=np.zeros(0),
-            planes=scaled_planes, dirs=fibonacci(DIRECTIONS), turns=_turns(64, rng),
+            shape=shape, origin=origin, scale=scale,
+            samples=_blocks((np.concatenate([surface, inside]) - origin) / scale),
+            inside=_blocks((inside - origin) / scale), triangles=triangles,
+            clusters=proof_kernels.cluster_bounds(triangles), field=field, outside=_lanes(points),
+            outside_depth=depth, unit=unit, weights=_float32(unit),
         )  # fmt: skip
         problem.set_deep(deep)
         return problem
 
+    @property
+    def deep(self) -> float:
+        """Protrusion whose outside volume weighs double, metres."""
+        return self.field.deep * self.scale
+
     def set_deep(self, deep: float) -> None:
         """Sets the protrusion whose outside volume weighs double, metres."""
-        self.deep = deep / self.scale
-        steep = np.minimum((self.outside_depth / self.deep) ** kernels.DEPTH_POWER, kernels.DEPTH_MOST)
-        self.weights = self.cell * (1.0 + steep)
-        for plane in self.planes:
-            self.weights[self.outside @ plane[:3] < plane[3]] *= PLANE_WEIGHT
-
-    @property
-    def outside_volume(self) -> kernels.Outside:
-        """What the kernels need to know of the outside volume."""
-        return kernels.Outside(
-            self.dirs, self.turns, self.grid, self.low, self.spacing, 1.0 / self.reference, self.deep, self.planes,
-            PLANE_WEIGHT,
-        )  # fmt: skip
-
-    def descend(self, balls: Float64, steps: int, step_size: Range, penalty: Range) -> None:
-        """Descent with sampled coverage, in place, followed by strict repair on the samples."""
-        kernels.descend(balls, self.lanes, self.outside_volume, steps, step_size, penalty)
-        kernels.repair(balls, self.samples)
-
-    def descend_exact(self, balls: Float64, steps: int, step_size: Range, penalty: Range) -> None:
-        """Descent with exact coverage, in place, followed by growth at the last witnesses."""
-        kernels.descend_exact(
-            balls,
-            self.triangles,
-            self.clusters,
-            self.inside_lanes,
-            self.outside_volume,
-            steps,
-            step_size,
-            penalty,
+        self.field = self.field._replace(deep=deep / self.scale)
+        share = self.outside_depth / self.field.deep
+        self.weights = _float32(
+            self.unit * (1.0 + np.minimum(share**descent.DEPTH_POWER, descent.DEPTH_MOST))
         )
-        kernels.grow_exact(balls, self.triangles, self.clusters, self.inside, 12)
+
+    def one_ball(self) -> Float64:
+        """(1, 4) the ball around everything: for one ball there is nothing to search."""
+        center, radius = bounding_sphere(self.shape.vertices)
+        return self.scaled(center[None], np.array([radius]))
+
+    def clustered(self, count: int, rng: np.random.Generator) -> Float64:
+        """(count, 4) balls about clusters of the samples."""
+        n = self.samples[0].shape[1]
+        picks = rng.choice(n, count, replace=count > n)
+        return moves.clustered(self.samples[0], picks, rng.integers(n, size=(LLOYD_ROUNDS, count)))
+
+    def split_worst(self, balls: Float64) -> Float64:
+        """(n + 1, 4) balls, the one to blame for most outside volume cut in two."""
+        return moves.split(balls, int(np.argmax(self.cost(balls)[1])), self.samples[0])
+
+    def descend(self, balls: Float64, how: Schedule) -> None:
+        """Descent with sampled coverage, in place, followed by strict repair on the samples."""
+        descent.descend(balls, *self.samples, self.field, *how)
+        moves.repair(balls, *self.samples)
+
+    def improve(
+        self, balls: Float64, trials: int, rng: np.random.Generator, how: Schedule
+    ) -> tuple[Float64, float]:
+        """Better balls by moves, each followed by a descent, and their cost."""
+        draws = rng.random((trials, 2))
+        best, cost, _ = moves.improve(
+            balls, *self.samples, self.field, self.outside, self.weights, draws, *how
+        )
+        return best, cost
+
+    def polish(self, balls: Float64, steps: int, step_size: tuple[float, float]) -> None:
+        """Descent with exact coverage, in place, followed by growth at the last witnesses."""
+        descent.polish(balls, self.triangles, self.clusters, *self.inside, self.field, steps, step_size)
+        descent.grow_exact(balls, self.triangles, self.clusters, self.inside[0], 12)
 
     def cost(self, balls: Float64) -> tuple[float, Float64]:
         """Weighted outside volume over the reference volume, and the part each ball alone is to blame for."""
-        return kernels.assess(balls, self.outside, self.weights)
+        return moves.assess(balls, self.outside, self.weights)
 
     def ratio(self, balls: Float64) -> float:
         """Union volume over reference volume."""
-        return self.shape.union_volume(*self.metric(balls)) / (self.reference * self.scale**3)
+        return self.shape.union_volume(*self.metric(balls)) * self.field.weight / self.scale**3
 
     def scaled(self, centers: Float64, radii: Float64) -> Float64:
         """(spheres, 4) balls in scaled coordinates from metres."""
@@ -184,9 +213,26 @@ def fibonacci(n: int) -> Float64:
     return np.ascontiguousarray(np.stack([s * np.cos(angle), s * np.sin(angle), z], axis=1))
 
 
-def _lanes(points: Float64) -> Any:
+def _float32(values: Float64) -> Float32:
+    return np.ascontiguousarray(values, dtype=np.float32)
+
+
+def _lanes(points: Float64) -> Float32:
     """(3, n) float32 copy for kernels that run over lanes of points."""
-    return np.ascontiguousarray(points.T, dtype=np.float32)
+    return _float32(points.T)
+
+
+def _blocks(points: Float64) -> tuple[Float32, Float64]:
+    """Lanes of points (n, 3) ordered in space, the last repeated to fill its block, and the bounds of the blocks."""
+    cells = np.clip((points + 1.0) * 512.0, 0, 1023).astype(np.int64)
+    code = np.zeros(len(points), dtype=np.int64)
+    for bit in range(10):  # the Morton order: bits of the three coordinates in turn
+        for d in range(3):
+            code |= ((cells[:, d] >> bit) & 1) << (3 * bit + d)
+    order = np.argsort(code, kind="stable")
+    order = np.append(order, np.repeat(order[-1:], -len(order) % descent.BLOCK))
+    lanes = _lanes(points[order])
+    return lanes, descent.block_bounds(lanes)
 
 
 def surface_points(shape: LinkShape, n: int, rng: np.random.Generator) -> Float64:
@@ -248,28 +294,32 @@ def _edge_points(shape: LinkShape, rng: np.random.Generator) -> Float64:
     return a[pick] + t * (b[pick] - a[pick])
 
 
-def _lattice(
-    shape: LinkShape, origin: Float64, scale: float, rng: np.random.Generator
-) -> tuple[Float64, Float64, float, Float64]:
-    """Scaled signed distance lattice, its low corner and spacing, and points inside (metres)."""
+def _lattice(shape: LinkShape, origin: Float64, scale: float) -> tuple[Float64, Float64, float]:
+    """Nodes (nx, ny, nz, 3) of a lattice about a shape, its low corner and its spacing, metres."""
     half = (shape.high - shape.low) / 2 + BORDER * scale
     spacing = 2.0 * float(half.max()) / (LATTICE - 1)
     counts = np.maximum(np.ceil(2.0 * half / spacing).astype(int) + 1, 2)
     # an odd shift keeps nodes off the round coordinates where faces of modelled parts lie
     low = origin - spacing * (counts - 1) / 2 + spacing * np.array([0.0137, 0.0091, 0.0053])
-    shape_counts = (int(counts[0]), int(counts[1]), int(counts[2]))
     axes = [low[d] + spacing * np.arange(counts[d]) for d in range(3)]
-    nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    distance = shape.distance(nodes)
-    inside = shape.inside_lattice(low, spacing, shape_counts).reshape(-1)
-    signed = np.where(inside, -distance, distance).reshape(shape_counts)
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1), low, spacing
+
+
+def _signed_distances(
+    shape: LinkShape, nodes: Float64, low: Float64, spacing: float, rng: np.random.Generator
+) -> tuple[Float64, Float64]:
+    """Signed distances at the nodes of a lattice, and points inside, metres."""
+    nx, ny, nz, _ = nodes.shape
+    distance = shape.distance(nodes.reshape(-1, 3)).reshape(nx, ny, nz)
+    inside = shape.inside_lattice(low, spacing, (nx, ny, nz))
     deep = nodes[inside & (distance > 0.5 * spacing)]
     if len(deep) > INSIDE_SAMPLES:
         deep = deep[rng.choice(len(deep), INSIDE_SAMPLES, replace=False)]
-    return np.ascontiguousarray(signed / scale), (low - origin) / scale, spacing / scale, deep
+    return np.where(inside, -distance, distance), deep
 
 
-def _turns(n: int, rng: np.random.Generator) -> Float64:
-    """(n, 3, 3) random rotations."""
-    poses = np.concatenate([rng.normal(size=(n, 4)), np.zeros((n, 3))], axis=1)
-    return np.ascontiguousarray(matrix_from_wxyz_xyz(poses)[:, :3, :3])
+def _directions(rng: np.random.Generator) -> Float32:
+    """(TURNS, 3, DIRECTIONS) evenly spread unit vectors, each set turned at random."""
+    poses = np.concatenate([rng.normal(size=(TURNS, 4)), np.zeros((TURNS, 3))], axis=1)
+    turns = matrix_from_wxyz_xyz(poses)[:, :3, :3]
+    return _float32(turns @ fibonacci(descent.DIRECTIONS).T)

@@ -17,11 +17,14 @@ import numpy as np
 from .._frozen import frozen
 from .._text import fixed
 from ..errors import InputError
-from ..robot import Robot
+from ..robot import Robot, require_geometry
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
 from ._shape import Float64, LinkShape, link_shapes
+
+THIN = 3.0
+"""Union over mesh volume above which a closed link is called a thin shell."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,15 @@ class LinkCoverage:
     """Union of the spheres over mesh volume (over hull volume for an open mesh)."""
     max_protrusion: float
     """Largest distance found from the union's surface to the mesh, metres."""
+    hull_ratio: float = np.nan
+    """Union of the spheres over the volume of the convex hull."""
+    wall: float = np.nan
+    """Mean thickness of a closed mesh, metres: twice its volume over its area."""
+
+    @property
+    def thin_shell(self) -> bool:
+        """Whether the mesh is a closed shell so thin that spheres, which follow what it encloses, are far larger."""
+        return self.closed and self.volume_ratio > THIN
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,13 @@ class CoverageProof:
                 name, "yes" if link.proved else "NO", fixed(1e3 * link.worst_gap, 4), str(link.n_spheres),
                 str(link.n_triangles), f"{link.volume_ratio:.3f}", f"{1e3 * link.max_protrusion:.1f}",
             ))  # fmt: skip
-        return table(rows)
+        shells = [
+            f"{name}: thin shell, walls of about {1e3 * link.wall:.1f} mm; its spheres have {link.hull_ratio:.2f} times "
+            "the volume of its convex hull"
+            for name, link in self.links.items()
+            if link.thin_shell
+        ]
+        return "\n".join([table(rows), *shells])
 
 
 def prove_coverage(
@@ -99,6 +117,7 @@ def prove_coverage(
 
     Raises:
         UnknownLinkError: the spheres are of another robot.
+        InputError: the robot has no collision geometry, so that there is nothing to prove.
     """
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise InputError(f"tolerance must be finite and not negative, found {tolerance!r}")
@@ -109,6 +128,8 @@ def prove_coverage(
         )
         for name, shape in link_shapes(robot)
     }
+    if not links:
+        require_geometry(robot)
     return CoverageProof(robot.name, links, tolerance)
 
 
@@ -135,9 +156,11 @@ def prove_mesh_coverage(
     if not result.covered and (result.gaps > 0.0).any():
         worst = int(np.argmax(result.gaps))
         gap, witness = float(result.gaps[worst]), frozen(result.witnesses[worst].copy())
-    ratio, largest = np.nan, np.nan
+    ratio, hull_ratio, largest, wall = np.nan, np.nan, np.nan, np.nan
     if measure:
-        ratio, largest = measure_volumes(shape, c, r).ratio, protrusion(shape, c, r)[1]
+        volumes = measure_volumes(shape, c, r)
+        ratio, largest, wall = volumes.ratio, protrusion(shape, c, r)[1], shape.wall
+        hull_ratio = volumes.union / shape.hull_volume if shape.hull_volume > 0.0 else np.inf
     return LinkCoverage(
         name=name,
         proved=result.covered,
@@ -149,4 +172,6 @@ def prove_mesh_coverage(
         cavities=result.cavities,
         volume_ratio=ratio,
         max_protrusion=largest,
+        hull_ratio=hull_ratio,
+        wall=wall,
     )

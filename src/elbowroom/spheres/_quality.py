@@ -8,13 +8,13 @@ points on every sphere and refined about the best of them: a close lower bound o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..robot import Robot
 from . import _kernels_proof as proof_kernels
-from . import _kernels_tight as tight_kernels
 from ._model import SphereModel, table
 from ._problem import fibonacci, surface_points
 from ._shape import SHIFTS, Float64, LinkShape, link_shapes
@@ -140,9 +140,10 @@ def link_quality(
     shape: LinkShape, centers: Float64, radii: Float64, *, samples: int = 4096, seed: int = 0
 ) -> LinkQuality:
     """Measures spheres (n, 3), (n,) against one shape."""
-    balls = np.ascontiguousarray(np.column_stack([centers, radii]))
     points = surface_points(shape, samples, np.random.default_rng(seed))
-    inside = tight_kernels.cover_counts(balls, points) > 0
+    inside = np.zeros(len(points), dtype=bool)
+    for center, radius in zip(centers, radii, strict=True):
+        inside |= ((points - center) ** 2).sum(axis=1) <= radius**2 * (1.0 + 1e-12)
     volumes = measure_volumes(shape, centers, radii)
     mean, largest = protrusion(shape, centers, radii)
     return LinkQuality(len(radii), volumes, mean, largest, float(inside.mean()), volumes.covered)
@@ -168,7 +169,7 @@ def protrusion(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[floa
     distance = shape.distance(points)
     order = np.argsort(-distance, kind="stable")
     mean = float((distance * weights).sum() / weights.sum())
-    seeds = [k for k in order[:64] if not _inside(shape, points[k])][:6]
+    seeds = list(islice((k for k in order[:64] if not _inside(shape, points[k])), 6))
     if not seeds:
         return mean, 0.0
     best = float(distance[seeds[0]])

@@ -140,6 +140,13 @@ class LinkShape:
         return self.closed and self.solid_volume > 0.0
 
     @cached_property
+    def wall(self) -> float:
+        """Mean thickness of the solid, metres: twice its volume over its area; zero without closed piece."""
+        c = self.vertices[self.solid]
+        area = 0.5 * float(np.linalg.norm(np.cross(c[:, 1] - c[:, 0], c[:, 2] - c[:, 0]), axis=1).sum())
+        return 2.0 * self.solid_volume / area if area > 0.0 else 0.0
+
+    @cached_property
     def _tree(self) -> tuple[Any, Any, Any]:
         return field.build_tree(self.corners)
 
