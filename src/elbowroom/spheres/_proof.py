@@ -97,8 +97,8 @@ class CoverageProof:
                 str(link.n_triangles), f"{link.volume_ratio:.3f}", f"{1e3 * link.max_protrusion:.1f}",
             ))  # fmt: skip
         shells = [
-            f"{name}: thin shell, walls of about {1e3 * link.wall:.1f} mm; its spheres have {link.hull_ratio:.2f} times "
-            "the volume of its convex hull"
+            f"{name}: thin shell, walls of about {1e3 * link.wall:.1f} mm; its spheres have {link.hull_ratio:.2f} "
+            "times the volume of its convex hull"
             for name, link in self.links.items()
             if link.thin_shell
         ]
