@@ -179,6 +179,14 @@ def folder(tmp_path_factory):
     for extension in ("json", "png", "yml", "csv"):
         (place / f"full.{extension}").symlink_to("/dev/full")
     (place / "read_only.json").chmod(0o444)
+    good, arm = tmp_path_factory.mktemp("good"), [str(place / "arm.urdf"), "--method", "centerline"]
+    for words in (  # compiled once, so that what is timed is the refusal
+        ["spheres", *arm, "--plot", str(good / "a.png")],
+        ["pairs", *arm, "--plot", str(good / "b.png")],
+        ["check", *arm, "--random", "3"],
+        ["grasp", "line", "--check", "--export", str(good / "a.csv")],
+    ):
+        assert main(words) in (0, 1)
     return place
 
 
