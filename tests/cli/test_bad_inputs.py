@@ -134,6 +134,14 @@ def cases() -> list[list[str]]:
     convert spheres.json a.yml --source-format pdf|convert spheres.json a.yml --target-format pdf
     convert spheres.json a.yml --source-format srdf|convert spheres.json read_only.json|convert folder a.yml
     convert spheres.json notes.txt --target-format json|convert spheres.json data.npz --target-format curobo
+    setup|setup arm.urdf|setup ghost --out new|setup arm.urdf --out missing/new|setup arm.urdf --out notes.txt
+    setup arm.urdf --out loop|setup arm.urdf --out new --ee-link ghost|setup arm.urdf --out new --base-link ghost
+    setup arm.urdf --out new --lock ghost|setup arm.urdf --out new --lock j=nan|setup arm.urdf --out new --lock j=x
+    setup arm.urdf --out new --pose ghost|setup arm.urdf --out new --cfg|setup arm.urdf --out new --cfg 1 2
+    setup arm.urdf --out new --cfg nan|setup arm.urdf --out new --seed -1|setup arm.urdf --out new --samples HUGE
+    setup arm.urdf --out new -n 0|setup arm.urdf --out new -n HUGE|setup arm.urdf --out new --per-link ghost 3
+    setup arm.urdf --out new --ignore ghost b|setup arm.urdf --out new --paths sideways|setup arm.urdf --out
+    setup arm.urdf --out new --workers 0|setup arm.urdf --out new --buffer nan|setup arm.urdf --out new --srdf ghost
     demo --out missing/report|demo --out notes.txt|demo --out notes.txt/report|demo --out|demo extra|demo --out loop
     doctor extra|doctor --nonsense|completion|completion tcsh|completion bash zsh
     """
@@ -171,6 +179,14 @@ def folder(tmp_path_factory):
     for extension in ("json", "png", "yml", "csv"):
         (place / f"full.{extension}").symlink_to("/dev/full")
     (place / "read_only.json").chmod(0o444)
+    good, arm = tmp_path_factory.mktemp("good"), [str(place / "arm.urdf"), "--method", "centerline"]
+    for words in (  # compiled once, so that what is timed is the refusal
+        ["spheres", *arm, "--plot", str(good / "a.png")],
+        ["pairs", *arm, "--plot", str(good / "b.png")],
+        ["check", *arm, "--random", "3"],
+        ["grasp", "line", "--check", "--export", str(good / "a.csv")],
+    ):
+        assert main(words) in (0, 1)
     return place
 
 

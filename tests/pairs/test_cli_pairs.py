@@ -1,22 +1,19 @@
-"""The verb `pairs`, called as a module."""
+"""The verb `pairs`."""
 
 from __future__ import annotations
 
 import json
 
-import tyro
-
-from elbowroom.cli import _pairs
+from elbowroom.cli import main
 
 
-def call(module, *arguments):
-    return module.run(tyro.cli(module.Options, args=list(arguments)))
+def call(*arguments):
+    return main(["pairs", *arguments])
 
 
 def test_pairs_prints_reasons_and_writes_srdf_and_picture(capsys, tmp_path):
     srdf, png = tmp_path / "out.srdf", tmp_path / "out.png"
     code = call(
-        _pairs,
         "teaarm",
         "--samples",
         "500",
@@ -37,7 +34,7 @@ def test_pairs_prints_reasons_and_writes_srdf_and_picture(capsys, tmp_path):
 
 
 def test_pairs_as_json(capsys):
-    assert call(_pairs, "teaarm", "--samples", "500", "--proof-boxes", "200", "--json") == 0
+    assert call("teaarm", "--samples", "500", "--proof-boxes", "200", "--json") == 0
     report = json.loads(capsys.readouterr().out)
     assert report["robot"] == "teaarm"
     assert sum(report["counts"].values()) == len(report["pairs"]) == 17 * 16 // 2
