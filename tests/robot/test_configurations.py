@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import random
 import sys
 
 import numpy as np
@@ -287,3 +288,26 @@ def test_the_value_travels(robot, tmp_path):
     np.testing.assert_array_equal(again.cfgs, found.cfgs)
     assert not again.cfgs.flags.writeable
     assert "3 rows of 3 joints" in repr(found)
+
+
+def test_broken_files_of_every_format_raise_our_errors_only(robot):
+    """Bytes changed, cut and mixed: what is read is finite and has the robot's width, everything else is refused."""
+    rng = random.Random(0)
+    seeds = [text if isinstance(text, bytes) else text.encode() for text in SAME.values()]
+    read = 0
+    for _ in range(1500):
+        data = bytearray(rng.choice(seeds))
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(data) + 1)
+            piece = rng.choice(seeds)[at : at + rng.randint(0, 20)]
+            data[at : at + rng.randint(0, 8)] = rng.choice(
+                [piece, bytes([rng.randrange(256)]), b'"', b"nan", b"["]
+            )
+        try:
+            found = read_configurations(io.BufferedReader(io.BytesIO(bytes(data))), robot)
+        except er.ElbowroomError:
+            continue
+        read += 1
+        assert found.cfgs.shape == (len(found.lines), 3)
+        assert np.isfinite(found.cfgs).all()
+    assert 20 < read < 1200

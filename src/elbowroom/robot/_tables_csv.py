@@ -52,7 +52,8 @@ def _cells(
     except csv.Error as error:
         raise FormatError(f"{source}:{lines[0]}: not readable as CSV from here on: {error}") from error
     if len(rows) != len(texts):
-        number = next(k for k, text in zip(lines, texts, strict=True) if text.count('"') % 2)
+        odd = (k for k, text in zip(lines, texts, strict=True) if text.count('"') % 2)
+        number = next(odd, lines[0])
         raise FormatError(f"{source}:{number}: a quoted cell does not end on its line")
     return rows
 
