@@ -22,7 +22,6 @@ from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
 from ._shape import Float64, LinkShape, link_shapes
 
-
 THIN = 3.0
 """Union over mesh volume above which a closed link is called a thin shell."""
 
@@ -97,8 +96,8 @@ class CoverageProof:
                 str(link.n_triangles), f"{link.volume_ratio:.3f}", f"{1e3 * link.max_protrusion:.1f}",
             ))  # fmt: skip
         shells = [
-            f"{name}: thin shell, walls of about {1e3 * link.wall:.1f} mm; its spheres have {link.hull_ratio:.2f} times "
-            "the volume of its convex hull"
+            f"{name}: thin shell, walls of about {1e3 * link.wall:.1f} mm; its spheres have {link.hull_ratio:.2f} "
+            "times the volume of its convex hull"
             for name, link in self.links.items()
             if link.thin_shell
         ]
