@@ -22,6 +22,13 @@ class Toy:
         return ()
 
 
+def thin_wall() -> trimesh.Trimesh:
+    """A closed hollow ball with a wall of a millimetre: its convex hull has many times its volume."""
+    outer, inner = trimesh.creation.icosphere(4, radius=0.05), trimesh.creation.icosphere(4, radius=0.049)
+    inner.invert()
+    return trimesh.util.concatenate([outer, inner])
+
+
 def two_boxes() -> trimesh.Trimesh:
     """Two closed boxes apart from each other, one mesh."""
     a = trimesh.creation.box((0.1, 0.05, 0.04))

@@ -17,6 +17,7 @@ from .shapes import (
     open_patch,
     overlapping_boxes,
     thin_shell,
+    thin_wall,
     two_boxes,
 )
 
@@ -38,6 +39,32 @@ def test_panda_with_sixty_spheres(load) -> None:
     assert quality.volume_ratio <= 1.45
     assert quality.max_protrusion <= 0.030
     assert all(q.surface_occupancy == 1.0 and q.volume_occupancy > 0.999999 for q in quality.links.values())
+
+
+@pytest.mark.robots
+@pytest.mark.slow
+def test_one_cylinder_per_link_does_not_beat_the_default(load) -> None:
+    robot = load("allegro_right_hand")
+    quality = sphere_quality(robot, fit_spheres(robot, FitOptions(cache=False)))
+    cylinders = sum(float(robot.link_mesh(link).bounding_cylinder.volume) for link in robot.mesh_links)
+    reference = sum(link.volumes.reference for link in quality.links.values())
+    assert quality.volume_ratio < cylinders / reference
+    assert len(quality.links) < quality.n_spheres <= 48 * len(quality.links)
+
+
+@pytest.mark.slow
+def test_links_apart_at_rest_get_spheres_that_are_apart(load) -> None:
+    from elbowroom.pairs import PairOptions, compute_pairs
+
+    robot = load("teaarm")
+    counts, sizes = [], []
+    for apart in (False, True):
+        model = fit_spheres(robot, FitOptions(effort=0.5, cache=False, apart_at_rest=apart))
+        assert prove_coverage(robot, model, measure=False).proved
+        counts.append(len(compute_pairs(robot, model, PairOptions(samples=500)).by_meshes))
+        sizes.append(len(model))
+    assert counts[1] < counts[0]
+    assert sizes[1] > sizes[0]
 
 
 @pytest.mark.robots
@@ -130,6 +157,59 @@ def test_more_spheres_are_tighter() -> None:
     ]
     assert ratios[0] > 1.5 * ratios[1] > 1.5 * ratios[2]
     assert ratios[2] < 1.9
+
+
+def test_more_effort_is_more_work(monkeypatch) -> None:
+    robot = Toy(link=trimesh.creation.annulus(0.03, 0.06, 0.2))
+    work: list[int] = []
+    improve = Problem.improve
+
+    def counted(self, balls, trials, *rest):
+        work.append(trials)
+        return improve(self, balls, trials, *rest)
+
+    monkeypatch.setattr(Problem, "improve", counted)
+    trials = []
+    for effort in (0.0, 0.5, 2.0):
+        work.clear()
+        fit_spheres(robot, quick(n_spheres=10, effort=effort))
+        trials.append(sum(work))
+    assert trials[0] == 0 < trials[1] < trials[2] / 2
+
+
+@pytest.mark.robots
+@pytest.mark.slow
+def test_more_effort_is_tighter(load) -> None:
+    robot = load("panda")
+    ratios = [
+        sphere_quality(robot, fit_spheres(robot, quick(n_spheres=60, effort=effort))).volume_ratio
+        for effort in (0.0, 0.25, 1.0)
+    ]
+    assert ratios[0] > ratios[1] > ratios[2]
+
+
+def test_thin_shells_are_named_and_kept_near_their_hull() -> None:
+    robot = Toy(shell=thin_wall())
+    proof = prove_coverage(robot, fit_spheres(robot, quick(n_spheres=None)))
+    shell = proof.links["shell"]
+    assert proof.proved
+    assert shell.thin_shell
+    assert shell.wall == pytest.approx(0.001, rel=0.05)
+    assert shell.hull_ratio <= 1.5
+    assert "thin shell, walls of about 1.0 mm" in str(proof)
+
+
+@pytest.mark.parametrize("method", ["tight", "centerline"])
+def test_no_sphere_is_below_the_minimum(method) -> None:
+    spike = trimesh.Trimesh(
+        [[0, 0, 0], [0.1, 0, 0], [0, 0.07, 0.02], [0.9, 0, 0], [0.9, 1e-9, 0], [0.9, 0, 1e-9]],
+        [[0, 1, 2], [3, 4, 5]],
+        process=False,
+    )
+    robot = Toy(link=spike)
+    model = fit_spheres(robot, quick(method=method, n_spheres=6 if method == "tight" else None))
+    assert model.radii.min() >= (0.001 if method == "tight" else 0.005)
+    assert prove_coverage(robot, model).proved
 
 
 def test_a_ball_is_fitted_by_one_sphere() -> None:

@@ -16,7 +16,7 @@ LEAF = 4
 """Triangles in a leaf of the tree."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def build_tree(corners):
     """Builds a median-split tree; returns boxes (nodes, 6), children or leaf ranges (nodes, 3), triangle order."""
     n = len(corners)
@@ -100,7 +100,7 @@ def _triangle_distance2(px, py, pz, tri):
     return x * x + y * y + z * z
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distances(points, corners, boxes, nodes, order):
     """Unsigned distance of each point to the nearest triangle of a tree."""
     out = np.empty(len(points))
@@ -153,7 +153,7 @@ def _side(ax, ay, bx, by, px, py, flip):
     return (bx - ax) * (py - ay) - (by - ay) * (px - ax)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ray_crossings(vertices, faces, x0, y0, dx, dy, nx, ny):
     """Crossings of a lattice of rays along +z with a mesh.
 
@@ -214,7 +214,7 @@ def ray_crossings(vertices, faces, x0, y0, dx, dy, nx, ny):
     return start, z, sign
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ray_volumes(start, z, sign, centers, radii, x0, y0, dx, dy, nx, ny):
     """Lengths along rays, times the area of a lattice cell.
 

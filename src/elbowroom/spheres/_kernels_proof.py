@@ -119,7 +119,7 @@ def cluster_bounds(corners):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def prove_triangles(corners, clusters, centers, radii, holders, witnesses, witness_gaps, witness_owners):
     """Bounds the gap over every triangle.
 
@@ -310,7 +310,7 @@ def _face(i, j, order, offsets, local, weights, scale, poly, n, work):
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def power_vertices(centers, radii, middle, half, points, gaps):
     """Corners of the power diagram's faces inside a box that no ball holds.
 
@@ -371,7 +371,7 @@ def power_vertices(centers, radii, middle, half, points, gaps):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def winding_numbers(points, corners):
     """Signed number of times a triangle set wraps each point (solid angles, van Oosterom and Strackee)."""
     out = np.zeros(len(points))

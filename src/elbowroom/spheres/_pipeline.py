@@ -239,7 +239,7 @@ def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) 
     }
     rule = Rule(left, options.ratio_cap, options.target_ratio, LEAST_GAIN, MOST_PER_LINK)
     asked: dict[int, dict[int, _Fit]] = {k: {} for k in models}
-    best: dict[int, dict[int, _Fit]] = {k: {} for k in models}  # by the count that came out
+    best: dict[int, dict[int, _Fit]] = {k: {} for k in models}  # by count
     counts: dict[int, int] = {}
     for _ in range(1 + SHARE_ROUNDS):
         counts = dict(zip(sharing, share_budget(list(claims.values()), rule), strict=True)) | fixed
@@ -248,10 +248,14 @@ def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) 
             break
         for k, fit in fitter.fits(missing).items():
             asked[k][missing[k]] = fit
-            if fit.count not in best[k] or fit.ratio < best[k][fit.count].ratio:
-                best[k][fit.count] = fit
-                if k in claims:
-                    claims[k] = claims[k].seen(fit.count, fit.ratio)
+            for count in {
+                fit.count,
+                missing[k],
+            }:  # what it came out with, and that asking for more gave no more
+                if count not in best[k] or fit.ratio < best[k][count].ratio:
+                    best[k][count] = fit
+                    if k in claims:
+                        claims[k] = claims[k].seen(count, fit.ratio)
     chosen = {k: asked[k][n] for k, n in counts.items()}
     if left is not None:
         picked = pick_known(list(claims.values()), left, rule.cap)

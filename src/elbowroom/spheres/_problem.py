@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._poses import matrix_from_wxyz_xyz
 from . import _kernels_descent as descent
 from . import _kernels_moves as moves
+from . import _kernels_polish as polishing
 from . import _kernels_proof as proof_kernels
 from ._shape import Float64, LinkShape, bounding_sphere
 
@@ -172,8 +173,8 @@ class Problem:
 
     def polish(self, balls: Float64, steps: int, step_size: tuple[float, float]) -> None:
         """Descent with exact coverage, in place, followed by growth at the last witnesses."""
-        descent.polish(balls, self.triangles, self.clusters, *self.inside, self.field, steps, step_size)
-        descent.grow_exact(balls, self.triangles, self.clusters, self.inside[0], 12)
+        polishing.polish(balls, self.triangles, self.clusters, *self.inside, self.field, steps, step_size)
+        polishing.grow_exact(balls, self.triangles, self.clusters, self.inside[0], 12)
 
     def cost(self, balls: Float64) -> tuple[float, Float64]:
         """Weighted outside volume over the reference volume, and the part each ball alone is to blame for."""
