@@ -90,9 +90,8 @@ def main() -> int:
             done = subprocess.run(call, env=environment, cwd=name, capture_output=True, text=True)
             if done.returncode not in (0, 1):  # 1: the answer is no
                 raise SystemExit(f"{' '.join(call)[:200]} failed:\n{done.stderr}")
-            print(
-                f"{time.perf_counter() - began:6.0f} s  {' '.join(call[1:])[:60].splitlines()[0]}", flush=True
-            )
+            words = " ".join(call[1:]).replace(USED_OFTEN, "...").replace(name, "")
+            print(f"{time.perf_counter() - began:6.0f} s  {words}", flush=True)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(run, calls))
