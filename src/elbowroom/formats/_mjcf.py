@@ -81,6 +81,8 @@ class _Sheet:
     scene: Scene
     massive: set[str] | None
     """Bodies whose mass comes from spheres; None: all."""
+    source: Path | None
+    """File that the document was read from."""
 
     @property
     def root(self) -> Any:
@@ -140,7 +142,7 @@ def write_mjcf(
         links = own if robot is None else own & set(robot.mesh_links if model is None else model.counts)
         explicit = _checked(pairs, robot, links, excluded or {})
     lost += _keep(sheet, explicit)
-    _save(path, sheet.tree)
+    _save(path, sheet.tree, sheet.source)
     return tuple(lost)
 
 
@@ -184,7 +186,7 @@ def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
     scene = scene_of(mujoco.MjModel.from_xml_string(text))  # pyright: ignore[reportAttributeAccessIssue]
     links = robot.link_names
     scene = replace(scene, own=frozenset(links), bits=dict.fromkeys(links, SPHERE_BITS))
-    return _Sheet(tree, scene, None), ["masses are those of the spheres, not the robot's", *lost]
+    return _Sheet(tree, scene, None, None), ["masses are those of the spheres, not the robot's", *lost]
 
 
 def _user_sheet(tree: Any, source: Path, path: Path, robot: Robot | None) -> tuple[_Sheet, list[str]]:
@@ -199,11 +201,13 @@ def _user_sheet(tree: Any, source: Path, path: Path, robot: Robot | None) -> tup
     lost: list[str] = []
     if path.parent.resolve() != folder.resolve():
         lost = [*anchor_includes(root, folder, path), *anchor_assets(root, folder)]
-    return _Sheet(tree, scene, _massive_spheres(root)), lost
+    return _Sheet(tree, scene, _massive_spheres(root), source), lost
 
 
-def _save(path: Path, tree: Any) -> None:
-    mark_as_ours(tree.getroot())
+def _save(path: Path, tree: Any, source: Path | None) -> None:
+    """Writes a document; one that goes back to where it came from stays the user's, others are marked as ours."""
+    if source is None or not path.exists() or not path.samefile(source):
+        mark_as_ours(tree.getroot())
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True))
 
 
@@ -213,7 +217,7 @@ def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
     root = read_xml(path, "MJCF").getroot() if is_template(path) else etree.Element("mujoco")
     named = {element.get(key) for element in root.iter("exclude") for key in ("body1", "body2")}
     _write_excludes(root, ignored, frozenset(named))
-    _save(path, root.getroottree())
+    _save(path, root.getroottree(), path if is_template(path) else None)
     text = (
         "the file holds excludes alone: <include> it in an MJCF whose bodies have the links' names (MuJoCo's own"
         ' reader of URDF joins fixed links unless fusestatic="false"), or write spheres too'
