@@ -70,14 +70,18 @@ class Claim:
         """Ratio that no count can go below: the solid itself, for a closed shape."""
         return 1.0 if self.capped else 0.0
 
-    def below(self, cap: float, most: int) -> int:
+    def below(self, cap: float, most: int, shells: bool = True) -> int:
         """Least count that is expected to stay below the ratio cap; 1 for an open shape.
 
-        Thin shells cannot with any count up to `most`: they get what keeps them below SHELL_CAP times their hull.
+        Thin shells cannot with any count up to `most`: if asked, they get what keeps them below SHELL_CAP times their
+        hull.
         """
         if not self.capped:
             return 1
-        return self._reaching(cap, most) or self._reaching(max(SHELL_CAP * self.hull, cap), most) or 1
+        enough = self._reaching(cap, most)
+        if enough == 0 and shells:
+            enough = self._reaching(max(SHELL_CAP * self.hull, cap), most)
+        return max(enough, 1)
 
     def _reaching(self, ratio: float, most: int) -> int:
         """Least count expected to stay below a ratio, 0 if none does."""
@@ -114,7 +118,11 @@ def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
     else:
         limits, least, left = [2 * claim.curve.counts[-1] for claim in claims], 0.0, rule.budget
     left -= sum(claim.copies for claim in claims)
-    wanted = [claim.below(rule.cap, most) for claim, most in zip(claims, limits, strict=True)]
+    # of a given budget, links that need more than their curves have tried would take too much from the others
+    reach = [rule.most if rule.budget is None else claim.curve.counts[-1] for claim in claims]
+    wanted = [
+        claim.below(rule.cap, most, rule.budget is None) for claim, most in zip(claims, reach, strict=True)
+    ]
     for k in sorted(range(len(claims)), key=lambda k: ((wanted[k] - 1) * claims[k].copies, k)):
         need = (wanted[k] - 1) * claims[k].copies
         if 0 < need <= left:
