@@ -220,7 +220,8 @@ def test_shells_complete_verbs_options_and_values(capsys, tmp_path):
 
 def test_long_work_says_what_it_does_in_a_pipe_too(capsys, monkeypatch):
     monkeypatch.setattr(_progress, "PATIENCE", 0.05)
-    with _progress.progress_bar("counting") as progress:
+    monkeypatch.setattr("elbowroom._progress.PATIENCE", 0.05)
+    with _progress.library_progress(), _progress.progress_bar("counting") as progress:
         assert progress is not None
         for done in range(1, 9):
             time.sleep(0.06)

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from .._progress import PATIENCE, logger
+from .._progress import waiting as waiting
+
 if TYPE_CHECKING:
     from .._parallel import Progress
 
-PATIENCE = 2.0
-"""Seconds of silence after which it is said what is being done; shorter work says nothing."""
 STEP = 0.25
 """Share of the work between two lines in a pipe."""
-LOGGER = "elbowroom.progress"
-"""INFO lines of this logger are shown: what takes long inside the library, such as compiling."""
 
 
 def say(text: str) -> None:
     """One line on standard error."""
     print(text, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def waiting(label: str) -> Generator[None]:
-    """Says once what is being done, if it takes longer than `PATIENCE`."""
-    timer = threading.Timer(PATIENCE, lambda: say(f"{label} ..."))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 @contextmanager
@@ -90,7 +76,7 @@ class _Shown(logging.Handler):
 @contextmanager
 def library_progress() -> Generator[None]:
     """Shows what the library itself reports of long waits."""
-    logger, handler = logging.getLogger(LOGGER), _Shown()
+    handler = _Shown()
     level, spread = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
