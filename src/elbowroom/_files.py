@@ -25,7 +25,7 @@ from .errors import InputError
 LARGEST_READ = 64 * 2**20
 """Bytes of a file that is in the way and is looked at; none of ours is larger, so a larger one is another kind."""
 UNFINISHED: set[str] = set()
-"""Files under way, for whoever ends the process without unwinding it."""
+"""Files and folders under way, for whoever ends the process without unwinding it."""
 
 
 def write_bytes(path: Path, data: bytes) -> None:

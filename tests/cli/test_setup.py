@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from ruamel.yaml import YAML
 
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.cli import main
+from elbowroom.errors import InputError
 from elbowroom.robot import description_changes, description_facts
 
 FILES = {
@@ -77,8 +82,6 @@ def test_choices_reach_the_files(arm: Path, tmp_path: Path) -> None:
         "--cfg", "0.1", "0.2", "0.3", "--per-link", "tool", "2", "--paths", "relative",
     )  # fmt: skip
     assert code == 0
-    from ruamel.yaml import YAML
-
     v1 = YAML(typ="safe").load(out / "curobo_v1.yml")["robot_cfg"]["kinematics"]
     assert (v1["base_link"], v1["ee_link"], v1["lock_joints"]) == ("upper", "lower", {"wrist": 0.5})
     assert (out / v1["urdf_path"]).resolve() == arm.resolve()
@@ -97,6 +100,8 @@ def test_choices_reach_the_files(arm: Path, tmp_path: Path) -> None:
         (["--ee-link", "base", "--base-link", "tool"], "not carried"),
         (["--lock", "tool"], "tool"),
         (["--lock", "wrist=soft"], "wrist=soft"),
+        (["--lock", "wrist=99"], "outside the limits"),
+        (["--lock", "wrist", "wrist=0.1"], "twice"),
         (["--per-link", "tool"], "per-link"),
         (["--per-link", "tooth", "3"], "tooth"),
         (["--pose", "sleeping"], "sleeping"),
@@ -130,21 +135,36 @@ def test_second_run_says_what_changed(arm: Path, tmp_path: Path, capsys: pytest.
     changes = json.loads(capsys.readouterr().out)["changes"]
     assert "joint shoulder: upper limit 2 -> 1.5 rad" in changes
     assert "the collision shapes of link tool changed (12 -> 12 triangles)" in changes
-    assert any(change.startswith("tool frames: ") for change in changes)
+    assert "tool frames: tool -> lower" in changes
+    setup(arm, "--out", out, "-n", "12", "--ee-link", "lower", "--cfg", "0.1", "0.2", "0.3", "--json")
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert "default pose: shoulder 0, elbow 0, wrist 0 -> shoulder 0.1, elbow 0.2, wrist 0.3" in changes
 
 
-def test_edited_files_keep_the_edit_and_foreign_files_are_refused(
+def test_edited_files_stay_and_the_new_ones_go_beside_them(
     arm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    setup(arm, "--out", out, "-n", "12")
-    path = out / "curobo_v2.yml"
-    path.write_text(path.read_text() + "\n# mine\nmy_note: 7\n")
-    capsys.readouterr()
-    setup(arm, "--out", out, "-n", "16", "--json")
-    assert "my_note: 7" in path.read_text()
-    files = json.loads(capsys.readouterr().out)["files"]
-    assert [name for name, notes in files.items() if any("edited" in note for note in notes)] == [path.name]
+    setup(arm, "--out", out, "-n", "12", "--lock", "wrist=0.4")
+    edited = {}
+    for name in ("curobo_v2.yml", "spheres.urdf", "report.md", "robot.png"):
+        edited[name] = (out / name).read_bytes() + b"\n"
+        (out / name).write_bytes(edited[name])
+    (out / "robot.xrdf").unlink()
+    for _ in range(2):
+        capsys.readouterr()
+        assert setup(arm, "--out", out, "-n", "12", "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        news = {"curobo_v2.new.yml", "spheres.new.urdf", "report.new.md", "robot.new.png"}
+        assert set(found["edited"].values()) == news
+        assert {name: (out / name).read_bytes() for name in edited} == edited
+        assert {path.name for path in out.iterdir()} == FILES | news
+        new = YAML(typ="safe").load(out / "curobo_v2.new.yml")["robot_cfg"]["kinematics"]
+        assert not new["lock_joints"]
+        assert not YAML(typ="safe").load(out / "curobo_v1.yml")["robot_cfg"]["kinematics"]["lock_joints"]
+
+
+def test_foreign_files_are_refused(arm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "robot.srdf").write_text("<robot name='mine'/>")
@@ -152,6 +172,77 @@ def test_edited_files_keep_the_edit_and_foreign_files_are_refused(
     assert "robot.srdf" in capsys.readouterr().err
     assert [entry.name for entry in other.iterdir()] == ["robot.srdf"]
     assert (other / "robot.srdf").read_text() == "<robot name='mine'/>"
+
+
+def test_links_and_permissions_stay(arm: Path, tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "ws.srdf"
+    setup(arm, "--out", out, "-n", "12")
+    (out / "robot.srdf").rename(elsewhere)
+    (out / "robot.srdf").symlink_to(elsewhere)
+    (out / "robot.json").chmod(0o600)
+    assert setup(arm, "--out", out, "-n", "14", "--srdf", out / "robot.srdf") == 0
+    assert (out / "robot.srdf").is_symlink()
+    assert (out / "robot.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_failed_run_changes_nothing(arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elbowroom.cli import _setup_files
+
+    out = tmp_path / "out"
+    setup(arm, "--out", out, "-n", "12")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def full(made: object, path: Path) -> tuple[str, ...]:
+        raise InputError(f"cannot write {path}: no space left") from OSError(28, "no space left")
+
+    broken = replace(_setup_files.PRODUCTS["pairs.png"], write=full)
+    monkeypatch.setitem(_setup_files.PRODUCTS, "pairs.png", broken)
+    assert setup(arm, "--out", out, "-n", "16") == 2
+    assert setup(arm, "--out", tmp_path / "new", "-n", "16") == 2
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "out"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_leaves_nothing_behind(arm: Path, tmp_path: Path) -> None:
+    """Ended while the files are made, and once more while they are moved: the next run is like any other."""
+    out = tmp_path / "out"
+    for place in ("report", "_keep_record"):
+        code = (
+            "import os, signal, sys, time\n"
+            "from elbowroom.cli import main, _setup_files\n"
+            "def stop(*_):\n    os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
+            f"keep, calls = _setup_files.{place}, []\n"
+            "def second(*words):\n    calls.append(1)\n    return keep(*words) if len(calls) < 2 else stop()\n"
+            f"_setup_files.{place} = stop if '{place}' == 'report' else second\n"
+            f"sys.argv = ['elbowroom', 'setup', {str(arm)!r}, '--out', {str(out)!r}, '-n', '12']\n"
+            "sys.exit(main())\n"
+        )
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+        assert ended.returncode == 130
+        assert {path.name for path in tmp_path.iterdir()} <= {"arm.urdf", "out"}
+        if place == "report":
+            assert not (out / "robot.json").exists()
+    assert setup(arm, "--out", out, "-n", "12", "--json") == 0
+
+
+def test_joints_held_still_reach_pose_and_pairs(
+    arm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert setup(arm, "--out", out, "-n", "12", "--lock", "elbow=1.2", "wrist", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["default_pose"]["cfg"][1] == 1.2
+    assert found["choices"]["held_still"] == {"elbow": 1.2, "wrist": 0.0}
+    assert any("held still" in note for note in found["files"]["robot.srdf"])
+    v1 = YAML(typ="safe").load(out / "curobo_v1.yml")["robot_cfg"]["kinematics"]
+    assert v1["cspace"]["retract_config"][1] == 1.2
+
+
+def test_odd_names_read_well_in_the_report(arm: Path, tmp_path: Path) -> None:
+    arm.write_text(ARM.replace('"lower"', '"l|o*w*er"'))
+    assert setup(arm, "--out", tmp_path / "out", "-n", "12") == 0
+    assert "| l\\|o\\*w\\*er |" in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_folder_of_another_robot_is_refused(

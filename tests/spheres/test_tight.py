@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import trimesh
 
+from elbowroom import load_robot
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import ClipPlane, FitOptions, _fit, fit_spheres, prove_coverage, sphere_quality
 from elbowroom.spheres._problem import Problem
@@ -265,11 +266,11 @@ def test_clip_plane_keeps_spheres_up() -> None:
         fit_spheres(robot, quick(clip_planes=(ClipPlane("frame", (0, 0, 1), 0.0),)))
 
 
-def test_robot_without_geometry() -> None:
-    robot = Toy()
-    model = fit_spheres(robot, quick())
-    assert len(model) == 0
-    assert prove_coverage(robot, model).proved
+def test_robot_without_geometry_is_refused(tmp_path) -> None:
+    path = tmp_path / "bare.urdf"
+    path.write_text('<robot name="bare"><link name="a"/></robot>')
+    with pytest.raises(InputError, match="no link has collision geometry"):
+        fit_spheres(load_robot(path), quick())
 
 
 def test_progress_is_reported_and_ends() -> None:

@@ -158,8 +158,13 @@ def _run(options: Options, helper: Helper) -> int:
 
 def _spheres(robot: Robot, options: Options) -> SphereModel:
     """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
+    from .. import formats
     from ..collision import one_ball_a_link
 
+    if options.pairs is not None and options.spheres is None and options.fit == FitOptions():
+        held = formats.read(options.pairs, robot=robot).spheres
+        if held is not None:  # pairs hold for the spheres that they were decided with
+            return held
     asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
     if asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS:
         return options.model(robot)

@@ -8,6 +8,7 @@ for it, removes files under way, ends the worker processes and leaves.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -46,18 +47,18 @@ def _wait(read: int, verb: str) -> None:
 
 
 def _leave(number: int, verb: str) -> None:
-    word = "interrupted" if number == signal.SIGINT else "terminated"
-    with suppress(OSError):
-        start = SHOW_CURSOR if os.isatty(2) else b""  # a progress bar may have hidden it
-        os.write(2, start + f"elbowroom {verb}: {word}\n".encode())
     files = sys.modules.get(
         "elbowroom._files"
     )  # not imported here: it loads numpy, and signals may come before
     for path in list(getattr(files, "UNFINISHED", ())):
         with suppress(OSError):
-            os.unlink(path)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
     with suppress(Exception):
         _end_workers()
+    word = "interrupted" if number == signal.SIGINT else "terminated"
+    with suppress(OSError):  # last, for others may still have complained
+        start = SHOW_CURSOR if os.isatty(2) else b""  # a progress bar may have hidden it
+        os.write(2, start + f"elbowroom {verb}: {word}\n".encode())
     os._exit(EXIT_BY_SIGNAL + number)
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from .._files import make_folder
-from ..errors import InputError
+from .._text import number
+from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairOptions
 from ..spheres import FitOptions
 from ._common import RobotOptions, console, print_json, progress_bar, waiting
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..formats import ExportOptions
     from ..pairs import PairMatrix
     from ..robot import Robot
-    from ..spheres import SphereModel
+    from ..spheres import CoverageProof, SphereModel
 
 EXIT_NOT_PROVED = 1
 EXAMPLES = {
@@ -74,8 +74,12 @@ class Made:
     robot: Robot
     spheres: SphereModel
     pairs: PairMatrix
+    proof: CoverageProof
     export: ExportOptions
-    proof: Any
+    srdf: bytes | None
+    """The robot's own SRDF file."""
+    choices: Mapping[str, Any]
+    """What the user chose, or what was chosen for them."""
     seconds: Mapping[str, float]
 
 
@@ -83,12 +87,13 @@ def run(options: Options) -> int:
     """Loads, fits, proves, decides pairs, writes all files; exit code 1 when coverage is not proved."""
     from ._setup_files import check_folder, write_all
 
-    robot = _with_default(options.load(), options)
-    _export(robot, None, options)  # wrong names are told before the long work
+    robot = _with_locks(_with_default(options.load(), options), options.lock)
+    srdf = _own_srdf(options)
+    _export(robot, options)  # wrong names are told before the long work
     check_folder(options.out, robot.name)
-    made = _make(robot, options)
+    made = _make(robot, srdf, options)
     with waiting(f"writing the files of {robot.name}"):
-        written = write_all(make_folder(options.out), made, options.srdf)
+        written = write_all(options.out, made)
     if options.json:
         print_json(written.facts())
     else:
@@ -96,7 +101,7 @@ def run(options: Options) -> int:
     return 0 if made.proof.proved else EXIT_NOT_PROVED
 
 
-def _make(robot: Robot, options: Options) -> Made:
+def _make(robot: Robot, srdf: bytes | None, options: Options) -> Made:
     from ..pairs import compute_pairs
     from ..spheres import fit_spheres, prove_coverage
 
@@ -107,11 +112,26 @@ def _make(robot: Robot, options: Options) -> Made:
     fitted = time.perf_counter()
     proof = prove_coverage(robot, spheres)
     proved = time.perf_counter()
+    settings = replace(options.settings, seed=options.seed)
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        settings = replace(options.settings, seed=options.seed)
         pairs = compute_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
     seconds = {"spheres": fitted - start, "proof": proved - fitted, "pairs": time.perf_counter() - proved}
-    return Made(robot, spheres, pairs, _export(robot, pairs, options), proof, seconds)
+    export = _export(robot, options)
+    choices = {
+        "description": robot.path if robot.path is not None else robot.source,
+        "base_link": export.base_link,
+        "tool_frames": export.tool_frames,
+        "held_still": dict(export.locked),
+        "paths": export.paths,
+        "default_pose": dict(zip(robot.joint_names, robot.default_cfg.tolist(), strict=True)),
+        "spheres_in_all": fit.n_spheres,
+        "spheres_per_link": dict(fit.per_link or {}),
+        "margin": fit.margin,
+        "samples": settings.samples,
+        "buffer": settings.buffer,
+        "seed": options.seed,
+    }
+    return Made(robot, spheres, pairs, proof, export, srdf, choices, seconds)
 
 
 def _with_default(robot: Robot, options: Options) -> Robot:
@@ -129,7 +149,7 @@ def _with_default(robot: Robot, options: Options) -> Robot:
     wanted = options.pose if options.pose is not None else np.array(options.cfg)
     (label, cfg), *_ = named_poses(robot, [wanted])
     outside = [
-        f"{name} = {value:.4g} (from {low:.4g} to {high:.4g})"
+        f"{name} = {number(value)} (from {number(low)} to {number(high)})"
         for name, value, low, high in zip(robot.joint_names, cfg, robot.lower, robot.upper, strict=True)
         if not low - 1e-9 <= value <= high + 1e-9
     ]
@@ -140,21 +160,68 @@ def _with_default(robot: Robot, options: Options) -> Robot:
     return replace(robot, default_pose=DefaultPose(cfg, source))
 
 
-def _export(robot: Robot, pairs: PairMatrix | None, options: Options) -> ExportOptions:
-    """Base, tool frames, locked joints, default pose and paths, checked and completed from the robot."""
+def _with_locks(robot: Robot, entries: tuple[str, ...]) -> Robot:
+    """The robot with joints to be held still at their values in its default pose, which are no guess then.
+
+    Raises:
+        UnknownJointError: no such joint. InputError: a value that is no number, or outside the limits.
+    """
+    from ..robot import DefaultPose
+
+    pose = robot.default_pose
+    cfg = pose.cfg.copy()
+    held = _locked(robot, entries)
+    for name, value in held.items():
+        k = robot.joint_names.index(name)
+        if not robot.lower[k] - 1e-9 <= value <= robot.upper[k] + 1e-9:
+            limits = f"{number(robot.lower[k])} to {number(robot.upper[k])}"
+            raise InputError(f"--lock {name}: {number(value)} is outside the limits, {limits}")
+        cfg[k] = value
+    if not held:
+        return robot
+    cfg.flags.writeable = False
+    source = f"{pose.source}; held still: {', '.join(held)}"
+    guessed = tuple(name for name in pose.guessed_joints if name not in held)
+    return replace(robot, default_pose=DefaultPose(cfg, source, guessed))
+
+
+def _locked(robot: Robot, entries: tuple[str, ...]) -> dict[str, float]:
+    """Joints to be held still, with their values; those of the default pose where none is given."""
+    rest = dict(zip(robot.joint_names, robot.default_cfg.tolist(), strict=True))
+    locked: dict[str, float] = {}
+    for entry in entries:
+        name, sign, value = (entry, "", "") if entry in rest else entry.rpartition("=")
+        name = name if sign or entry in rest else entry
+        if name not in rest:
+            raise UnknownJointError(f"--lock: {unknown('actuated joint', name, rest)}")
+        if name in locked:
+            raise InputError(f"--lock: joint {name} is there twice")
+        try:
+            locked[name] = float(value) if sign else rest[name]
+        except ValueError:
+            raise InputError(f"--lock {entry}: expected JOINT or JOINT=NUMBER") from None
+    return locked
+
+
+def _own_srdf(options: Options) -> bytes | None:
+    """The SRDF file that was given, or that a robot known by name brings."""
+    from ..robot import catalogue
+
+    path = options.srdf
+    if path is None and not Path(options.robot).exists():
+        path = next((entry.srdf for entry in catalogue() if entry.name == options.robot), None)
+    return None if path is None else path.read_bytes()
+
+
+def _export(robot: Robot, options: Options) -> ExportOptions:
+    """Base, tool frames, joints held still, default pose and paths, checked and completed from the robot."""
     from ..formats import ExportOptions, robot_facts
 
-    pose = robot.default_cfg if pairs is None or pairs.default_cfg is None else pairs.default_cfg
-    rest = dict(zip(robot.joint_names, pose.tolist(), strict=True))
-    locked: dict[str, float] = {}
-    for entry in options.lock:
-        name, sign, value = entry.rpartition("=") if "=" in entry else (entry, "", "")
-        try:
-            locked[name] = float(value) if sign else rest.get(name, 0.0)
-        except ValueError:
-            raise InputError(f"--lock {entry}: expected NAME or NAME=NUMBER") from None
     asked = ExportOptions(
-        base_link=options.base_link, tool_frames=options.ee_link or None, locked=locked, paths=options.paths
+        base_link=options.base_link,
+        tool_frames=options.ee_link or None,
+        locked=_locked(robot, options.lock),
+        paths=options.paths,
     )
-    facts = robot_facts(robot, pairs, asked)
+    facts = robot_facts(robot, None, asked)
     return replace(asked, base_link=facts.base_link, tool_frames=facts.tool_frames)

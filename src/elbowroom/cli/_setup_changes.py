@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._files import plain
+from .._text import number
 from ..errors import ElbowroomError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ def changes_since(path: Path, record: Mapping[str, Any], made: Made) -> tuple[st
     """
     from .. import formats
     from ..robot import description_changes, description_facts
-    from ._setup_files import choices
 
     if not path.is_file():
         return None
@@ -36,11 +36,19 @@ def changes_since(path: Path, record: Mapping[str, Any], made: Made) -> tuple[st
     except (ElbowroomError, KeyError, TypeError, ValueError) as error:
         return (f"the {path.name} of the last run cannot be compared: {error}",)
     before = record.get("choices", {})
-    for name, now in plain(choices(made)).items():
+    for name, now in plain(made.choices).items():
         if name in before and before[name] != now:
-            said.append(f"{name.replace('_', ' ')}: {before[name]} -> {now}")
+            said.append(f"{name.replace('_', ' ')}: {_shown(before[name])} -> {_shown(now)}")
     said += _spheres(old.spheres.counts if old.spheres is not None else {}, made.spheres.counts)
     return (*said, *(_pairs(old.pairs, made) if old.pairs is not None else ()))
+
+
+def _shown(value: Any) -> str:
+    """A choice in words."""
+    if isinstance(value, (list, dict)):
+        pairs = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
+        return ", ".join(_shown(v) if k is None else f"{k} {_shown(v)}" for k, v in pairs) or "none"
+    return number(value) if isinstance(value, float) else "none" if value is None else str(value)
 
 
 def _spheres(old: Mapping[str, int], new: Mapping[str, int]) -> list[str]:
@@ -59,6 +67,6 @@ def _pairs(old: Any, made: Made) -> list[str]:
     ignored, checked = diff.newly_ignored, diff.newly_checked
     said = [
         f"pair {a}, {b}: {diff.changed[(a, b)][0]} -> {diff.changed[(a, b)][1]}"
-        for a, b in (*ignored, *checked, *(set(diff.changed) - set(ignored) - set(checked)))
+        for a, b in (*ignored, *checked, *sorted(set(diff.changed) - set(ignored) - set(checked)))
     ]
     return said if len(said) <= SHOWN else [*said[:SHOWN], f"... and {len(said) - SHOWN} more pairs"]

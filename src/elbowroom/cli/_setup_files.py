@@ -1,27 +1,31 @@
 """The files of `elbowroom setup`: what is written, and what each format cannot hold.
 
-A file of an earlier run is written anew; one that was edited since is updated in place, so that what the user put in
-stays; one that is of neither kind is somebody else's, and nothing at all is written beside it.
+Everything is made in a folder beside, and moved into place when all of it is there: a run that fails or is interrupted
+changes nothing. A file that was edited since the last run stays as it is; the new one goes beside it. Files of the same
+names that no earlier run wrote are somebody else's, and the folder is refused.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._files import plain, write_bytes
+from .._files import UNFINISHED, make_folder, plain, write_bytes
 from ..errors import InputError
 from ._setup_report import headline, report
 
 if TYPE_CHECKING:
     from ._setup import Made
 
-OURS, RECORD, REPORT = "robot.json", "setup.json", "report.md"
+OURS, RECORD, REPORT, SRDF = "robot.json", "setup.json", "report.md", "robot.srdf"
+FORMAT = "elbowroom-setup"
 Writer = Callable[["Made", Path], tuple[str, ...]]
 
 
@@ -47,6 +51,8 @@ class Written:
     """File -> why it was not written."""
     changes: tuple[str, ...] | None = None
     """What changed since the last run; None when there was none."""
+    edited: dict[str, str] = field(default_factory=dict[str, str])
+    """File that was edited since the last run and stays -> the new one beside it."""
 
     def facts(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -59,11 +65,12 @@ class Written:
             "proved": made.proof.proved,
             "pairs": {reason.name: count for reason, count in made.pairs.counts().items()},
             "by_meshes": len(made.pairs.by_meshes),
-            **choices(made),
+            "choices": made.choices,
             "default_pose": pose and {"source": pose.source, "cfg": pose.cfg},
             "seconds": made.seconds,
             "files": {name: list(notes) for name, notes in self.files.items()},
             "not_written": self.missing,
+            "edited": self.edited,
             "changes": self.changes,
         }
 
@@ -71,63 +78,52 @@ class Written:
         """A short account for the terminal."""
         lines = [f"{self.made.robot.name}: {headline(self.made)}"]
         if self.changes is not None:
-            count = f"{len(self.changes)} things" if self.changes else "nothing"
+            count = {0: "nothing", 1: "one thing"}.get(len(self.changes), f"{len(self.changes)} things")
             lines += [f"changed since the last run: {count}", *(f"  {change}" for change in self.changes)]
         lines.append(f"in {self.folder}:")
-        width = max(map(len, (*self.files, *self.missing)))
-        lines += [f"  {name:<{width}}  {PRODUCTS[name].use}" for name in self.files if name in PRODUCTS]
+        width = max(map(len, (*self.files, *self.missing, *self.edited.values())))
+        for name in self.files:
+            aside = (
+                f" (edited since the last run: it stays, new is {self.edited[name]})"
+                if name in self.edited
+                else ""
+            )
+            lines.append(f"  {name:<{width}}  {USES[name]}{aside}")
         lines += [f"  {name:<{width}}  not written: {why}" for name, why in self.missing.items()]
-        lines.append(f"  {REPORT:<{width}}  figures by link, and what each format cannot hold")
         return "\n".join(lines)
 
 
-def write_all(folder: Path, made: Made, srdf: Path | None) -> Written:
-    """Writes every file into a folder that is there.
+def write_all(folder: Path, made: Made) -> Written:
+    """Makes every file, then moves them into a folder, which is made if need be.
 
     Raises:
-        InputError: the folder holds files of the same names that no earlier run wrote, or of another robot.
+        InputError: a place cannot be written, or the folder is not ours to write into.
     """
     from ._setup_changes import changes_since
 
     known = check_folder(folder, made.robot.name)
     written = Written(folder, made, changes=changes_since(folder / OURS, known, made))
-    for name, product in PRODUCTS.items():
-        path = folder / name
-        fresh = known.get("files", {}).get(name) == _hash(path)
-        try:
-            with _restored(path, fresh):
-                if name == SRDF and srdf is not None and not path.exists():
-                    path.write_bytes(srdf.read_bytes())
-                notes = product.write(made, path)
-        except InputError as error:
-            written.missing[name] = str(error).removeprefix(f"{path}: ")
-            continue
-        edited = () if fresh or not path.exists() or name not in known.get("files", {}) else (EDITED,)
-        written.files[name] = (*edited, *notes)
-    write_bytes(folder / REPORT, report(written, {n: p.use for n, p in PRODUCTS.items()}).encode())
-    written.files[REPORT] = ()
-    record = {
-        "format": "elbowroom-setup",
-        "robot": made.robot.name,
-        "choices": choices(made),
-        "files": {name: _hash(folder / name) for name in written.files},
-    }
-    write_bytes(folder / RECORD, json.dumps(plain(record), indent=1).encode() + b"\n")
+    recorded: dict[str, list[str]] = known.get("files", {})
+    with _scratch(folder) as scratch:
+        for name, product in PRODUCTS.items():
+            try:
+                written.files[name] = product.write(made, scratch / name)
+            except InputError as error:
+                if isinstance(error.__cause__, OSError):  # the disk, not the robot
+                    raise
+                written.missing[name] = str(error).removeprefix(f"{scratch / name}: ")
+        make_folder(folder)
+        places = {name: _place(folder, name, recorded) for name in (*written.files, REPORT)}
+        written.edited = {name: place for name, place in places.items() if place != name}
+        write_bytes(scratch / REPORT, report(written, USES).encode())
+        written.files[REPORT] = ()
+        new = {place: [_hash(scratch / name)] for name, place in places.items()}
+        # An interrupt between two moves leaves old and new files, both of which the record knows.
+        _keep_record(folder, made, {k: recorded.get(k, []) + new.get(k, []) for k in (*recorded, *new)})
+        for name, place in places.items():
+            write_bytes(folder / place, (scratch / name).read_bytes())
+    _keep_record(folder, made, {**recorded, **new})
     return written
-
-
-def choices(made: Made) -> dict[str, Any]:
-    """What the user chose, or what was chosen for them."""
-    export = made.export
-    return {
-        "base_link": export.base_link,
-        "tool_frames": export.tool_frames,
-        "locked": dict(export.locked),
-        "paths": export.paths,
-    }
-
-
-EDITED = "edited since the last run: spheres, pairs and the choices of this run are new, everything else is as it was"
 
 
 def check_folder(folder: Path, robot: str) -> Mapping[str, Any]:
@@ -137,30 +133,28 @@ def check_folder(folder: Path, robot: str) -> Mapping[str, Any]:
         InputError: something would be harmed: files of another robot, or files that no earlier run wrote; or there
             is no place for the folder.
     """
-    if not folder.is_dir() and (folder.exists() or not folder.absolute().parent.is_dir()):
-        found = "it is a file" if folder.exists() else f"there is no folder {folder.absolute().parent}"
+    if not folder.is_dir() and (
+        folder.exists() or folder.is_symlink() or not folder.absolute().parent.is_dir()
+    ):
+        there = folder.exists() or folder.is_symlink()
+        found = "it is no folder" if there else f"there is no folder {folder.absolute().parent}"
         raise InputError(f"cannot make the folder {folder}: {found}")
     path = folder / RECORD
     known: dict[str, Any] = {}
     if path.exists():
         try:
             known = json.loads(path.read_text(encoding="utf-8"))
-            if known["format"] != "elbowroom-setup" or not isinstance(known["files"], dict):
+            if known["format"] != FORMAT or not all(isinstance(h, list) for h in known["files"].values()):
                 raise KeyError("format")
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise InputError(
                 f"{path}: this is not what an earlier setup wrote; choose another folder"
             ) from None
         if known.get("robot") != robot:
             raise InputError(
-                f"{folder} holds the files of {known.get('robot')!r:.60}, not of {robot!r}; choose another "
-                "folder"
+                f"{folder} holds the files of {known.get('robot')!r:.60}, not of {robot!r}; choose another folder"
             )
-    foreign = [
-        name
-        for name in (*PRODUCTS, REPORT)
-        if (folder / name).exists() and name not in known.get("files", {})
-    ]
+    foreign = [name for name in USES if (folder / name).exists() and name not in known.get("files", {})]
     if foreign:
         raise InputError(
             f"{folder} has files that setup would write and that no earlier setup wrote: {', '.join(foreign)}; "
@@ -170,23 +164,35 @@ def check_folder(folder: Path, robot: str) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _restored(path: Path, fresh: bool) -> Generator[None]:
-    """Puts an old file aside while a new one is written from nothing; it comes back if that fails."""
-    if not fresh or not path.exists():
-        yield
-        return
-    aside = path.with_name(f".{path.name}.before")
-    path.replace(aside)
+def _scratch(folder: Path) -> Generator[Path]:
+    """A folder beside another, so that relative paths from both are the same; gone at the end, come what may."""
     try:
-        yield
-    except BaseException:
-        aside.replace(path)
-        raise
-    aside.unlink()
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", dir=folder.absolute().parent))
+    except OSError as error:
+        raise InputError(f"cannot write beside {folder}: {error.strerror or error}") from error
+    UNFINISHED.add(str(made))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        UNFINISHED.discard(str(made))
 
 
-def _hash(path: Path) -> str | None:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+def _place(folder: Path, name: str, recorded: Mapping[str, list[str]]) -> str:
+    """Name under which a file is written: its own, or another one beside a file that was edited."""
+    path = folder / name
+    if not path.exists() or _hash(path) in recorded.get(name, []):
+        return name
+    return f"{path.stem}.new{path.suffix}"
+
+
+def _keep_record(folder: Path, made: Made, files: Mapping[str, list[str]]) -> None:
+    record = {"format": FORMAT, "robot": made.robot.name, "choices": made.choices, "files": files}
+    write_bytes(folder / RECORD, json.dumps(plain(record), indent=1).encode() + b"\n")
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 # The products ----------------------------------------------------------------------------------
@@ -198,7 +204,7 @@ def _format(name: str, curobo: Literal[1, 2] | None = None) -> Writer:
     def write(made: Made, path: Path) -> tuple[str, ...]:
         from .. import formats
 
-        return formats.write(
+        notes = formats.write(
             path,
             robot=made.robot,
             spheres=made.spheres,
@@ -206,8 +212,17 @@ def _format(name: str, curobo: Literal[1, 2] | None = None) -> Writer:
             format=name,
             options=replace(made.export, curobo_version=curobo),
         )
+        held = made.export.locked and name in ("srdf", "urdf", "mjcf")
+        return (*notes, "joints that are to be held still are not told by this format") if held else notes
 
     return write
+
+
+def _srdf(made: Made, path: Path) -> tuple[str, ...]:
+    """Writes into a copy of the robot's own SRDF, with its groups and states."""
+    if made.srdf is not None:
+        write_bytes(path, made.srdf)
+    return _format("srdf")(made, path)
 
 
 def _picture(made: Made, path: Path) -> tuple[str, ...]:
@@ -224,10 +239,9 @@ def _matrix(made: Made, path: Path) -> tuple[str, ...]:
     return ()
 
 
-SRDF = "robot.srdf"
 PRODUCTS = {
     OURS: Product("everything, lossless; --spheres and --pairs of every verb take it", _format("json")),
-    SRDF: Product("MoveIt: pairs with reasons, spheres, named poses", _format("srdf")),
+    SRDF: Product("MoveIt: pairs with reasons, spheres, named poses", _srdf),
     "curobo_v1.yml": Product("cuRobo 0.7", _format("curobo", curobo=1)),
     "curobo_v2.yml": Product("cuRobo 2", _format("curobo", curobo=2)),
     "robot.xrdf": Product("Isaac Sim, cuMotion, Lula", _format("xrdf")),
@@ -235,4 +249,7 @@ PRODUCTS = {
     "mujoco.xml": Product("MuJoCo: the tree with spheres and excluded pairs", _format("mjcf")),
     "robot.png": Product("picture of the robot and its spheres", _picture),
     "pairs.png": Product("picture of the pairs", _matrix),
+}
+USES = {name: product.use for name, product in PRODUCTS.items()} | {
+    REPORT: "figures by link, and what each format cannot hold"
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,11 @@ def headline(made: Made) -> str:
     )
 
 
+def cell(text: str) -> str:
+    """Text that Markdown shows as it is, in tables too."""
+    return re.sub(r"([\\|*`\[\]<>])", r"\\\1", " ".join(text.split()))
+
+
 def report(written: Written, uses: Mapping[str, str]) -> str:
     """The whole page."""
     made = written.made
@@ -31,16 +37,16 @@ def report(written: Written, uses: Mapping[str, str]) -> str:
     held = ", ".join(f"{name} at {value:.4g}" for name, value in export.locked.items())
     tools = ", ".join(export.tool_frames or ())
     parts = [
-        f"# {robot.name}",
+        f"# {cell(robot.name)}",
         f"From `{robot.source}`: {len(robot.link_names)} links, {robot.dof} actuated joints. {headline(made)}.",
         f"Base {export.base_link}; tool frames {tools}; default pose: {pairs.default_pose}"
         + (f"; held still: {held}" if held else "")
         + ".",
     ]
     if written.changes is not None:
-        lines = [f"- {change}" for change in written.changes] or ["Nothing."]
+        lines = [f"- {cell(change)}" for change in written.changes] or ["Nothing."]
         parts += ["## Changed since the last run", "\n".join(lines)]
-    notes = [f"- {note}" for note in (*map(str, (n for n in robot.notes if n.warns)), *pairs.notes)]
+    notes = [f"- {cell(note)}" for note in (*map(str, (n for n in robot.notes if n.warns)), *pairs.notes)]
     if notes:
         parts += ["## To know", "\n".join(notes)]
     parts += ["## Spheres", "![the robot and its spheres](robot.png)", _spheres(made)]
@@ -58,7 +64,9 @@ def _spheres(made: Made) -> str:
     for name, link in made.proof.links.items():
         proved = "yes" if link.proved else f"NO, {1000 * link.worst_gap:.3g} mm outside"
         what = f"{link.volume_ratio:.2f}" + ("" if link.closed else " (of its hull)")
-        rows.append(f"| {name} | {link.n_spheres} | {proved} | {what} | {1000 * link.max_protrusion:.1f} |")
+        rows.append(
+            f"| {cell(name)} | {link.n_spheres} | {proved} | {what} | {1000 * link.max_protrusion:.1f} |"
+        )
     return "\n".join(rows)
 
 
@@ -69,7 +77,7 @@ def _pairs(made: Made) -> str:
     rows = [f"{counts}. Ignored, and not proved to stay apart:", "", "| link | link | why |", "|---|---|---|"]
     for (a, b), found in pairs.entries.items():
         if found.reason.name not in ("CHECKED", "NEVER_PROVED", "ADJACENT"):
-            rows.append(f"| {a} | {b} | {found.text} |")
+            rows.append(f"| {cell(a)} | {cell(b)} | {cell(found.text)} |")
     return (
         "\n".join(rows)
         if len(rows) > 4
@@ -81,6 +89,10 @@ def _files(written: Written, uses: Mapping[str, str]) -> str:
     lines: list[str] = []
     for name, notes in written.files.items():
         lines.append(f"- `{name}`: {uses[name]}")
-        lines += [f"  - {note}" for note in notes]
-    lines += [f"- `{name}` is not written: {why}" for name, why in written.missing.items()]
+        if name in written.edited:
+            lines.append(
+                f"  - edited since the last run: it stays as it is, the new one is `{written.edited[name]}`"
+            )
+        lines += [f"  - {cell(note)}" for note in notes]
+    lines += [f"- `{name}` is not written: {cell(why)}" for name, why in written.missing.items()]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..distance import enclosing_ball
-from ..robot import Robot
+from ..robot import Robot, require_geometry
 from ..spheres import SphereModel, prove_mesh_coverage
 
 TINY = 1e-12
@@ -50,7 +50,11 @@ def one_ball_a_link(robot: Robot) -> SphereModel:
 
     Where meshes decide they give the answers of any other spheres, at a few more questions to the meshes; a fit pays
     off from tens of thousands of configurations on.
+
+    Raises:
+        InputError: the robot has no collision geometry.
     """
+    require_geometry(robot)
     balls = {name: _ball_around(robot, name) for name in robot.mesh_links}
     return SphereModel.from_links(
         robot.link_names, balls, robot_name=robot.name, evidence={"method": "one ball a link"}

@@ -44,11 +44,12 @@ def fit_spheres(
         UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small,
             or the robot has no collision geometry.
     """
-    require_geometry(robot)
     options = options or FitOptions()
     began = time.perf_counter()
     every = ((name, robot.link_mesh(name)) for name in robot.link_names)
     meshes = {name: mesh for name, mesh in every if mesh is not None}
+    if not meshes:
+        require_geometry(robot)
     _check_names(robot, meshes, options)
 
     def compute() -> dict[str, np.ndarray]:
