@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 
+import elbowroom as er
 from elbowroom import formats
 from elbowroom.errors import FormatError
 from elbowroom.formats._yaml import load_yaml
@@ -127,3 +129,25 @@ def test_wrong_types_name_the_place(tmp_path, old, new, expected):
     model = SphereModel.from_links(["base"], {"base": ([[0, 0, 0]], [0.1])})
     with pytest.raises(FormatError, match=expected):
         formats.write(path, spheres=model)
+
+
+def test_packages_in_several_folders_are_said_to_be_lost(tmp_path):
+    """`asset_root_path` is one folder; a second workspace's meshes are not in it."""
+    links = ""
+    for name in ("one", "two"):
+        mesh = tmp_path / f"ws_{name}" / name / "box.stl"
+        mesh.parent.mkdir(parents=True)
+        trimesh.creation.box([0.1, 0.1, 0.1]).export(mesh)
+        links += (
+            f'<link name="{name}"><collision><geometry><mesh filename="package://{name}/box.stl"/></geometry>'
+            "</collision></link>"
+        )
+    joint = """<joint name="j" type="revolute"><parent link="one"/><child link="two"/><axis xyz="0 0 1"/>
+      <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
+    urdf = put(tmp_path, "urdf/arm.urdf", f'<robot name="arm">{links}{joint}</robot>')
+    robot = er.load_robot(urdf, package_dirs=[tmp_path / "ws_one", tmp_path / "ws_two"])
+    spheres = SphereModel.from_links(robot.link_names, {"two": ([[0.0, 0.0, 0.0]], [0.1])})
+    lost = formats.write(tmp_path / "arm.yml", robot=robot, spheres=spheres, pairs={("one", "two"): ""})
+    assert kinematics(tmp_path / "arm.yml")["asset_root_path"] == str(tmp_path / "ws_one")
+    assert [text for text in lost if "asset_root_path" in text and "package://two/box.stl" in text]
+    assert not any("package://one" in text for text in lost)

@@ -90,6 +90,28 @@ def for_robot(model: SphereModel, robot: Robot | None) -> SphereModel:
     return model if robot is None else model.for_links(robot.link_names, robot.name)
 
 
+def links_below(robot: Robot, base: str) -> frozenset[str]:
+    """A link and all that it carries; nothing carries a free body of a scene that is not the robot's own."""
+    loose = {note.where for note in robot.notes if note.kind == "loose"}
+    carried: dict[str, list[str]] = {}
+    for joint in robot.tree.joints:
+        carried.setdefault(joint.parent, []).append(joint.child)
+    found, waiting = {base}, [base]
+    while waiting:
+        children = [child for child in carried.get(waiting.pop(), ()) if child not in found | loose]
+        found.update(children)
+        waiting += children
+    return frozenset(found)
+
+
+def loose_links(robot: Robot | None) -> frozenset[str]:
+    """Links of free bodies in a scene that are not the robot's own: no planner's file may say that they are fixed."""
+    if robot is None:
+        return frozenset()
+    loose = (note.where for note in robot.notes if note.kind == "loose")
+    return frozenset[str]().union(*(links_below(robot, link) for link in loose))
+
+
 def number(value: Any, where: str) -> float:
     """A finite number.
 
@@ -160,7 +182,9 @@ def pairs_for_spheres(pairs: Any, robot: Robot | None, kind: str) -> tuple[dict[
     collide. Without pairs, those that the robot's SRDF or MJCF disables stand for them.
     """
     if pairs is None:
-        said = dict(robot.disabled_pairs) if robot is not None else {}
+        loose = loose_links(robot)
+        disabled = robot.disabled_pairs if robot is not None else {}
+        said = {names: word for names, word in disabled.items() if not loose & set(names)}
         return said, [] if said or robot is None else [
             "no pair is ignored, so neighbouring links always collide; give pairs, or load the robot with its SRDF"
         ]

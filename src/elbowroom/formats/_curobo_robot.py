@@ -16,7 +16,7 @@ import numpy as np
 from .._xml import read_xml
 from ..errors import FormatError
 from ._contents import short
-from ._mesh_files import package_folders
+from ._mesh_files import package_folders, packaged_outside
 from ._options import ExportOptions, RobotFacts, path_text, urdf_of
 from ._yaml import flow
 
@@ -60,8 +60,15 @@ def describe_robot(
     elif options.urdf is not None or kinematics.get("urdf_path") is None:
         kinematics["urdf_path"] = path_text(urdf, path, options.paths)
         # cuRobo takes off package:// and joins the rest to this folder.
-        packages = package_folders(read_xml(urdf, "URDF").getroot(), urdf, robot)
-        kinematics["asset_root_path"] = path_text([*packages, urdf.parent][0], path, options.paths)
+        root = read_xml(urdf, "URDF").getroot()
+        folder = [*package_folders(root, urdf, robot), urdf.parent][0]
+        kinematics["asset_root_path"] = path_text(folder, path, options.paths)
+        elsewhere = packaged_outside(root, folder)
+        if elsewhere:
+            notes.append(
+                f"asset_root_path is one folder, {folder}; cuRobo does not find {len(elsewhere)} files of packages that"
+                f" are not in it ({elsewhere[0]}, ...): put the packages into one folder"
+            )
         if options.paths == "relative":
             notes.append(
                 "cuRobo looks for relative paths in its own assets folder: give it urdf_path and asset_root_path when"

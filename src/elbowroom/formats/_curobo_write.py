@@ -1,8 +1,8 @@
 """Writing of cuRobo configurations (YAML) that its loader takes as they are.
 
-What the loader reads, key by key, is listed with its sources in `tests/formats/test_curobo_keys.py`. A new file has all
-of it; a file that is there already keeps what it says, comments included, and gets what it lacks. So do links that the
-file has and the sphere model has not, such as `attached_object` of `extra_links`.
+What the loader reads, key by key, is listed with its sources in `tests/formats/test_planner_keys.py`. A new file has
+all of it; a file that is there already keeps what it says, comments included, and gets what it lacks. So do links that
+the file has and the sphere model has not, such as `attached_object` of `extra_links`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ._curobo import (
     version_of,
 )
 from ._curobo_robot import NEEDED, describe_robot
-from ._options import ExportOptions, needed_joints, robot_facts, spheres_below
+from ._options import ExportOptions, needed_joints, robot_facts, spheres_below, without_loose
 from ._yaml import dump_yaml, flow, load_yaml
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def write_curobo(
             f"{path} is for cuRobo {version}; write version {given.curobo_version} into a new file"
         )
     tells_pairs = pairs is not None or kinematics.get("self_collision_ignore") is None
-    ignored, lost = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, [])
+    spheres, pairs, lost = without_loose(robot, spheres, pairs)
+    ignored, said = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, list[str]())
+    lost += said
     facts = robot_facts(robot, pairs, given) if robot is not None else None
     if facts is not None and spheres is not None:
         spheres, more = spheres_below(spheres, facts)

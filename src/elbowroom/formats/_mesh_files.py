@@ -34,6 +34,13 @@ def package_folders(root: Any, urdf: Path, robot: Robot) -> list[Path]:
     return list(found)
 
 
+def packaged_outside(root: Any, folder: Path) -> list[str]:
+    """Addresses of packages whose files are not in a folder."""
+    named = dict.fromkeys(element.get("filename") for element in _named_files(root))
+    inside = {name: name.removeprefix(PACKAGE).lstrip("/") for name in named if name.startswith(PACKAGE)}
+    return [name for name, file in inside.items() if not (folder / file).is_file()]
+
+
 def anchor_meshes(root: Any, robot: Robot, path: Path, paths: Literal["absolute", "relative"]) -> list[str]:
     """Changes the mesh and texture addresses of a robot's URDF so that they hold in the folder of `path`."""
     assert robot.path is not None

@@ -27,6 +27,7 @@ from ..pairs import BY_MESHES, PairMatrix
 from ..robot import Robot, adjacent_pairs, description_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, sorted_pair
+from . import _mjcf_spheres as balls
 from ._contents import (
     Contents,
     for_robot,
@@ -40,13 +41,11 @@ from ._contents import (
 )
 from ._mjcf_files import anchor_assets, anchor_includes, splice_bodies
 from ._mjcf_scene import SPHERE_BITS, Scene, scene_of
-from ._mjcf_tree import WORLD, text_of, tree_of
+from ._mjcf_tree import WORLD, tree_of
 from ._options import ExportOptions
 from ._urdf import read_description
 
 FORMAT, KIND = "mjcf", "MJCF"
-SPHERE_PREFIX = "sphere:"
-"""Names of our geoms begin so; writing again replaces them."""
 
 
 def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
@@ -112,7 +111,8 @@ def write_mjcf(
 
     Raises:
         InputError: spheres without a robot, another scene at the place of a new file, a body of the robot without a
-            name, or a robot with a link called `world` that is not MuJoCo's.
+            name, a robot with a link called `world` that is not MuJoCo's, or a document in which MuJoCo takes a sphere
+            for something else; nothing is written then.
     """
     path = Path(path)
     if spheres is not None and robot is None:
@@ -142,7 +142,10 @@ def write_mjcf(
         links = own if robot is None else own & set(robot.mesh_links if model is None else model.counts)
         explicit = _checked(pairs, robot, links, excluded or {})
     lost += _keep(sheet, explicit)
-    _save(path, sheet.tree, sheet.source)
+    data = _marked(path, sheet.tree, sheet.source)
+    beside = sheet.source is not None and path.parent.resolve() == sheet.source.parent.resolve()
+    balls.prove_compiled(data, path, beside, model, own)
+    write_bytes(path, data)
     return tuple(lost)
 
 
@@ -171,9 +174,7 @@ def _sheet(
 def _is_foreign(root: Any) -> bool:
     """Whether a document holds geoms other than our spheres, so that it is not one that we made anew."""
     bodies = root.find("worldbody")
-    return bodies is not None and any(
-        not (geom.get("name") or "").startswith(SPHERE_PREFIX) for geom in bodies.iter("geom")
-    )
+    return bodies is not None and not all(map(balls.is_ours, bodies.iter("geom")))
 
 
 def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
@@ -201,14 +202,14 @@ def _user_sheet(tree: Any, source: Path, path: Path, robot: Robot | None) -> tup
     lost: list[str] = []
     if path.parent.resolve() != folder.resolve():
         lost = [*anchor_includes(root, folder, path), *anchor_assets(root, folder)]
-    return _Sheet(tree, scene, _massive_spheres(root), source), lost
+    return _Sheet(tree, scene, balls.massive_spheres(root), source), lost
 
 
-def _save(path: Path, tree: Any, source: Path | None) -> None:
-    """Writes a document; one that goes back to where it came from stays the user's, others are marked as ours."""
+def _marked(path: Path, tree: Any, source: Path | None) -> bytes:
+    """A document's text; one that goes back to where it came from stays the user's, others are marked as ours."""
     if source is None or not path.exists() or not path.samefile(source):
         mark_as_ours(tree.getroot())
-    write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True))
+    return etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True)
 
 
 def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
@@ -217,23 +218,12 @@ def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
     root = read_xml(path, "MJCF").getroot() if is_template(path) else etree.Element("mujoco")
     named = {element.get(key) for element in root.iter("exclude") for key in ("body1", "body2")}
     _write_excludes(root, ignored, frozenset(named))
-    _save(path, root.getroottree(), path if is_template(path) else None)
+    write_bytes(path, _marked(path, root.getroottree(), path if is_template(path) else None))
     text = (
         "the file holds excludes alone: <include> it in an MJCF whose bodies have the links' names (MuJoCo's own"
         ' reader of URDF joins fixed links unless fusestatic="false"), or write spheres too'
     )
     return (*lost, text)
-
-
-def _massive_spheres(root: Any) -> set[str]:
-    """Bodies whose mass comes from spheres of ours, in a file that we wrote for a robot from elsewhere."""
-    found: set[str] = set()
-    for body in root.iter("body"):
-        if body.find("inertial") is None:
-            ours = [g for g in body.findall("geom") if (g.get("name") or "").startswith(SPHERE_PREFIX)]
-            if any(geom.get("mass") is None for geom in ours):
-                found.add(body.get("name"))
-    return found
 
 
 def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
@@ -251,25 +241,29 @@ def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
         holder = next(geom.iterancestors("body", "worldbody", "default"), None)
         if holder is None or holder.get("name", WORLD) not in scene.own or holder.tag == "default":
             continue
-        if (geom.get("name") or "").startswith(SPHERE_PREFIX):
+        if balls.is_ours(geom):
             geom.getparent().remove(geom)
         else:
             geom.set("contype", "0")
             geom.set("conaffinity", "0")
+    refused = balls.refusals(sheet.source, links, path) if sheet.source is not None else {}
     for link in links:
         contype, conaffinity = scene.bits[link]
-        attributes = {"contype": str(contype), "conaffinity": str(conaffinity)}
+        attributes = {"contype": str(contype), "conaffinity": str(conaffinity), **refused.get(link, {})}
         if sheet.massive is not None and link not in sheet.massive:
             attributes["mass"] = "0"
-        for index, (center, radius) in enumerate(zip(*model.link(link), strict=True)):
-            place = {"size": repr(float(radius)), "pos": text_of(center)}
-            name = _geom_name(link, index)
-            etree.SubElement(bodies[link], "geom", name=name, type="sphere", **place, **attributes)
+        balls.add_spheres(bodies[link], link, model, attributes)
     notes: list[str] = []
     strangers = [link for link in model.counts if link not in scene.own]
     if strangers:
         notes.append(
             f"bodies that are not the robot's get no spheres and stay as they are: {', '.join(strangers)}"
+        )
+    moved = [link for link in links if "class" in refused.get(link, {})]
+    if moved:
+        notes.append(
+            f"spheres of these links take friction and solver settings from the class {balls.MAIN}, for the default class"
+            f" of their body has end points: {', '.join(moved)}"
         )
     heavy = sorted(set(links) & (sheet.massive or set()))
     if heavy:
@@ -277,14 +271,6 @@ def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
             f"masses of these links are those of their spheres, as in the file before: {', '.join(heavy)}"
         )
     return notes
-
-
-def _geom_name(link: str, index: int) -> str:
-    return f"{SPHERE_PREFIX}{link}:{index}"
-
-
-def _link_of(geom_name: str) -> str:
-    return geom_name.removeprefix(SPHERE_PREFIX).rpartition(":")[0]
 
 
 def _write_excludes(root: Any, excluded: Mapping[LinkPair, str], own: frozenset[str]) -> None:
@@ -328,8 +314,10 @@ def _explicit_pairs(root: Any) -> list[LinkPair]:
     found: set[LinkPair] = set()
     for element in list(root.iter("pair")):
         names = (element.get("geom1", ""), element.get("geom2", ""))
-        if element.getparent().tag == "contact" and all(name.startswith(SPHERE_PREFIX) for name in names):
-            found.add(sorted_pair(*map(_link_of, names)))
+        if element.getparent().tag == "contact" and all(
+            name.startswith(balls.SPHERE_PREFIX) for name in names
+        ):
+            found.add(sorted_pair(*map(balls.link_of, names)))
             remove(element.getparent(), element)
     return sorted(found)
 
@@ -339,11 +327,14 @@ def _keep(sheet: _Sheet, checked: list[LinkPair]) -> list[str]:
     scene = sheet.scene
     rigid = [names for names in checked if scene.rigid(*names)]
     named = [geom.get("name") or "" for geom in sheet.root.iter("geom")]
-    counts = Counter(_link_of(name) for name in named if name.startswith(SPHERE_PREFIX))
+    counts = Counter(balls.link_of(name) for name in named if name.startswith(balls.SPHERE_PREFIX))
     bare: list[LinkPair] = []
-    for a, b in scene.dropped(checked):
+    dropped = scene.dropped(checked)
+    refused = balls.pair_refusals(sheet.source) if dropped else {}
+    for a, b in dropped:
         for i, k in product(range(counts[a]), range(counts[b])):
-            etree.SubElement(_contact(sheet.root), "pair", geom1=_geom_name(a, i), geom2=_geom_name(b, k))
+            names = {"geom1": balls.geom_name(a, i), "geom2": balls.geom_name(b, k)}
+            etree.SubElement(_contact(sheet.root), "pair", **names, **refused)
         bare += [] if counts[a] and counts[b] else [(a, b)]
     kinds = {
         "MuJoCo welds these checked pairs together and never checks them": rigid,

@@ -1,8 +1,4 @@
-"""What of an MJCF scene is the robot, and which of its pairs MuJoCo leaves out by itself.
-
-A scene is a few trees of bodies that stand in the world: arms, tables, cups that lie about. The robot's are those with
-a hinge or slide that an actuator drives; without actuators, those with a hinge or slide. The world itself, with its
-floor, and bodies that are fixed in it or float free are not.
+"""What of an MJCF scene is the robot (`own_bodies`), and which of its pairs MuJoCo leaves out by itself.
 
 MuJoCo lets two bodies collide unless they are welded together or one carries the other by a single moving body (welded
 bodies count as one, the world does not count), or the bits of their geoms do not fit. It takes explicit pairs of geoms
@@ -18,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..robot import own_bodies
 from ..typing import LinkPair
 
 WORLD = 0
@@ -75,9 +72,7 @@ def scene_of(model: Any) -> Scene:
     import mujoco
 
     names = [model.body(body).name or f"body_{body}" for body in range(model.nbody)]
-    tops = _tops(model)
-    robots = _robot_trees(model, tops)
-    own = [body for body in range(1, model.nbody) if tops[body] in robots]
+    own = own_bodies(model)
     bits = np.zeros((model.nbody, 2), dtype=np.int64)
     for geom in range(model.ngeom):
         bits[model.geom_bodyid[geom]] |= [model.geom_contype[geom], model.geom_conaffinity[geom]]
@@ -99,51 +94,3 @@ def scene_of(model: Any) -> Scene:
 
 def _bits(row: np.ndarray) -> tuple[int, int]:
     return int(row[0]), int(row[1])
-
-
-def _tops(model: Any) -> list[int]:
-    """For each body, the one below the world that carries it; parents come before children."""
-    tops = [WORLD]
-    for body in range(1, model.nbody):
-        parent = int(model.body_parentid[body])
-        tops.append(body if parent == WORLD else tops[parent])
-    return tops
-
-
-def _robot_trees(model: Any, tops: list[int]) -> set[int]:
-    """Topmost bodies of the robot's trees."""
-    import mujoco
-
-    joints: Any = mujoco.mjtJoint  # pyright: ignore[reportAttributeAccessIssue]
-    scalar = (int(joints.mjJNT_HINGE), int(joints.mjJNT_SLIDE))
-    moving = {tops[model.jnt_bodyid[k]] for k in range(model.njnt) if model.jnt_type[k] in scalar}
-    driven = {tops[body] for actuator in range(model.nu) for body in _driven(model, actuator)}
-    free = {
-        tops[model.jnt_bodyid[k]] for k in range(model.njnt) if model.jnt_type[k] == int(joints.mjJNT_FREE)
-    }
-    every = set(tops[1:])
-    return moving & driven or moving or every - free or every
-
-
-def _driven(model: Any, actuator: int) -> list[int]:
-    """Bodies that an actuator acts on."""
-    import mujoco
-
-    kinds: Any = mujoco.mjtTrn  # pyright: ignore[reportAttributeAccessIssue]
-    wraps: Any = mujoco.mjtWrap  # pyright: ignore[reportAttributeAccessIssue]
-    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
-    if kind in (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)):
-        return [int(model.jnt_bodyid[target])]
-    if kind in (int(kinds.mjTRN_SITE), int(kinds.mjTRN_SLIDERCRANK)):
-        return [int(model.site_bodyid[target])]
-    if kind == int(kinds.mjTRN_BODY):
-        return [target]
-    first = int(model.tendon_adr[target])
-    found: list[int] = []
-    for k in range(first, first + int(model.tendon_num[target])):
-        part = int(model.wrap_objid[k])
-        if model.wrap_type[k] == int(wraps.mjWRAP_JOINT):
-            found.append(int(model.jnt_bodyid[part]))
-        elif model.wrap_type[k] == int(wraps.mjWRAP_SITE):
-            found.append(int(model.site_bodyid[part]))
-    return found

@@ -6,7 +6,7 @@ A URDF says none of the first four. `ExportOptions` has the user's words, `robot
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +15,8 @@ import numpy as np
 
 from .._xml import read_xml
 from ..errors import ElbowroomError, InputError, UnknownJointError, UnknownLinkError, unknown
+from ..pairs import PairMatrix
+from ._contents import ignored_pairs, links_below, loose_links
 from ._tool_frames import default_tool_frames
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def robot_facts(robot: Robot, pairs: Any, options: ExportOptions) -> RobotFacts:
             not carry, or values that are not numbers.
     """
     base = robot.tree.root if options.base_link is None else options.base_link
-    below = _below(robot, base)
+    below = links_below(robot, base)
     tools = options.tool_frames
     if tools is None:
         tools = tuple(name for name in default_tool_frames(robot) if name in below) or (base,)
@@ -120,20 +122,43 @@ def needed_joints(robot: Robot, facts: RobotFacts, links: Iterable[str]) -> set[
 def spheres_below(spheres: SphereModel, facts: RobotFacts) -> tuple[SphereModel, list[str]]:
     """The spheres of links that the base carries; others would be links that planners cannot reach."""
     outside = [link for link in spheres.counts if link not in facts.below]
-    if not outside:
-        return spheres, []
-    inside = np.isin(
-        spheres.link_idx, [spheres.index(link) for link in spheres.counts if link not in outside]
+    text = f"links that {facts.base_link} does not carry are left out: {', '.join(outside)}"
+    return (_without(spheres, outside), [text]) if outside else (spheres, [])
+
+
+def without_loose(
+    robot: Robot | None, spheres: SphereModel | None, pairs: Any
+) -> tuple[SphereModel | None, Any, list[str]]:
+    """Spheres and pairs without those of `loose_links`, and a note that says so."""
+    loose = loose_links(robot)
+    if not loose:
+        return spheres, pairs, []
+    if spheres is not None:
+        spheres = _without(spheres, loose)
+    if isinstance(pairs, PairMatrix):
+        links = tuple(link for link in pairs.link_names if link not in loose)
+        entries = {names: found for names, found in pairs.entries.items() if not loose & set(names)}
+        pairs = replace(pairs, link_names=links, entries=entries)
+    elif pairs is not None:
+        pairs = {names: word for names, word in ignored_pairs(pairs).items() if not loose & set(names)}
+    return (
+        spheres,
+        pairs,
+        [f"free bodies that are not the robot's are left out, with their pairs: {', '.join(sorted(loose))}"],
     )
+
+
+def _without(spheres: SphereModel, links: Collection[str]) -> SphereModel:
+    """A model whose spheres are not on these links."""
+    inside = ~np.isin(spheres.link_idx, [spheres.index(link) for link in spheres.counts if link in links])
     attached = tuple(np.array(spheres.attached)[inside].tolist()) if spheres.attached else ()
-    kept = replace(
+    return replace(
         spheres,
         centers=spheres.centers[inside],
         radii=spheres.radii[inside],
         link_idx=spheres.link_idx[inside],
         attached=attached,
     )
-    return kept, [f"links that {facts.base_link} does not carry are left out: {', '.join(outside)}"]
 
 
 def urdf_of(robot: Robot, options: ExportOptions) -> Path | None:
@@ -162,16 +187,3 @@ def path_text(target: Path, file: Path, paths: Literal["absolute", "relative"]) 
         return os.path.abspath(target)
     text = Path(os.path.relpath(target, os.path.abspath(file.parent))).as_posix()
     return text if text.startswith("..") else f"./{text}"
-
-
-def _below(robot: Robot, base: str) -> frozenset[str]:
-    found = {base}
-    carried: dict[str, list[str]] = {}
-    for joint in robot.tree.joints:
-        carried.setdefault(joint.parent, []).append(joint.child)
-    waiting = [base]
-    while waiting:
-        children = [child for child in carried.get(waiting.pop(), ()) if child not in found]
-        found.update(children)
-        waiting += children
-    return frozenset(found)

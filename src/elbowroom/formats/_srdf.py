@@ -36,7 +36,7 @@ from ._contents import (
     pairs_for_meshes,
     write_bytes,
 )
-from ._options import ExportOptions
+from ._options import ExportOptions, without_loose
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -125,7 +125,9 @@ def write_srdf(
     Returns:
         What the format cannot hold.
     """
-    path, lost = Path(path), lost_spheres(spheres, "SRDF")
+    path = Path(path)
+    spheres, pairs, lost = without_loose(robot, spheres, pairs)
+    lost += lost_spheres(spheres, "SRDF")
     if is_template(path):
         tree = srdf_tree(path, FormatError)
     else:

@@ -25,7 +25,7 @@ from ._contents import (
     short,
 )
 from ._curobo_robot import ACCELERATION, JERK
-from ._options import ExportOptions, RobotFacts, robot_facts, spheres_below
+from ._options import ExportOptions, RobotFacts, robot_facts, spheres_below, without_loose
 from ._yaml import dump_yaml, flow, load_yaml, read_mark
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ def write_xrdf(
     data = _load(path)[0] if is_template(path) else {"format": "xrdf", "format_version": VERSION}
     own = _open(data, "self_collision", path)
     tells_pairs = pairs is not None or own.get("ignore") is None
-    ignored, lost = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, list[str]())
+    spheres, pairs, lost = without_loose(robot, spheres, pairs)
+    ignored, said = pairs_for_spheres(pairs, robot, KIND) if tells_pairs else ({}, list[str]())
+    lost += said
     if robot is not None:
         facts = robot_facts(robot, pairs, options or ExportOptions())
         lost += _describe(data, facts, options or ExportOptions(), path)

@@ -3,9 +3,9 @@
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
 `adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
-(`description_tree`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they are
-(`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on are in
-`elbowroom.robot.kernels`, which loads numba.
+(`description_tree`), the robot's bodies in an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`,
+`link_pair`, `srdf_pairs`), mesh files and where they are (`read_mesh`, `MeshResolver`), triangles of primitives and
+joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`, which loads numba.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ._link_pairs import pair_list as pair_list
 from ._load import description_tree as description_tree
 from ._load import load_robot as load_robot
 from ._meshfile import read_mesh as read_mesh
+from ._mjcf_own import own_bodies as own_bodies
 from ._named import named_poses as named_poses
 from ._pyroki import as_robot as as_robot
 from ._resolve import MeshResolver as MeshResolver
@@ -87,6 +88,7 @@ __all__ = [
     "load_robot",
     "mesh_shape",
     "named_poses",
+    "own_bodies",
     "pair_list",
     "primitive",
     "read_configurations",

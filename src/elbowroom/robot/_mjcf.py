@@ -22,6 +22,7 @@ from ..errors import DescriptionError
 from ..typing import LinkPair, Matrix4, sorted_pair
 from ._meshfile import clean_triangles
 from ._mjcf_files import find_files
+from ._mjcf_own import own_bodies
 from ._parts import Parts
 from ._resolve import MeshResolver
 from ._tessellate import primitive
@@ -93,6 +94,8 @@ class _Reader:
         self.notes: list[Note] = []
         self.body_names = [self._name("BODY", body, f"body_{body}") for body in range(model.nbody)]
         self.joint_names = [self._name("JOINT", joint, f"joint_{joint}") for joint in range(model.njnt)]
+        self.own = set(own_bodies(model))
+        """The robot's bodies."""
         self.floating_bases: list[str] = []
         self.visual_only: list[int] = []
         """Bodies whose geoms collide with nothing."""
@@ -144,6 +147,13 @@ class _Reader:
 
     def _note_held(self, body: int) -> None:
         mujoco = _mujoco()
+        if self._is_free(body) and body not in self.own:
+            text = (
+                "a free body that is not the robot's: it is held where it is and taken as a part of the robot, fixed to"
+                " its base; load a scene without it if it is to move"
+            )
+            self.notes.append(Note("loose", self.body_names[body], text))
+            return
         for index in self._joint_range(body):
             if self.model.jnt_type[index] not in self._scalar_types:
                 label = "free" if self.model.jnt_type[index] == int(mujoco.mjtJoint.mjJNT_FREE) else "ball"
@@ -166,7 +176,7 @@ class _Reader:
         name = f"{child}_fixed"
         while name in self.joint_names:
             name += "_"
-        if model.body_parentid[body] == WORLD and self._is_free(body):
+        if self._is_free(body) and body in self.own:
             self.floating_bases.append(name)
         return [fixed_joint(name, parent, child, T_carrier)]
 

@@ -20,7 +20,7 @@ from ..typing import Matrix4, Points, Triangles
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
 MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
 
-NoteKind = Literal["mended", "approximated", "skipped", "held", "meshed"]
+NoteKind = Literal["mended", "approximated", "skipped", "held", "loose", "meshed"]
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Note:
 
     kind: NoteKind
     """mended: the description breaks a rule, and this is how it was read; approximated: another shape or law stands in;
-    skipped: left out; held: a joint kept still; meshed: a curved primitive whose triangles enclose it (see
-    `_tessellate.py` for the bound)."""
+    skipped: left out; held: a joint kept still; loose: a free body of a scene that is not the robot's own; meshed: a
+    curved primitive whose triangles enclose it (see `_tessellate.py` for the bound)."""
     where: str
     """Link, joint or element concerned."""
     text: str
