@@ -10,6 +10,7 @@ while its meshes do not stays checked, by meshes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -71,7 +72,8 @@ def compute_pairs(
     options = options or PairOptions()
     robot = as_robot(robot)
     poses = named_poses(robot, options.default_cfgs)
-    with waiting(f"deciding which pairs of links of {robot.name} need checking"):
+    # Who wants to know how far it is tells it in another way.
+    with waiting(f"deciding the pairs of {robot.name}") if progress is None else nullcontext():
         work = _Decisions(Ground(robot, spheres, options), options, poses)
         work.by_word()
         work.by_pose()
