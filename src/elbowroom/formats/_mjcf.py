@@ -262,8 +262,8 @@ def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
     moved = [link for link in links if "class" in refused.get(link, {})]
     if moved:
         notes.append(
-            f"spheres of these links take friction and solver settings from the class {balls.MAIN}, for the default class"
-            f" of their body has end points: {', '.join(moved)}"
+            f"spheres of these links take friction and solver settings from the class {balls.MAIN}, for the default"
+            f" class of their body has end points: {', '.join(moved)}"
         )
     heavy = sorted(set(links) & (sheet.massive or set()))
     if heavy:

@@ -151,7 +151,7 @@ def prove_compiled(data: bytes, path: Path, beside: bool, model: SphereModel | N
                 "gap": (compiled.geom_gap[k], 0.0),
             }
             for word, (taken, meant) in values.items():
-                if np.abs(np.subtract(taken, meant)).max() > TOLERANCE:
+                if not np.abs(np.subtract(taken, meant)).max() <= TOLERANCE:  # NaN too
                     raise InputError(
                         f"{path}: MuJoCo takes {word} of {name!r} as {taken}, meant is {meant}; nothing is written"
                     )
