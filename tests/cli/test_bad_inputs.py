@@ -183,6 +183,7 @@ def folder(tmp_path_factory):
     for words in (  # compiled once, so that what is timed is the refusal
         ["spheres", *arm, "--plot", str(good / "a.png")],
         ["pairs", *arm, "--plot", str(good / "b.png")],
+        ["setup", arm[0], "--out", str(good / "c")],
         ["check", *arm, "--random", "3"],
         ["grasp", "line", "--check", "--export", str(good / "a.csv")],
     ):

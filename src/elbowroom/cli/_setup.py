@@ -85,11 +85,14 @@ class Made:
 
 def run(options: Options) -> int:
     """Loads, fits, proves, decides pairs, writes all files; exit code 1 when coverage is not proved."""
+    from ..robot import pair_list
     from ._setup_files import check_folder, write_all
 
     robot = _with_locks(_with_default(options.load(), options), options.lock)
     srdf = _own_srdf(options)
     _export(robot, options)  # wrong names are told before the long work
+    for pairs in (options.settings.ignore, options.settings.check):
+        pair_list(robot.link_names, pairs)
     check_folder(options.out, robot.name)
     made = _make(robot, srdf, options)
     with waiting(f"writing the files of {robot.name}"):
