@@ -54,11 +54,14 @@ def test_waiting_for_a_helper_that_is_gone_or_was_never_needed_ends():
 
     with Helper(None) as helper:
         helper.wait("free")
+        assert not helper._done
     gone = subprocess.Popen([sys.executable, "-c", "print('free')"], stdout=subprocess.PIPE, text=True)
     with Helper(gone) as helper:
         helper.wait("free")
         helper.wait("free")
-        helper.wait("explain")
+        helper.wait("explain")  # it never will: the process has ended
+        assert helper._done == {"free"}
+    assert gone.poll() == 0
 
 
 def test_no_helper_when_kernels_are_compiled():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elbowroom.cli import main
-from elbowroom.collision import CollisionModel
+from elbowroom.collision import CollisionModel, one_ball_a_link
 from elbowroom.robot import catalogue
 
 pytest.importorskip("pinocchio")
@@ -31,7 +31,20 @@ FALSELY_FREE = {
     "name", ["panda", "panda without SRDF", "ur5 without SRDF", "xarm7", "kinova", "baxter", "teaarm"]
 )
 def test_free_is_what_coal_says_of_the_whole_robot(quick, judge, name):
-    model, oracle = quick(name), judge(name)
+    assert_agrees(quick(name), judge(name))
+
+
+@pytest.mark.parametrize(
+    "name", ["panda", "panda without SRDF", "ur5 without SRDF", "xarm7", "kinova", "baxter", "teaarm"]
+)
+def test_the_balls_of_a_quick_check_hide_nothing(quick, judge, name):
+    """`elbowroom check` puts one ball around each link, and decides the pairs with these."""
+    robot = quick(name).robot
+    assert_agrees(CollisionModel(robot, one_ball_a_link(robot)), judge(name))
+
+
+def assert_agrees(model, oracle):
+    """No configuration is called free that Coal finds colliding, by meshes or spheres, and none refused for nothing."""
     cfgs = np.concatenate([model.robot.random_cfgs(400, seed=5), near_default(model, 200)])
     truth = oracle.free(cfgs, judged_pairs(model, oracle))
     ours = model.free(cfgs)

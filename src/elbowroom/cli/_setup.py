@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ..spheres import CoverageProof, SphereModel
 
 EXIT_NOT_PROVED = 1
+ROUNDING = 1e-9
+"""How far beyond a limit a value still counts as on it, rad or m."""
 EXAMPLES = {
     "elbowroom setup teaarm --out teaarm_files": "everything, with the defaults",
     "elbowroom setup teaarm --out teaarm_left --ee-link frame_left_arm_ee --lock waist_yaw waist_pitch=0.1": (
@@ -89,12 +91,11 @@ def run(options: Options) -> int:
     from ._setup_files import check_folder, write_all
 
     robot = _with_locks(_with_default(options.load(), options), options.lock)
-    srdf = _own_srdf(options)
-    _export(robot, options)  # wrong names are told before the long work
+    srdf, export = _own_srdf(options), _export(robot, options)
     for pairs in (options.settings.ignore, options.settings.check):
-        pair_list(robot.link_names, pairs)
+        pair_list(robot.link_names, pairs)  # wrong names are told before the long work
     check_folder(options.out, robot.name)
-    made = _make(robot, srdf, options)
+    made = _make(robot, srdf, export, options)
     with waiting(f"writing the files of {robot.name}"):
         written = write_all(options.out, made)
     if options.json:
@@ -104,7 +105,7 @@ def run(options: Options) -> int:
     return 0 if made.proof.proved else EXIT_NOT_PROVED
 
 
-def _make(robot: Robot, srdf: bytes | None, options: Options) -> Made:
+def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Options) -> Made:
     from ..pairs import compute_pairs
     from ..spheres import fit_spheres, prove_coverage
 
@@ -119,7 +120,6 @@ def _make(robot: Robot, srdf: bytes | None, options: Options) -> Made:
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
         pairs = compute_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
     seconds = {"spheres": fitted - start, "proof": proved - fitted, "pairs": time.perf_counter() - proved}
-    export = _export(robot, options)
     choices = {
         "description": robot.path if robot.path is not None else robot.source,
         "base_link": export.base_link,
@@ -151,13 +151,7 @@ def _with_default(robot: Robot, options: Options) -> Robot:
         return robot
     wanted = options.pose if options.pose is not None else np.array(options.cfg)
     (label, cfg), *_ = named_poses(robot, [wanted])
-    outside = [
-        f"{name} = {number(value)} (from {number(low)} to {number(high)})"
-        for name, value, low, high in zip(robot.joint_names, cfg, robot.lower, robot.upper, strict=True)
-        if not low - 1e-9 <= value <= high + 1e-9
-    ]
-    if outside:
-        raise InputError(f"the default pose is outside the joint limits: {', '.join(outside)}")
+    _check_limits(robot, dict(zip(robot.joint_names, cfg.tolist(), strict=True)), "the default pose")
     cfg.flags.writeable = False
     source = f"asked for: {label}" if options.pose is not None else "asked for by its values"
     return replace(robot, default_pose=DefaultPose(cfg, source))
@@ -171,21 +165,28 @@ def _with_locks(robot: Robot, entries: tuple[str, ...]) -> Robot:
     """
     from ..robot import DefaultPose
 
-    pose = robot.default_pose
-    cfg = pose.cfg.copy()
     held = _locked(robot, entries)
-    for name, value in held.items():
-        k = robot.joint_names.index(name)
-        if not robot.lower[k] - 1e-9 <= value <= robot.upper[k] + 1e-9:
-            limits = f"{number(robot.lower[k])} to {number(robot.upper[k])}"
-            raise InputError(f"--lock {name}: {number(value)} is outside the limits, {limits}")
-        cfg[k] = value
     if not held:
         return robot
+    _check_limits(robot, held, "--lock")
+    pose = robot.default_pose
+    cfg = pose.cfg.copy()
+    for name, value in held.items():
+        cfg[robot.joint_names.index(name)] = value
     cfg.flags.writeable = False
     source = f"{pose.source}; held still: {', '.join(held)}"
     guessed = tuple(name for name in pose.guessed_joints if name not in held)
     return replace(robot, default_pose=DefaultPose(cfg, source, guessed))
+
+
+def _check_limits(robot: Robot, values: Mapping[str, float], what: str) -> None:
+    outside: list[str] = []
+    for name, value in values.items():
+        joint = robot.joint(name)
+        if not joint.lower - ROUNDING <= value <= joint.upper + ROUNDING:
+            outside.append(f"{name} = {number(value)} (from {number(joint.lower)} to {number(joint.upper)})")
+    if outside:
+        raise InputError(f"{what} is outside the limits: {', '.join(outside)}")
 
 
 def _locked(robot: Robot, entries: tuple[str, ...]) -> dict[str, float]:
@@ -193,8 +194,8 @@ def _locked(robot: Robot, entries: tuple[str, ...]) -> dict[str, float]:
     rest = dict(zip(robot.joint_names, robot.default_cfg.tolist(), strict=True))
     locked: dict[str, float] = {}
     for entry in entries:
-        name, sign, value = (entry, "", "") if entry in rest else entry.rpartition("=")
-        name = name if sign or entry in rest else entry
+        whole = entry in rest or "=" not in entry  # names may have signs of equality
+        name, sign, value = (entry, "", "") if whole else entry.rpartition("=")
         if name not in rest:
             raise UnknownJointError(f"--lock: {unknown('actuated joint', name, rest)}")
         if name in locked:
