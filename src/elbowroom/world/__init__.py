@@ -1,0 +1,33 @@
+"""Obstacles of every kind: primitives, meshes, point clouds, distance fields; distances to them and boxes against them.
+
+Doors for other folders: `PackedWorld`, what the kernels take, and the module `elbowroom.world.kernels`, which loads
+numba.
+"""
+
+from __future__ import annotations
+
+from ._obstacles import Box as Box
+from ._obstacles import Capsule as Capsule
+from ._obstacles import Cylinder as Cylinder
+from ._obstacles import HalfSpace as HalfSpace
+from ._obstacles import MeshObstacle as MeshObstacle
+from ._obstacles import Obstacle as Obstacle
+from ._obstacles import Sphere as Sphere
+from ._pack import PackedWorld as PackedWorld
+from ._sampled import PointCloud as PointCloud
+from ._sampled import SdfGrid as SdfGrid
+from ._world import World as World
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "HalfSpace",
+    "MeshObstacle",
+    "Obstacle",
+    "PackedWorld",
+    "PointCloud",
+    "SdfGrid",
+    "Sphere",
+    "World",
+]

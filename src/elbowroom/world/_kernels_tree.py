@@ -1,0 +1,117 @@
+"""Kernels of box trees: building one, and the nearest of a cloud's points."""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import njit
+
+STACK = 128
+"""Nodes waiting at most: splits at the median keep trees of 2^32 members below it."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fit(low, high, order, first, count, nodes, row):
+    """Box around the members of a node."""
+    for k in range(3):
+        lo, hi = np.inf, -np.inf
+        for i in range(first, first + count):
+            lo = min(lo, low[order[i], k])
+            hi = max(hi, high[order[i], k])
+        nodes[row, k], nodes[row, 3 + k] = lo, hi
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _part(low, high, order, first, count, axis):
+    """Reorders members so that those of the lower half along an axis come first (Hoare's selection)."""
+    left, right, middle = first, first + count - 1, first + count // 2
+    while left < right:
+        m = order[(left + right) // 2]
+        pivot = low[m, axis] + high[m, axis]
+        i, j = left, right
+        while i <= j:
+            while low[order[i], axis] + high[order[i], axis] < pivot:
+                i += 1
+            while low[order[j], axis] + high[order[j], axis] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def build_box_tree(low, high, leaf):
+    """Nodes and order of a `BoxTree`: halves at the median along the widest axis, down to `leaf` members."""
+    n = len(low)
+    order = np.arange(n)
+    most = 1
+    while most * leaf < 2 * n:
+        most *= 2
+    nodes = np.zeros((2 * most + 1, 8))
+    waiting = np.empty((STACK, 3), np.int64)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, 0, n
+    top, used = 1, 1
+    while top > 0:
+        top -= 1
+        row, first, count = waiting[top, 0], waiting[top, 1], waiting[top, 2]
+        _fit(low, high, order, first, count, nodes, row)
+        if count <= leaf:
+            nodes[row, 6], nodes[row, 7] = first, count
+            continue
+        axis, widest = 0, -1.0
+        for k in range(3):
+            if nodes[row, 3 + k] - nodes[row, k] > widest:
+                axis, widest = k, nodes[row, 3 + k] - nodes[row, k]
+        _part(low, high, order, first, count, axis)
+        nodes[row, 6], nodes[row, 7] = used, 0
+        half = count // 2
+        waiting[top, 0], waiting[top, 1], waiting[top, 2] = used + 1, first + half, count - half
+        waiting[top + 1, 0], waiting[top + 1, 1], waiting[top + 1, 2] = used, first, half
+        top += 2
+        used += 2
+    return nodes[:used].copy(), order
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def box_gap_squared(nodes, row, x, y, z):
+    """Squared distance of a point to the box of a node."""
+    dx = max(0.0, nodes[row, 0] - x, x - nodes[row, 3])
+    dy = max(0.0, nodes[row, 1] - y, y - nodes[row, 4])
+    dz = max(0.0, nodes[row, 2] - z, z - nodes[row, 5])
+    return dx * dx + dy * dy + dz * dz
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def nearest_point(nodes, points, root, k):
+    """Distance of point `k` of a cloud to its nearest other point."""
+    x, y, z = points[k, 0], points[k, 1], points[k, 2]
+    best = np.inf
+    waiting = np.empty(STACK, np.int64)
+    waiting[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        row = waiting[top]
+        if box_gap_squared(nodes, row, x, y, z) >= best:
+            continue
+        first = int(nodes[row, 6])
+        if nodes[row, 7] == 0.0:
+            near, far = first, first + 1
+            if box_gap_squared(nodes, near, x, y, z) > box_gap_squared(nodes, far, x, y, z):
+                near, far = far, near
+            waiting[top], waiting[top + 1] = far, near
+            top += 2
+            continue
+        for i in range(first, first + int(nodes[row, 7])):
+            dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+            if i != k:
+                best = min(best, dx * dx + dy * dy + dz * dz)
+    return np.sqrt(best)

@@ -1,0 +1,252 @@
+"""Obstacles: immutable, named, posed shapes that do not move with the robot.
+
+Shapes are described in their own frame; `pose` maps that frame to the world. Curved shapes are exact: nothing here is
+made of triangles but `MeshObstacle`. Solids (all but open meshes) contain what is inside them.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import Frozen, frozen
+from .._poses import as_matrix
+from .._text import number, short
+from ..errors import ApproximationWarning, InputError, shape_text
+from ..mesh import TriangleMesh
+from ..typing import Matrix4
+
+MAX_SIZE = 1e6
+"""Metres; larger shapes are half-spaces or mistakes."""
+UNIT_TOLERANCE = 1e-6
+"""How far the length of a quaternion or normal may be from one before it is said that it was normalised."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Obstacle(Frozen):
+    """What all obstacles have. A name of "" is replaced by the world: "box", "box_2", ..."""
+
+    kind: ClassVar[str] = ""
+    """Word for the shape in files and messages."""
+    pose: Matrix4 = field(default_factory=lambda: frozen(np.eye(4)))
+    """T_world_obstacle; (7,) wxyz_xyz and (4, 4) are accepted."""
+    name: str = ""
+    """Unique in a world."""
+    notes: tuple[str, ...] = field(default=(), init=False, repr=False)
+    """What was changed or is doubtful in what was given."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"{self.kind}: expected a name, found {short(self.name)}")
+        self._set_pose(self.pose)
+
+    @property
+    def title(self) -> str:
+        """Kind and name, for messages."""
+        return f"{self.kind} {self.name!r}" if self.name else self.kind
+
+    @cached_property
+    def bounds(self) -> Float[np.ndarray, "2 3"]:
+        """Lower and upper corner of a box around it in the world frame; infinite for half-spaces."""
+        low, high = self._local_bounds()
+        R, t = self.pose[:3, :3], self.pose[:3, 3]
+        middle, half = R @ (0.5 * (low + high)) + t, np.abs(R) @ (0.5 * (high - low))
+        return frozen(np.stack([middle - half, middle + half]))
+
+    def at(self, pose: Any) -> Self:
+        """The same obstacle elsewhere; what was built for its shape is shared."""
+        moved = copy.copy(self)
+        kept = ("bounds", "notes")
+        for key, value in self.__dict__.items():  # cached properties of the shape travel along
+            if key not in kept:
+                object.__setattr__(moved, key, value)
+        moved._set_pose(pose)
+        return moved
+
+    def named(self, name: str) -> Self:
+        """The same obstacle under another name."""
+        other = copy.copy(self)
+        for key, value in self.__dict__.items():
+            object.__setattr__(other, key, value)
+        object.__setattr__(other, "name", name)
+        return other
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of a box around the shape in its own frame."""
+        raise NotImplementedError
+
+    def _set_pose(self, pose: Any) -> None:
+        given = np.eye(4) if pose is None else pose
+        T = as_matrix(given, f"pose of {self.title}")
+        if T.shape != (4, 4):
+            raise InputError(f"pose of {self.title}: expected one pose, found a stack of shape {T.shape}")
+        if np.abs(T[:3, 3]).max() > MAX_SIZE:
+            raise InputError(
+                f"pose of {self.title}: expected a position within {MAX_SIZE:g} m, found {T[:3, 3].tolist()}"
+            )
+        object.__setattr__(self, "pose", frozen(T.copy()))
+        values = np.asarray(given, dtype=np.float64)
+        if values.shape == (7,):
+            length = float(np.linalg.norm(values[:4]))
+            if abs(length - 1.0) > UNIT_TOLERANCE:
+                self._note(f"its quaternion has length {number(length)} and was normalised")
+
+    def _note(self, text: str) -> None:
+        object.__setattr__(self, "notes", (*self.notes, text))
+        warnings.warn(f"{self.title}: {text}", ApproximationWarning, stacklevel=4)
+
+    def _set_lengths(self, **values: Any) -> None:
+        """Checks lengths in metres and stores them as floats."""
+        for what, value in values.items():
+            object.__setattr__(self, what, self._length(what, value))
+
+    def _length(self, what: str, value: Any) -> float:
+        plain = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not plain or not 0.0 < float(value) <= MAX_SIZE:
+            raise InputError(
+                f"{self.title}: {what} must be metres above 0 and at most {MAX_SIZE:g}, found {short(value)}"
+            )
+        return float(value)
+
+    def _vector(self, what: str, value: Any) -> Float[np.ndarray, "3"]:
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"{self.title}: {what} must be three numbers, found {short(value)}") from error
+        if array.shape != (3,) or not np.all(np.isfinite(array)):
+            found = short(value) if array.shape == (3,) else shape_text(array)
+            raise InputError(f"{self.title}: {what} must be three finite numbers, found {found}")
+        return array
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Obstacle):
+    """A box centred at the origin of its frame."""
+
+    kind: ClassVar[str] = "box"
+    size: tuple[float, float, float]
+    """Edge lengths along x, y, z, metres."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        edges = self._vector("size", self.size)
+        object.__setattr__(self, "size", tuple(self._length("size", float(edge)) for edge in edges))
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        half = 0.5 * np.array(self.size)
+        return -half, half
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Obstacle):
+    """A ball around the origin of its frame."""
+
+    kind: ClassVar[str] = "sphere"
+    radius: float
+    """Metres."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set_lengths(radius=self.radius)
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        half = np.full(3, self.radius)
+        return -half, half
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Obstacle):
+    """A cylinder about z with flat ends, centred at the origin of its frame."""
+
+    kind: ClassVar[str] = "cylinder"
+    radius: float
+    """Metres."""
+    length: float
+    """From end to end, metres."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set_lengths(radius=self.radius, length=self.length)
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        half = np.array([self.radius, self.radius, 0.5 * self.length])
+        return -half, half
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Obstacle):
+    """All points within `radius` of a segment along z, centred at the origin of its frame."""
+
+    kind: ClassVar[str] = "capsule"
+    radius: float
+    """Metres."""
+    length: float
+    """Length of the segment, metres; the capsule is longer by two radii."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set_lengths(radius=self.radius, length=self.length)
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        half = np.array([self.radius, self.radius, 0.5 * self.length + self.radius])
+        return -half, half
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpace(Obstacle):
+    """All points with normal . x <= offset in its frame: a floor, a wall, without end."""
+
+    kind: ClassVar[str] = "half_space"
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Unit vector that points out of the solid."""
+    offset: float = 0.0
+    """Distance of the plane from the origin along the normal, metres."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = self._vector("normal", self.normal)
+        length = float(np.linalg.norm(n))
+        if not length > 1e-9:
+            raise InputError(f"{self.title}: normal must not be zero, found {self.normal!r:.80}")
+        if abs(length - 1.0) > UNIT_TOLERANCE:
+            self._note(f"its normal has length {number(length)} and was normalised")
+        offset = self._vector("offset", (self.offset, 0.0, 0.0))[0]
+        if abs(offset) > MAX_SIZE:
+            raise InputError(f"{self.title}: offset must be within {MAX_SIZE:g} m, found {self.offset!r}")
+        object.__setattr__(self, "normal", tuple((n / length).tolist()))
+        object.__setattr__(self, "offset", float(offset))
+
+    @cached_property
+    def bounds(self) -> Float[np.ndarray, "2 3"]:
+        """It has no end."""
+        return frozen(np.array([[-np.inf] * 3, [np.inf] * 3]))
+
+
+@dataclass(frozen=True, eq=False)
+class MeshObstacle(Obstacle):
+    """Triangles. Closed pieces are solids; open ones are surfaces, which have no inside."""
+
+    kind: ClassVar[str] = "mesh"
+    mesh: TriangleMesh
+    """A `mesh.TriangleMesh`, or anything with `vertices` and `faces` such as a `trimesh.Trimesh`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.mesh, TriangleMesh):
+            try:
+                mesh = TriangleMesh.from_trimesh(self.mesh)
+            except InputError as error:
+                raise InputError(f"{self.title}: {error}") from error
+            object.__setattr__(self, "mesh", mesh)
+        if not self.mesh.closed:
+            some = "some pieces of it are" if self.mesh.closed_faces.any() else "it is"
+            self._note(f"{some} not closed, so nothing is inside: distances to it are never negative there")
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.mesh.center - self.mesh.half_extents, self.mesh.center + self.mesh.half_extents

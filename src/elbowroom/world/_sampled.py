@@ -1,0 +1,183 @@
+"""Obstacles that were measured: point clouds and sampled distance fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from .._text import number, short
+from ..errors import InputError, shape_text
+from ._obstacles import MAX_SIZE, Obstacle
+from ._tree import BoxTree, box_tree
+
+MAX_POINTS = 20_000_000
+"""Largest cloud: its points and tree take about 1 GB."""
+MAX_CELLS = 200_000_000
+"""Largest distance field."""
+SPACING_SAMPLES = 1000
+"""Points whose nearest neighbours tell how dense a cloud is."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointCloud(Obstacle):
+    """Balls of one radius around points, as from a depth camera; where no ball is, is free."""
+
+    kind: ClassVar[str] = "point_cloud"
+    points: Float[np.ndarray, "points 3"]
+    """Finite points in the frame of the cloud, metres, in the order of the tree; a copy."""
+    radius: float
+    """Metres around every point."""
+    dropped: int = field(default=0, init=False)
+    """Points given that were NaN or infinite and are left out."""
+    tree: BoxTree = field(init=False, repr=False)
+    """Over the points."""
+    spacing: float = field(default=0.0, init=False)
+    """Median distance of a point to its nearest neighbour, metres; 0 for a single point."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set_lengths(radius=self.radius)
+        kept = self._finite(self.points)
+        tree = box_tree(kept, kept)
+        object.__setattr__(self, "tree", tree)
+        object.__setattr__(self, "points", frozen(kept[tree.order]))
+        object.__setattr__(self, "spacing", self._median_spacing())
+        if self.dropped:
+            self._note(
+                f"{self.dropped} of {self.dropped + len(kept)} points are NaN or infinite and were left out"
+            )
+        if self.spacing > 2.0 * self.radius:
+            self._note(
+                f"its points are typically {number(1e3 * self.spacing)} mm apart and its balls "
+                f"{number(2e3 * self.radius)} mm wide: the robot may pass between them; a radius of "
+                f"{number(1e3 * self.spacing)} mm would close most gaps"
+            )
+
+    def _finite(self, points: Any) -> Float[np.ndarray, "kept 3"]:
+        try:
+            array = np.asarray(points)
+            if array.dtype.kind not in "fiu":
+                raise ValueError(f"found {array.dtype}")
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"{self.title}: points must be an (n, 3) array of numbers, found {short(points)}"
+            ) from error
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise InputError(f"{self.title}: points must have shape (n, 3), found {shape_text(array)}")
+        if len(array) > MAX_POINTS:
+            raise InputError(
+                f"{self.title}: at most {MAX_POINTS} points, found {len(array)}; thin it out, for example one point "
+                "per voxel of half the radius"
+            )
+        good = np.isfinite(array).all(axis=1)
+        kept = np.ascontiguousarray(array[good] if not good.all() else array, dtype=np.float64)
+        object.__setattr__(self, "dropped", int(len(array) - len(kept)))
+        if len(kept) == 0:
+            raise InputError(
+                f"{self.title}: expected at least one finite point, found {len(array)} points, "
+                f"{self.dropped} of them NaN or infinite"
+            )
+        if np.abs(kept).max() > MAX_SIZE:
+            raise InputError(
+                f"{self.title}: expected points within {MAX_SIZE:g} m, found {np.abs(kept).max():.3g}"
+            )
+        return kept
+
+    def _median_spacing(self) -> float:
+        from ._kernels_tree import nearest_point
+
+        if len(self.points) < 2:
+            return 0.0
+        step = max(1, len(self.points) // SPACING_SAMPLES)
+        picked = np.arange(0, len(self.points), step)
+        return float(np.median([nearest_point(self.tree.nodes, self.points, 0, int(k)) for k in picked]))
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        root = self.tree.nodes[0]
+        return root[:3] - self.radius, root[3:6] + self.radius
+
+    def __repr__(self) -> str:
+        return (
+            f"PointCloud({self.name!r}: {len(self.points)} points of radius {number(1e3 * self.radius)} mm)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SdfGrid(Obstacle):
+    """A signed distance field sampled on a grid, trilinear between samples: solid where it is not above zero.
+
+    Nothing is known beyond the grid; it counts as free there, at the distance that the nearest sample allows.
+    """
+
+    kind: ClassVar[str] = "sdf_grid"
+    values: Float[np.ndarray, "nx ny nz"]
+    """Signed distances in metres, float32, rounded down; a copy. Sample [i, j, k] is at origin + (i, j, k) * spacing,
+    in the frame of the grid."""
+    spacing: tuple[float, float, float]
+    """Metres between samples along x, y, z; one number serves for all three."""
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Place of sample [0, 0, 0] in the frame of the grid, metres."""
+    slope: float = field(default=1.0, init=False)
+    """Bound on how fast the field changes, at least 1. True distances change by at most 1 per metre; collision answers
+    divide by it, so that they stay conservative for fields that are steeper."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        steps = (self.spacing,) * 3 if np.ndim(self.spacing) == 0 else self.spacing
+        steps = tuple(self._length("spacing", float(s)) for s in self._vector("spacing", steps))
+        object.__setattr__(self, "spacing", steps)
+        object.__setattr__(self, "origin", tuple(self._vector("origin", self.origin).tolist()))
+        object.__setattr__(self, "values", frozen(self._checked(self.values)))
+        slope = _steepest(self.values, steps)
+        object.__setattr__(self, "slope", max(1.0, slope))
+        if slope > 2.0:
+            self._note(
+                f"its values change by up to {number(slope)} m per metre, which distances do not: its clearances are "
+                "divided by that"
+            )
+
+    def _checked(self, values: Any) -> Float[np.ndarray, "nx ny nz"]:
+        try:
+            array = np.asarray(values)
+            if array.dtype.kind not in "fiu":
+                raise ValueError(f"found {array.dtype}")
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"{self.title}: values must be an (nx, ny, nz) array of numbers, found {short(values)}"
+            ) from error
+        if array.ndim != 3 or min(array.shape) < 2 or array.size > MAX_CELLS:
+            raise InputError(
+                f"{self.title}: values must have shape (nx, ny, nz), at least 2 samples along each axis and at most "
+                f"{MAX_CELLS} in all, found {shape_text(array)}"
+            )
+        if not np.isfinite(array).all():
+            raise InputError(
+                f"{self.title}: {int((~np.isfinite(array)).sum())} of {array.size} values are NaN or infinite"
+            )
+        low = array.astype(np.float32)
+        return np.ascontiguousarray(np.where(low > array, np.nextafter(low, np.float32(-np.inf)), low))
+
+    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        low = np.array(self.origin)
+        return low, low + np.array(self.spacing) * (np.array(self.values.shape) - 1)
+
+    def __repr__(self) -> str:
+        return f"SdfGrid({self.name!r}: {' x '.join(map(str, self.values.shape))} samples)"
+
+
+def _steepest(values: Float[np.ndarray, "nx ny nz"], spacing: tuple[float, ...]) -> float:
+    """Bound on the gradient of the trilinear interpolation: per cell, the steepest edge along each axis."""
+    squared = np.zeros(tuple(n - 1 for n in values.shape))
+    for axis in range(3):
+        slopes = np.abs(np.diff(values, axis=axis)) / spacing[axis]
+        for other in range(3):
+            if other != axis:
+                n = slopes.shape[other]
+                first, second = (np.take(slopes, range(k, n - 1 + k), axis=other) for k in (0, 1))
+                slopes = np.maximum(first, second)
+        squared += slopes.astype(np.float64) ** 2
+    return float(np.sqrt(squared.max()))
