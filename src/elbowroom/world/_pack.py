@@ -47,7 +47,8 @@ class PackedWorld(NamedTuple):
     """T_world_obstacle: rotation row by row, then translation."""
     sizes: Float[np.ndarray, "n 8"]
     """BOX: half edges x y z. SPHERE: radius. CYLINDER, CAPSULE: radius, half length. HALF_SPACE: unit normal x y z,
-    offset (obstacle frame). MESH: 1 when it has closed pieces. CLOUD: radius. SDF: spacing x y z, origin x y z, slope."""
+    offset (obstacle frame). MESH: 1 when it has closed pieces. CLOUD: radius. SDF: spacing x y z, origin x y z,
+    slope."""
     rows: Int[np.ndarray, "n 4"]
     """MESH: row of the root in `nodes` (its header is the row before). CLOUD: row of the root in `cloud_nodes`.
     SDF: first entry of `values`, then samples along x, y, z."""
