@@ -105,7 +105,8 @@ def obstacle_refuses(k, x, y, z, reach, lane, link, by_mesh, q_full, robot, buff
         return True
     pose_in_world(lane, np.int64(LANES), link, q_full, robot, scratch)
     marks[k] = flags[MARK]
-    return mesh_distance(link, k, 1.01 * buffer, robot, world, scratch) <= buffer
+    gap = mesh_distance(link, k, 1.01 * buffer, robot, world, scratch)
+    return gap < 0.0 or gap <= buffer and buffer > 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
