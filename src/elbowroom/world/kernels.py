@@ -4,6 +4,8 @@ A kernel that takes a `world` begins with `world = borrowed(world)`; see `elbowr
 """
 
 from .._borrow import borrowed as borrowed
+from ._kernels_gradients import local_gradient as local_gradient
+from ._kernels_gradients import world_gradient as world_gradient
 from ._kernels_points import local_distance as local_distance
 from ._kernels_points import nearest as nearest
 from ._kernels_points import safe_local_distance as safe_local_distance
