@@ -79,13 +79,11 @@ def _mesh_gradient(nodes, tris, root, solid, x, y, z, out):
         _outward(turn * dx, turn * dy, turn * dz, out)
         return turn * distance
     nx, ny, nz = q[3], q[4], q[5]
-    side = 1.0
-    if solid > 0.0 and point_inside(
-        nodes, tris, root, q[0] + PROBE * nx, q[1] + PROBE * ny, q[2] + PROBE * nz, stack
-    ):
-        side = -1.0
-    elif solid == 0.0 and nx * dx + ny * dy + nz * dz < 0.0:
-        side = -1.0
+    if solid > 0.0:
+        back = point_inside(nodes, tris, root, q[0] + PROBE * nx, q[1] + PROBE * ny, q[2] + PROBE * nz, stack)
+    else:
+        back = nx * dx + ny * dy + nz * dz < 0.0
+    side = -1.0 if back else 1.0
     out[0], out[1], out[2] = side * nx, side * ny, side * nz
     return turn * distance
 

@@ -112,9 +112,9 @@ class World:
     # Points -------------------------------------------------------------------------------------
 
     def distance(self, points: Any) -> Any:
-        """Signed distance of points to the nearest obstacle, metres: negative inside solids, infinite in an empty world.
+        """Signed distance of points to the nearest obstacle, metres; negative inside solids.
 
-        Exact for primitives, meshes and clouds. Inside several obstacles the deepest counts; inside a mesh, the
+        Infinite in an empty world. Exact for primitives, meshes and clouds. Inside several obstacles the deepest counts; inside a mesh, the
         distance to its nearest triangle.
 
         Args:
