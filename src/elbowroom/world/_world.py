@@ -19,6 +19,7 @@ from ..errors import FormatError, InputError, UnknownNameError, unknown
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
+from ._query import gradient_rows, nearest_rows, point_rows
 
 MAX_OBSTACLES = 100_000
 """More are a point cloud or a mesh."""
@@ -121,6 +122,57 @@ class World:
             if kept is not None:
                 other._grids[region] = kept
         return other
+
+    # Points -------------------------------------------------------------------------------------
+
+    def distance(self, points: Any) -> Any:
+        """Signed distance of points to the nearest obstacle, metres; negative inside solids.
+
+        Exact for primitives, meshes and clouds. Inside several obstacles the deepest counts; inside a mesh, the
+        distance to its nearest triangle. Infinite in an empty world.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            (...) distances; a float for one point.
+
+        Raises:
+            InputError: another shape, NaN or infinity.
+        """
+        rows, shape = point_rows(points)
+        distances, _ = nearest_rows(self.packed, rows)
+        return distances.reshape(shape) if shape else float(distances[0])
+
+    def distance_and_gradient(self, points: Any) -> tuple[Any, Float[np.ndarray, "*batch 3"]]:
+        """`distance`, and how it changes with the point: the unit vector away from the nearest obstacle.
+
+        Where it has no gradient (a surface, the middle of a sphere, as near to two obstacles), one of its one-sided
+        gradients. Gradients of an `SdfGrid` are those of the field, not of length one; zero in an empty world.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            (...) distances, a float for one point, and (..., 3) gradients in the world frame.
+        """
+        rows, shape = point_rows(points)
+        distances, gradients = gradient_rows(self.packed, rows)
+        return distances.reshape(shape) if shape else float(distances[0]), gradients.reshape(*shape, 3)
+
+    def nearest(self, points: Any) -> Any:
+        """Names of the obstacles nearest to points.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            A name for one point, else (...) names; None in an empty world.
+        """
+        rows, shape = point_rows(points)
+        _, found = nearest_rows(self.packed, rows)
+        names = np.array([*self.names, None], dtype=object)[found]
+        return names.reshape(shape) if shape else names[0]
 
     # Files --------------------------------------------------------------------------------------
 
