@@ -43,7 +43,7 @@ def as_allow(robot: Robot, world: World | None, allow: Any) -> Allow:
         InputError: not pairs of names.
         UnknownLinkError, UnknownNameError: no such link, no such obstacle.
     """
-    return frozenset(_link_and_obstacle(robot, world, entry) for entry in _entries(allow))
+    return frozenset(_link_and_obstacle(robot, world, entry) for entry in allow_entries(allow))
 
 
 def kept_allow(world: World | None, allow: Iterable[tuple[str, str]]) -> Allow:
@@ -57,7 +57,12 @@ def allow_text(pairs: Iterable[tuple[str, str]]) -> str:
     return f"allow=[{named}]"
 
 
-def _entries(allow: Any) -> list[Any]:
+def allow_entries(allow: Any) -> list[Any]:
+    """The entries of `allow`, not yet looked at.
+
+    Raises:
+        InputError: it has none because it is no collection.
+    """
     if isinstance(allow, str) or not isinstance(allow, Iterable):
         raise InputError(f"allow: expected pairs (link, obstacle), found {short(allow)}")
     return list(allow)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]

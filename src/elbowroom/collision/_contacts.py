@@ -3,8 +3,8 @@
 The obstacle's exact shape counts, with these exceptions, all of them said here and none of which changes whether a
 configuration is free:
 - a cylinder is measured by a prism around it whose corners stand out by at most `PRISM_DEVIATION`;
-- the depth in a cloud is that of its deepest ball, in a distance field that of the deepest corner or centre of the link's
-  triangles: neither is the translation that frees the link of all of them;
+- the depth in a cloud is that of its deepest ball, in a distance field that of the deepest corner or centre of the
+  link's triangles: neither is the translation that frees the link of all of them;
 - depths of non-convex meshes are searched, not proved minimal, and where a ball or capsule meets a non-convex link in
   several places its depth is a lower bound (see `mesh`).
 """
@@ -22,7 +22,18 @@ from .. import mesh as shapes
 from .._frozen import freeze
 from ..mesh import TriangleMesh
 from ..typing import Matrix4
-from ..world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, PointCloud, SdfGrid, Sphere, World
+from ..world import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    MeshObstacle,
+    Obstacle,
+    PointCloud,
+    SdfGrid,
+    Sphere,
+    World,
+)
 
 PRISM_DEVIATION = 5e-5
 """Metres that the prism which stands for a cylinder may stand out of it."""

@@ -7,6 +7,7 @@ closest) is measured, nearest bound first: meshes against the exact shapes (`wor
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ from ..typing import Matrix4
 from ..world import World
 from ._allow import Allow
 from ._contacts import Contact, contact_at, overlap
+from ._cover import covering_in_world
+from ._world_engine import WorldEngine
 
 FIRST_LOOK = 64
 """Pairs sorted at first; eight times as many whenever these do not do."""
@@ -35,9 +38,8 @@ class Surroundings:
         robot: Robot,
         meshes: Mapping[str, TriangleMesh],
         spheres: SphereModel,
-        world: World,
+        engine: WorldEngine,
         allow: Allow,
-        buffer: float,
     ) -> None:
         """Packs the meshes.
 
@@ -45,11 +47,10 @@ class Surroundings:
             robot: the robot.
             meshes: of all links that have one.
             spheres: links without a mesh are measured by theirs, with the padding against the world.
-            world: the obstacles.
+            engine: decides about the same links and obstacles.
             allow: pairs that may touch; they are never closest.
-            buffer: metres; pairs that are not farther apart clash.
         """
-        self.robot, self.world, self.buffer = robot, world, buffer
+        self.robot, self.buffer = robot, engine.buffer
         self._meshes = dict(meshes)
         radii = spheres.padded_radii("world")
         self._balls = {
@@ -62,10 +63,53 @@ class Surroundings:
         """Links that take part."""
         self._link_idx = [robot.link_index(name) for name in self.links]
         self._nodes, self._tris, self._roots = pack_meshes(list(self._meshes.values()))
-        number = {name: k for k, name in enumerate(self.links)}
-        self._allowed = sorted((number[a], world.index(b)) for a, b in allow if a in number)
         self._boxes = np.array([self._box(name) for name in self.links]).reshape(-1, 2, 3)
-        self._bounds = np.array([obstacle.bounds for obstacle in world]).reshape(-1, 2, 3)
+        self._enter(engine, allow)
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot,
+        spheres: SphereModel,
+        known: Mapping[str, TriangleMesh],
+        world: World,
+        allow: Allow,
+        buffer: float,
+        threads: int,
+    ) -> Surroundings:
+        """A robot among obstacles.
+
+        Args:
+            robot: the robot.
+            spheres: proved to cover its links.
+            known: meshes of links that were made already.
+            world: the obstacles.
+            allow: pairs that may touch.
+            buffer: metres that links and obstacles must be apart.
+            threads: for large batches.
+        """
+        meshes = {
+            name: known[name] if name in known else TriangleMesh.from_trimesh(robot.link_mesh(name))
+            for name in robot.mesh_links
+        }
+        outside = covering_in_world(robot, spheres)
+        engine = WorldEngine(robot, outside, meshes, world, allow, buffer, threads)
+        return cls(robot, meshes, outside, engine, allow)
+
+    def among(self, world: World, allow: Allow) -> Surroundings:
+        """The same robot among other obstacles; what was packed of it is shared."""
+        other = copy.copy(self)
+        other._enter(self.engine.among(world, allow), allow)
+        return other
+
+    def _enter(self, engine: WorldEngine, allow: Allow) -> None:
+        self.engine = engine
+        """The same links and obstacles in compiled calls."""
+        self.world = engine.world
+        """The obstacles."""
+        number = {name: k for k, name in enumerate(self.links)}
+        self._allowed = sorted((number[a], self.world.index(b)) for a, b in allow if a in number)
+        self._bounds = np.array([obstacle.bounds for obstacle in self.world]).reshape(-1, 2, 3)
 
     def _box(self, link: str) -> Float[np.ndarray, "2 3"]:
         """Middle and half the size of a box around a link, in its frame."""
@@ -105,6 +149,20 @@ class Surroundings:
             best = min(best, contact.distance)
         found.sort(key=lambda clash: clash.distance)
         return tuple(found[:1] + [clash for clash in found[1:] if clash.distance <= self.buffer])
+
+    def measure(
+        self, rows: Float[np.ndarray, "n dof"], bounds: Float[np.ndarray, "n"], out: Float[np.ndarray, "n"]
+    ) -> None:
+        """Lowers clearances to what is measured among obstacles.
+
+        Args:
+            rows: configurations.
+            bounds: proved lower bounds of the clearance there.
+            out: clearances known otherwise; changed in place.
+        """
+        for k in np.flatnonzero(bounds < out):
+            near = self.near(rows[k], float(out[k]))
+            out[k] = min([out[k], *(clash.distance for clash in near)])
 
     def within(
         self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[str] | None = None
@@ -179,7 +237,7 @@ class Surroundings:
     def _gap(
         self, link: int, T: Matrix4, k: int, reach: float, scratch: Any
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Distance, the link's point and the normal; the last two mean nothing where meshes touch or are beyond reach."""
+        """Distance, the link's point and the normal, which mean nothing where meshes touch or are beyond reach."""
         from ..world.kernels import mesh_gap
 
         name = self.links[link]

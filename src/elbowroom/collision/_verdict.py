@@ -13,6 +13,7 @@ from jaxtyping import Float
 from .._clash import Clash
 from .._text import number
 from ..pairs import PairEvidence, PairReason
+from ..robot import Robot
 from ..typing import LinkPair
 from ._allow import allow_text
 
@@ -34,6 +35,16 @@ class OutOfLimits:
         return f"{self.joint} is at {number(self.value)}, outside its limits {limits}"
 
 
+def out_of_limits(robot: Robot, row: Float[np.ndarray, "dof"]) -> tuple[OutOfLimits, ...]:
+    """Joints that a configuration takes beyond their limits."""
+    joints = zip(robot.joint_names, row, robot.lower, robot.upper, strict=True)
+    return tuple(
+        OutOfLimits(name, float(q), float(low), float(high))
+        for name, q, low, high in joints
+        if not low <= q <= high
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What holds at one configuration."""
@@ -41,8 +52,8 @@ class Verdict:
     robot_name: str
     cfg: Float[np.ndarray, "dof"]
     free: bool
-    """No checked pair of links touches, or comes closer than the model's buffer, and no link an obstacle that it may not
-    touch. Limits do not count: see `out_of_limits`."""
+    """No checked pair of links touches, or comes closer than the model's buffer, and no link touches an obstacle unless
+    it is allowed to. Limits do not count: see `out_of_limits`."""
     by: By
     """spheres: they are apart, so the links are, or those of links without meshes overlap; meshes: spheres overlapped
     somewhere and the meshes decided."""
