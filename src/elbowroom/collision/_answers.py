@@ -99,12 +99,11 @@ class Answers:
                 depths = [clash.distance for clash in self._links.contacts(rows[k])]
                 # At bare contact, two ways to pose a link may differ: touching it is.
                 out[k] = min(out[k], *depths, 0.0)
-        if self._around is not None:
-            bounds, _ = self._around.engine.gaps(rows)
-            if exact:
-                self._around.measure(rows, bounds, out)
-            else:
-                np.minimum(out, bounds, out=out)
+        if self._around is not None and exact:
+            for k, near in self._around.nearer(rows, out):
+                out[k] = near.distance
+        elif self._around is not None:
+            np.minimum(out, self._around.engine.gaps(rows)[0], out=out)
         return float(out[0]) if single else out
 
     def clashes(self, cfg: Any) -> tuple[Clash, ...]:
@@ -188,6 +187,17 @@ class Answers:
             np.concatenate([begins, ends]), "meshes"
         )  # refuses values that no error bound covers
         return self._engine.segments(begins, ends)
+
+    def _closest_pairs(
+        self, rows: Float[np.ndarray, "n dof"]
+    ) -> tuple[Float[np.ndarray, "n"], list[LinkPair | None]]:
+        """Measured clearances of free configurations, and whose they are; None when nothing is checked."""
+        out, closest, _ = self._engine.gaps(rows, exact=True)
+        pairs = [self._engine.pairs[k] if k >= 0 else None for k in closest.tolist()]
+        if self._around is not None:
+            for k, near in self._around.nearer(rows, out):
+                out[k], pairs[k] = near.distance, near.pair
+        return out, pairs
 
     def _near_obstacles(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
         """Links and obstacles that clash, and the closest pair, the closest first."""

@@ -150,19 +150,20 @@ class Surroundings:
         found.sort(key=lambda clash: clash.distance)
         return tuple(found[:1] + [clash for clash in found[1:] if clash.distance <= self.buffer])
 
-    def measure(
-        self, rows: Float[np.ndarray, "n dof"], bounds: Float[np.ndarray, "n"], out: Float[np.ndarray, "n"]
-    ) -> None:
-        """Lowers clearances to what is measured among obstacles.
+    def nearer(
+        self, rows: Float[np.ndarray, "n dof"], known: Float[np.ndarray, "n"]
+    ) -> Iterator[tuple[int, Clash]]:
+        """The closest or deepest obstacle of those configurations where it is nearer than what is known otherwise.
 
         Args:
             rows: configurations.
-            bounds: proved lower bounds of the clearance there.
-            out: clearances known otherwise; changed in place.
+            known: clearances there, metres.
         """
-        for k in np.flatnonzero(bounds < out):
-            near = self.near(rows[k], float(out[k]))
-            out[k] = min([out[k], *(clash.distance for clash in near)])
+        bounds, _ = self.engine.gaps(rows)
+        for k in np.flatnonzero(bounds < known).tolist():
+            near = self.near(rows[k], float(known[k]))
+            if near and near[0].distance < known[k]:
+                yield k, near[0]
 
     def within(
         self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[str] | None = None
