@@ -15,7 +15,14 @@ from .._jit import njit
 from ..mesh.kernels import relative_pose
 from ..pairs.kernels import SLACK
 from ..robot.kernels import movement
-from ..world.kernels import STACK, box_gap_squared, mesh_gap, mesh_gap_scratch, safe_world_distance
+from ..world.kernels import (
+    STACK,
+    box_gap_squared,
+    mesh_gap,
+    mesh_gap_scratch,
+    safe_world_distance,
+    scene_bound,
+)
 from ._kernels_segment import BLOCKED, ENOUGH, FREE, MESH_DEPTH, UNDECIDED, mesh_row
 from ._pack import POSE as ROW
 
@@ -117,10 +124,11 @@ def near_obstacles(world, x, y, z, need, allowed, waiting, near, seen, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _try_ball(i, link, buffer, chains, world, pose, chord, scratch):
-    """Places ball i of a link: (how far it is from buffer and obstacles in the middle, what is left of that on the piece).
+def _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratch):
+    """Places ball i of a link: (how far it is from the obstacles and their buffer in the middle, the least on the piece).
 
-    Both are at most ENOUGH more than its movement, and true where they are less.
+    The second is a bound, by the grid if that clears the ball; else, the first is exact where the second is not above
+    zero, and neither is more than ENOUGH above what the ball needs.
     """
     (at, moves, _), parts, waiting, _, _ = scratch
     row = chains.links[link]
@@ -131,13 +139,15 @@ def _try_ball(i, link, buffer, chains, world, pose, chord, scratch):
     start, stop = row[FIRST_ON_WAY], row[FIRST_ON_WAY] + row[N_ON_WAY]
     moves[i] = movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, 0.0, parts)
     size = ball[3] + buffer
-    limit = size + moves[i] + ENOUGH
-    apart = gap_to_world(world, x, y, z, limit, chains.allowed[link], waiting) - size
-    return apart, apart - moves[i]
+    need = size + moves[i]
+    far = scene_bound(world, grid, x, y, z, need + SLACK)
+    if not far > need + SLACK:
+        far = gap_to_world(world, x, y, z, need + ENOUGH, allowed[link], waiting)
+    return far - size, far - need
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _by_balls(link, buffer, chains, world, pose, chord, scratch):
+def _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
     """(low, middle, n): bound for the balls that stay clear, distance in the middle, number of balls left.
 
     Groups of balls that stay clear stand for their balls. The balls left go to scratch[0][2].
@@ -146,12 +156,12 @@ def _by_balls(link, buffer, chains, world, pose, chord, scratch):
     low, middle, n = np.inf, np.inf, 0
     first = chains.links[link, FIRST_SPAN]
     for g in range(chains.links[link, N_GROUPS]):
-        _, bound = _try_ball(g, link, buffer, chains, world, pose, chord, scratch)
+        _, bound = _try_ball(g, link, buffer, chains, world, grid, allowed, pose, chord, scratch)
         if bound > SLACK:
             low = min(low, bound)
             continue
         for i in range(chains.spans[first + g, 0], chains.spans[first + g, 0] + chains.spans[first + g, 1]):
-            apart, bound = _try_ball(i, link, buffer, chains, world, pose, chord, scratch)
+            apart, bound = _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratch)
             if bound > SLACK:
                 low = min(low, bound)
                 continue
@@ -162,14 +172,14 @@ def _by_balls(link, buffer, chains, world, pose, chord, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _reached(link, n, reach, buffer, chains, world, scratch):
+def _reached(link, n, reach, buffer, chains, world, allowed, scratch):
     """An obstacle within the buffer of a ball left that may move by `reach` times its movement; -1 for none."""
     (at, moves, left), _, waiting, (near, seen), _ = scratch
     for j in range(n):
         i = left[j]
         need = chains.balls[chains.links[link, FIRST_BALL] + i, 3] + buffer + reach * moves[i]
         x, y, z = at[i, 0], at[i, 1], at[i, 2]
-        found, _ = near_obstacles(world, x, y, z, need, chains.allowed[link], waiting, near, seen, 0)
+        found, _ = near_obstacles(world, x, y, z, need, allowed[link], waiting, near, seen, 0)
         for k in range(found):
             seen[near[k]] = 0
         if found > 0:
@@ -178,14 +188,14 @@ def _reached(link, n, reach, buffer, chains, world, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def obstacle_in_reach(link, buffer, chains, world, pose, chord, scratch):
+def obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
     """An obstacle that the balls of a link cannot be shown to clear on a piece; -1 for none."""
-    _, _, n = _by_balls(link, buffer, chains, world, pose, chord, scratch)
-    return _reached(link, n, 1.0, buffer, chains, world, scratch)
+    _, _, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
+    return _reached(link, n, 1.0, buffer, chains, world, allowed, scratch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _by_mesh(link, n, buffer, chains, world, pose, chord, scratch):
+def _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch):
     """(status, low, obstacle): what the mesh says of the balls left; UNDECIDED where it says nothing."""
     (at, moves, left), parts, waiting, (near, seen), (mesh, rel, p, search) = scratch
     row = chains.links[link]
@@ -198,7 +208,7 @@ def _by_mesh(link, n, buffer, chains, world, pose, chord, scratch):
             move, movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, radius, parts)
         )
         need = radius + buffer + moves[i]
-        found, spare = near_obstacles(world, x, y, z, need, chains.allowed[link], waiting, near, seen, found)
+        found, spare = near_obstacles(world, x, y, z, need, allowed[link], waiting, near, seen, found)
         low = min(low, spare)
     for k in range(found):
         seen[near[k]] = 0
@@ -219,19 +229,19 @@ def _by_mesh(link, n, buffer, chains, world, pose, chord, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def link_on_piece(link, half, buffer, chains, world, pose, chord, scratch):
+def link_on_piece(link, half, buffer, chains, world, grid, allowed, pose, chord, scratch):
     """(status, low, obstacle, meshes asked): a link on a piece of half width `half`, its bodies posed at the middle.
 
     FREE comes with a lower bound of what is left of its clearance above the buffer on the piece, BLOCKED with the
     obstacle that it touches in the middle, UNDECIDED with one that the piece is too wide for, or -1.
     """
-    low, middle, n = _by_balls(link, buffer, chains, world, pose, chord, scratch)
+    low, middle, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
     if n == 0:
         return FREE, low, -1, 0
     if chains.links[link, ROOT] < 0:
-        obstacle = _reached(link, n, 0.0, buffer, chains, world, scratch) if middle <= 0.0 else -1
+        obstacle = _reached(link, n, 0.0, buffer, chains, world, allowed, scratch) if middle <= 0.0 else -1
         return (BLOCKED if obstacle >= 0 else UNDECIDED), middle, obstacle, 0
     if middle > 0.0 and half >= 0.5**MESH_DEPTH:
         return UNDECIDED, low, -1, 0
-    status, bound, obstacle = _by_mesh(link, n, buffer, chains, world, pose, chord, scratch)
+    status, bound, obstacle = _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch)
     return status, min(low, bound), obstacle, 1

@@ -80,10 +80,10 @@ def _pose_piece(begin, end, t, half, open_links, rate, chains, needed, cfg, pose
 def _moves(link, chains, rate):
     """Whether any joint on the way of a link moves on the segment."""
     first = chains.links[link, FIRST_ON_WAY]
+    fastest = 0.0
     for i in range(first, first + chains.links[link, N_ON_WAY]):
-        if rate[chains.way[i]] > 0.0:
-            return True
-    return False
+        fastest = max(fastest, rate[chains.way[i]])
+    return fastest > 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -102,7 +102,7 @@ def world_scratch(dof, chains, world):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def prove_world(begin, end, buffer, budget, chains, world, scratch):
+def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratch):
     """One segment: (status, t, low, link, obstacle, by_spheres, by_meshes); see `prove_world_segments`."""
     (cfg, rate, chord, pose, needed), (waiting, open_at, now), search = scratch
     by_spheres, by_meshes, low = 0, 0, np.inf
@@ -120,14 +120,15 @@ def prove_world(begin, end, buffer, budget, chains, world, scratch):
         waiting[k], open_at[k] = waiting[n], open_at[n]
         _pose_piece(begin, end, t, half, now, rate, chains, needed, cfg, pose, chord)
         left = False
-        for link in range(links):
+        for i in range(links):
+            link = chains.turns[i]
             if now[link] == 0:
                 continue
             if by_spheres + by_meshes >= budget or half < 0.5**DEPTH:
-                obstacle = obstacle_in_reach(link, buffer, chains, world, pose, chord, search)
+                obstacle = obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, search)
                 return UNDECIDED, t, low, link, max(obstacle, 0), by_spheres, by_meshes
             status, bound, obstacle, asked = link_on_piece(
-                link, half, buffer, chains, world, pose, chord, search
+                link, half, buffer, chains, world, grid, allowed, pose, chord, search
             )
             by_spheres += 1
             by_meshes += asked
@@ -139,7 +140,7 @@ def prove_world(begin, end, buffer, budget, chains, world, scratch):
             elif _moves(link, chains, rate):
                 left = True
             else:  # as close as it is, it stays
-                obstacle = obstacle_in_reach(link, buffer, chains, world, pose, chord, search)
+                obstacle = obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, search)
                 return UNDECIDED, t, low, link, max(obstacle, 0), by_spheres, by_meshes
         if left:
             half *= 0.5
@@ -151,13 +152,14 @@ def prove_world(begin, end, buffer, budget, chains, world, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def prove_world_segments(begins, ends, buffer, budgets, chains, world, found, counts):
+def prove_world_segments(begins, ends, buffer, budgets, chains, world, grid, allowed, found, counts):
     """Whether all links stay farther than `buffer` from the obstacles on every segment from begins[k] to ends[k].
 
     Args:
         budgets: (n,) pieces that each proof may take.
-        chains: a `WorldChains`.
-        world: a `PackedWorld`.
+        chains: a `LinkChains`.
+        world: a `PackedWorld`; `grid` is its `PackedGrid`.
+        allowed: (links, obstacles) whether touching is meant.
         found: (n, 2) receives the fraction t and `low`, as `prove_segments` gives them.
         counts: (n, 5) receives the status, the link and the obstacle that decided or -1, and the pieces looked at by
             spheres and by meshes.
@@ -165,7 +167,7 @@ def prove_world_segments(begins, ends, buffer, budgets, chains, world, found, co
     scratch = world_scratch(begins.shape[1], chains, world)
     for k in range(len(begins)):
         status, t, low, link, obstacle, by_spheres, by_meshes = prove_world(
-            begins[k], ends[k], buffer, budgets[k], chains, world, scratch
+            begins[k], ends[k], buffer, budgets[k], chains, world, grid, allowed, scratch
         )
         found[k, 0], found[k, 1] = t, low
         counts[k, 0], counts[k, 1], counts[k, 2] = status, link, obstacle

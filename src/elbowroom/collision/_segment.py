@@ -20,7 +20,7 @@ from ..pairs import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
 from ._pack import PackedScene
-from ._segment_world import WorldSegments
+from ._world_engine import WorldEngine
 
 BUDGET = 20_000
 """Pieces that a proof may take: about 20 ms by spheres."""
@@ -152,7 +152,7 @@ class PackedChains:
 def prove_all(
     chains: PackedChains,
     scene: PackedScene,
-    among: WorldSegments | None,
+    among: WorldEngine | None,
     begins: Float[np.ndarray, "n dof"],
     ends: Float[np.ndarray, "n dof"],
     buffer: float,
@@ -177,14 +177,15 @@ def prove_all(
     if among is not None:
         rows = np.flatnonzero(counts[:, 0] == FREE)
         budgets = BUDGET - counts[rows, 2] - counts[rows, 3]
-        found_w, counts_w = among.prove(begins[rows], ends[rows], buffer, budgets, threads)
+        found_w, counts_w = among.segments(begins[rows], ends[rows], budgets)
         found[rows, 0], found[rows, 1] = found_w[:, 0], np.minimum(found[rows, 1], found_w[:, 1])
         counts[rows, 0] = counts_w[:, 0]
         counts[rows, 2:] += counts_w[:, 3:]
         more: dict[LinkPair, int] = {}
+        names = among.world.names
         for row, (link, obstacle) in zip(rows, counts_w[:, 1:3].tolist(), strict=True):
             if link >= 0:
-                counts[row, 1] = more.setdefault(among.pair(link, obstacle), len(pairs) + len(more))
+                counts[row, 1] = more.setdefault((among.links[link], names[obstacle]), len(pairs) + len(more))
         pairs = (*pairs, *more)
     t, status = found[:, 0], counts[:, 0]
     proofs = SegmentProofs(
