@@ -21,7 +21,7 @@ from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
-from ._segment import PackedChains, SegmentProofs, pack_chains
+from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
 
 THREAD_ROWS = 2048
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -138,7 +138,7 @@ class Engine:
 
     def segments(self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]) -> SegmentProofs:
         """As `CollisionModel.segments_free`."""
-        return self._chains.prove(self._packed, begins, ends, self.buffer, self.threads)
+        return prove_all(self._chains, self._packed, None, begins, ends, self.buffer, self.threads)
 
     @cached_property
     def _chains(self) -> PackedChains:
