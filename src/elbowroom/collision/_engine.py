@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from .._frozen import frozen
 from .._parallel import cores, over_rows
 from ..distance import SelfCollisionChecker, bad_row
 from ..errors import InputError
-from ..mesh import ExactCollision
+from ..mesh import ExactCollision, TriangleMesh
 from ..pairs import PairMatrix
 from ..robot import Robot
 from ..spheres import SphereModel
@@ -70,6 +70,11 @@ class Engine:
         packed, model = self._packed, self._packed.spheres
         meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer or None)
         return (model.ints, model.floats, model.doubles, packed.pads, *meshes)
+
+    @property
+    def meshes(self) -> Mapping[str, TriangleMesh]:
+        """Mesh of every link of a checked pair that has one."""
+        return self._meshes.meshes
 
     # Questions ----------------------------------------------------------------------------------
 
