@@ -186,7 +186,7 @@ class Answers:
         self._engine.free(
             np.concatenate([begins, ends]), "meshes"
         )  # refuses values that no error bound covers
-        return self._engine.segments(begins, ends)
+        return self._engine.segments(begins, ends, None if self._around is None else self._around.engine)
 
     def _closest_pairs(
         self, rows: Float[np.ndarray, "n dof"]

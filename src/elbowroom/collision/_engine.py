@@ -22,6 +22,7 @@ from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
 from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
+from ._world_engine import WorldEngine
 
 THREAD_ROWS = 2048
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -136,9 +137,14 @@ class Engine:
         """Whether spheres alone show that all pairs are farther apart than the buffer."""
         return bool((self._sphere_bounds(row[None]) > self.buffer).all())
 
-    def segments(self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]) -> SegmentProofs:
-        """As `CollisionModel.segments_free`."""
-        return prove_all(self._chains, self._packed, None, begins, ends, self.buffer, self.threads)
+    def segments(
+        self,
+        begins: Float[np.ndarray, "n dof"],
+        ends: Float[np.ndarray, "n dof"],
+        among: WorldEngine | None = None,
+    ) -> SegmentProofs:
+        """As `CollisionModel.segments_free`, with the obstacles of `among`."""
+        return prove_all(self._chains, self._packed, among, begins, ends, self.buffer, self.threads)
 
     @cached_property
     def _chains(self) -> PackedChains:
