@@ -7,6 +7,7 @@ from ._kernels_batch import pair_state as pair_state
 from ._kernels_batch import walk_scratch as walk_scratch
 from ._kernels_distance import surface_distance as surface_distance
 from ._kernels_gjk import FAR as FAR
+from ._kernels_inside import point_inside as point_inside
 from ._kernels_query import HEADER_NODES as HEADER_NODES
 from ._kernels_query import inverse_pose as inverse_pose
 from ._kernels_query import relative_pose as relative_pose

@@ -6,6 +6,7 @@ numba.
 
 from __future__ import annotations
 
+from ._grid import PackedGrid as PackedGrid
 from ._obstacles import Box as Box
 from ._obstacles import Capsule as Capsule
 from ._obstacles import Cylinder as Cylinder
@@ -25,6 +26,7 @@ __all__ = [
     "HalfSpace",
     "MeshObstacle",
     "Obstacle",
+    "PackedGrid",
     "PackedWorld",
     "PointCloud",
     "SdfGrid",

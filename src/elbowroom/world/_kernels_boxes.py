@@ -20,9 +20,9 @@ from ._kernels_box_shapes import (
     box_meets_half_space,
     point_gap_squared,
 )
-from ._kernels_box_walks import box_meets_cloud
+from ._kernels_box_walks import box_meets_cloud, box_meets_field, box_meets_mesh
 from ._kernels_tree import STACK
-from ._pack import BOX, CAPSULE, CLOUD, CYLINDER, HALF_SPACE, SPHERE
+from ._pack import BOX, CAPSULE, CLOUD, CYLINDER, HALF_SPACE, MESH, SPHERE
 
 ROUNDING = 1e-15
 """Gaps below this fraction of the coordinates that they are computed from are touching."""
@@ -32,15 +32,15 @@ BOX_WIDTH = 15
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def box_scratch():
-    """What `box_meets` and `box_meets_any` write to: a pose, bounds, the corners of a shadow, two stacks."""
-    stacks = np.empty((2, STACK), np.int64)
-    return np.empty(12), np.empty(6), np.empty((CORNERS, 2)), stacks[0], stacks[1]
+    """What `box_meets` and `box_meets_any` write to: two poses, bounds, corners of a shadow, parts, two stacks."""
+    poses, stacks = np.empty((2, 12)), np.empty((2, STACK), np.int64)
+    return poses[0], poses[1], np.empty(6), np.empty((CORNERS, 2)), np.empty((STACK, 6)), stacks[0], stacks[1]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def box_meets(world, k, box, scratch):
     """Does a box share a point with solid obstacle `k`?"""
-    rel, _, corners, _, waiting = scratch
+    rel, inv, _, corners, parts, _, waiting = scratch
     pose, size = world.poses[k], world.sizes[k]
     relative_pose(pose, box, rel)
     slack = 0.0
@@ -58,11 +58,12 @@ def box_meets(world, k, box, scratch):
         return axis_gap_squared(rel, box, size[1]) <= (size[0] + slack) ** 2
     if kind == HALF_SPACE:
         return box_meets_half_space(rel, box, size, slack)
+    root = world.rows[k, 0]
+    if kind == MESH:
+        return box_meets_mesh(rel, box, world.nodes, world.tris, root, size[0], inv, slack, waiting)
     if kind == CLOUD:
-        return box_meets_cloud(
-            rel, box, world.cloud_nodes, world.points, world.rows[k, 0], size[0] + slack, waiting
-        )
-    return False
+        return box_meets_cloud(rel, box, world.cloud_nodes, world.points, root, size[0] + slack, waiting)
+    return box_meets_field(rel, box, world, k, parts)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -84,7 +85,7 @@ def box_meets_any(world, box, scratch):
     for i in range(len(world.endless)):
         if box_meets(world, world.endless[i], box, scratch):
             return True
-    bounds, stack = scratch[1], scratch[3]
+    bounds, stack = scratch[2], scratch[5]
     for j in range(3):
         r = 3 * j
         reach = abs(box[r]) * box[HALF] + abs(box[r + 1]) * box[HALF + 1] + abs(box[r + 2]) * box[HALF + 2]
