@@ -8,6 +8,9 @@ from ._kernels_batch import walk_scratch as walk_scratch
 from ._kernels_distance import surface_distance as surface_distance
 from ._kernels_gjk import FAR as FAR
 from ._kernels_inside import point_inside as point_inside
+from ._kernels_point import POINT_STACK as POINT_STACK
+from ._kernels_point import nearest_triangle as nearest_triangle
+from ._kernels_point import triangle_point as triangle_point
 from ._kernels_query import HEADER_NODES as HEADER_NODES
 from ._kernels_query import inverse_pose as inverse_pose
 from ._kernels_query import relative_pose as relative_pose

@@ -69,14 +69,10 @@ def box_meets(world, k, box, scratch):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _overlap(bounds, rows, i):
     """Do two upright boxes share a point, the second row `i` of many?"""
-    return (
-        bounds[0] <= rows[i, 3]
-        and bounds[3] >= rows[i, 0]
-        and bounds[1] <= rows[i, 4]
-        and bounds[4] >= rows[i, 1]
-        and bounds[2] <= rows[i, 5]
-        and bounds[5] >= rows[i, 2]
-    )
+    x = (bounds[0] <= rows[i, 3]) & (bounds[3] >= rows[i, 0])
+    y = (bounds[1] <= rows[i, 4]) & (bounds[4] >= rows[i, 1])
+    z = (bounds[2] <= rows[i, 5]) & (bounds[5] >= rows[i, 2])
+    return x & y & z  # all six at once: a branch that is guessed wrong costs more
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
