@@ -36,8 +36,8 @@ def faces_apart(rel, box, cx, cy, cz, ax, ay, az, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def edges_apart(rel, box, a, slack):
-    """Does a plane along an edge of each part the upright box of half edges `a` at the origin from the box?
+def edges_apart(rel, box, sizes, k, slack):
+    """Does a plane along an edge of each part the upright box of half edges sizes[k] at the origin from the box?
 
     Near-parallel edges at angle e give a direction of length e: gaps of slack / e then count as touching, and
     the faces decide to within e times the size; one of the two is below 1e-7 of the size.
@@ -47,7 +47,7 @@ def edges_apart(rel, box, a, slack):
         for j in range(3):
             p, q = (j + 1) % 3, (j + 2) % 3
             along = rel[9 + n] * rel[3 * m + j] - rel[9 + m] * rel[3 * n + j]
-            reach = a[m] * abs(rel[3 * n + j]) + a[n] * abs(rel[3 * m + j])
+            reach = sizes[k, m] * abs(rel[3 * n + j]) + sizes[k, n] * abs(rel[3 * m + j])
             reach += box[HALF + p] * abs(rel[3 * i + q]) + box[HALF + q] * abs(rel[3 * i + p])
             if abs(along) > reach + slack:
                 return True
@@ -55,11 +55,11 @@ def edges_apart(rel, box, a, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def box_meets_box(rel, box, half, slack):
+def box_meets_box(rel, box, sizes, k, slack):
     """The fifteen directions that can part two boxes."""
-    if faces_apart(rel, box, 0.0, 0.0, 0.0, half[0], half[1], half[2], slack):
+    if faces_apart(rel, box, 0.0, 0.0, 0.0, sizes[k, 0], sizes[k, 1], sizes[k, 2], slack):
         return False
-    return not edges_apart(rel, box, half, slack)
+    return not edges_apart(rel, box, sizes, k, slack)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -73,12 +73,13 @@ def point_gap_squared(rel, box, x, y, z):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def box_meets_half_space(rel, box, plane, slack):
-    """Is the corner that reaches farthest against the normal in it? `plane` is normal and offset."""
-    low = plane[0] * rel[9] + plane[1] * rel[10] + plane[2] * rel[11]
+def box_meets_half_space(rel, box, sizes, k, slack):
+    """Is the corner that reaches farthest against the normal in it? sizes[k] is normal and offset."""
+    nx, ny, nz = sizes[k, 0], sizes[k, 1], sizes[k, 2]
+    low = nx * rel[9] + ny * rel[10] + nz * rel[11]
     for j in range(3):
-        low -= box[HALF + j] * abs(plane[0] * rel[j] + plane[1] * rel[3 + j] + plane[2] * rel[6 + j])
-    return low <= plane[3] + slack
+        low -= box[HALF + j] * abs(nx * rel[j] + ny * rel[3 + j] + nz * rel[6 + j])
+    return low <= sizes[k, 3] + slack
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -11,7 +11,7 @@ import numpy as np
 from .._jit import njit
 from ..mesh.kernels import inverse_pose, point_inside
 from ._kernels_box_shapes import HALF, faces_apart, point_gap_squared
-from ._kernels_points import safe_local_distance
+from ._kernels_field import field_distance
 from ._kernels_triangles import triangle_box_overlap
 
 FINEST = 0.02
@@ -47,6 +47,13 @@ def box_meets_cloud(rel, box, nodes, points, root, radius, waiting):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _mesh_node_apart(nodes, row, rel, box, slack):
+    """`node_apart` for a node of a mesh, which holds the middle of its box and its half edges."""
+    x, y, z = nodes[row, 0], nodes[row, 1], nodes[row, 2]
+    return faces_apart(rel, box, x, y, z, nodes[row, 3], nodes[row, 4], nodes[row, 5], slack)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def box_meets_mesh(rel, box, nodes, tris, root, closed, inv, slack, waiting):
     """Does the box touch a triangle of the mesh whose root is at row `root`, or lie inside its closed pieces?
 
@@ -54,19 +61,19 @@ def box_meets_mesh(rel, box, nodes, tris, root, closed, inv, slack, waiting):
     """
     inverse_pose(rel, inv)
     waiting[0] = root
-    top = 1
+    top = 0 if _mesh_node_apart(nodes, root, rel, box, slack) else 1
     while top > 0:
         top -= 1
-        n = nodes[waiting[top]]
-        if faces_apart(rel, box, n[0], n[1], n[2], n[3], n[4], n[5], slack):
-            continue
-        first, count = int(n[6]), int(n[7])
+        row = waiting[top]
+        first, count = int(nodes[row, 6]), int(nodes[row, 7])
         for i in range(first, first + count):
             if _triangle_meets(tris, i, inv, box):
                 return True
         if count == 0:
-            waiting[top], waiting[top + 1] = first, first + 1
-            top += 2
+            for child in range(first, first + 2):
+                if not _mesh_node_apart(nodes, child, rel, box, slack):
+                    waiting[top] = child
+                    top += 1
     return closed > 0.0 and point_inside(nodes, tris, root, rel[9], rel[10], rel[11], waiting)
 
 
@@ -91,29 +98,24 @@ def _moved(pose, tris, i, corner):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def box_meets_field(rel, box, world, k, parts):
+def box_meets_field(rel, box, values, rows, sizes, k, parts):
     """May the box reach the solid of distance field `k`?
 
     The box is halved until the field at the middle of a part proves the part free, or is solid there, or the part is
     smaller than `FINEST` of the grid's spacing, which counts as meeting. `parts` (n, 6) holds parts that wait: their
     middle and half edges in the frame of the box.
     """
-    size = world.sizes[k]
-    finest = FINEST * min(size[0], size[1], size[2])
+    finest, slope = FINEST * min(sizes[k, 0], sizes[k, 1], sizes[k, 2]), sizes[k, 6]
     parts[0, :3] = 0.0
     parts[0, 3:] = box[HALF : HALF + 3]
     top = 1
     while top > 0:
         part = parts[top - 1]
         x, y, z = part[0], part[1], part[2]
-        gap = safe_local_distance(
-            world,
-            k,
-            rel[0] * x + rel[1] * y + rel[2] * z + rel[9],
-            rel[3] * x + rel[4] * y + rel[5] * z + rel[10],
-            rel[6] * x + rel[7] * y + rel[8] * z + rel[11],
-            np.inf,
-        )
+        px = rel[0] * x + rel[1] * y + rel[2] * z + rel[9]
+        py = rel[3] * x + rel[4] * y + rel[5] * z + rel[10]
+        pz = rel[6] * x + rel[7] * y + rel[8] * z + rel[11]
+        gap = field_distance(values, rows, sizes, k, px, py, pz) / slope
         reach = np.sqrt(part[3] ** 2 + part[4] ** 2 + part[5] ** 2)
         if gap > reach:
             top -= 1

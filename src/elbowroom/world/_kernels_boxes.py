@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..mesh.kernels import relative_pose
 from ._kernels_box_shapes import (
     CORNERS,
     HALF,
@@ -31,39 +30,41 @@ BOX_WIDTH = 15
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def box_scratch():
-    """What `box_meets` and `box_meets_any` write to: two poses, bounds, corners of a shadow, parts, two stacks."""
-    poses, stacks = np.empty((2, 12)), np.empty((2, STACK), np.int64)
-    return poses[0], poses[1], np.empty(6), np.empty((CORNERS, 2)), np.empty((STACK, 6)), stacks[0], stacks[1]
+def _place(poses, sizes, k, box, rel):
+    """Pose of a box in the frame of obstacle `k`, and the rounding of its coordinates there."""
+    dx, dy, dz = box[9] - poses[k, 9], box[10] - poses[k, 10], box[11] - poses[k, 11]
+    scale = 0.0
+    for i in range(3):
+        u, v, w = poses[k, i], poses[k, 3 + i], poses[k, 6 + i]
+        for j in range(3):
+            rel[3 * i + j] = u * box[j] + v * box[3 + j] + w * box[6 + j]
+        rel[9 + i] = u * dx + v * dy + w * dz
+        scale += abs(poses[k, 9 + i]) + abs(box[9 + i]) + box[HALF + i] + abs(sizes[k, i])
+    return ROUNDING * scale
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def box_meets(world, k, box, scratch):
-    """Does a box share a point with solid obstacle `k`?"""
-    rel, inv, _, corners, parts, _, waiting = scratch
-    pose, size = world.poses[k], world.sizes[k]
-    relative_pose(pose, box, rel)
-    slack = 0.0
-    for j in range(3):
-        slack += abs(pose[9 + j]) + abs(box[9 + j]) + box[HALF + j] + abs(size[j])
-    slack *= ROUNDING
-    kind = world.kinds[k]
+def _meets_primitive(kind, sizes, k, rel, box, corners, slack):
+    """BOX, SPHERE, CYLINDER, CAPSULE or HALF_SPACE."""
     if kind == BOX:
-        return box_meets_box(rel, box, size, slack)
+        return box_meets_box(rel, box, sizes, k, slack)
     if kind == SPHERE:
-        return point_gap_squared(rel, box, 0.0, 0.0, 0.0) <= (size[0] + slack) ** 2
+        return point_gap_squared(rel, box, 0.0, 0.0, 0.0) <= (sizes[k, 0] + slack) ** 2
     if kind == CYLINDER:
-        return box_meets_cylinder(rel, box, size[0], size[1], corners, slack)
+        return box_meets_cylinder(rel, box, sizes[k, 0], sizes[k, 1], corners, slack)
     if kind == CAPSULE:
-        return axis_gap_squared(rel, box, size[1]) <= (size[0] + slack) ** 2
-    if kind == HALF_SPACE:
-        return box_meets_half_space(rel, box, size, slack)
-    root = world.rows[k, 0]
-    if kind == MESH:
-        return box_meets_mesh(rel, box, world.nodes, world.tris, root, size[0], inv, slack, waiting)
-    if kind == CLOUD:
-        return box_meets_cloud(rel, box, world.cloud_nodes, world.points, root, size[0] + slack, waiting)
-    return box_meets_field(rel, box, world, k, parts)
+        return axis_gap_squared(rel, box, sizes[k, 1]) <= (sizes[k, 0] + slack) ** 2
+    return box_meets_half_space(rel, box, sizes, k, slack)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bound(box, bounds):
+    """Corners of the upright box around a box."""
+    for i in range(3):
+        u, v, w = box[3 * i], box[3 * i + 1], box[3 * i + 2]
+        reach = abs(u) * box[HALF] + abs(v) * box[HALF + 1] + abs(w) * box[HALF + 2]
+        reach += 4.0 * ROUNDING * (reach + abs(box[9 + i]))
+        bounds[i], bounds[3 + i] = box[9 + i] - reach, box[9 + i] + reach
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -76,39 +77,52 @@ def _overlap(bounds, rows, i):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def box_meets_any(world, box, scratch):
-    """Does a box share a point with any obstacle?"""
-    for i in range(len(world.endless)):
-        if box_meets(world, world.endless[i], box, scratch):
-            return True
-    bounds, stack = scratch[2], scratch[5]
-    for j in range(3):
-        r = 3 * j
-        reach = abs(box[r]) * box[HALF] + abs(box[r + 1]) * box[HALF + 1] + abs(box[r + 2]) * box[HALF + 2]
-        reach += 4.0 * ROUNDING * (reach + abs(box[9 + j]))
-        bounds[j], bounds[3 + j] = box[9 + j] - reach, box[9 + j] + reach
-    top = 1 if len(world.members) > 0 else 0
-    stack[0] = 0
-    while top > 0:
-        top -= 1
-        first, count = int(world.tree[stack[top], 6]), int(world.tree[stack[top], 7])
-        for i in range(first, first + count):
-            if _overlap(bounds, world.boxes, i) and box_meets(world, world.members[i], box, scratch):
-                return True
-        if count == 0:
-            for child in range(first, first + 2):
-                if _overlap(bounds, world.tree, child):
-                    stack[top] = child
-                    top += 1
-    return False
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def boxes_meet(world, boxes, out, start, stop):
-    """`box_meets_any` for rows start to stop of many boxes."""
-    scratch = box_scratch()
-    for i in range(start, stop):
-        out[i] = box_meets_any(world, boxes[i], scratch)
+    """Which of the boxes in rows start to stop share a point with an obstacle."""
+    # Taken out of the tuple once: numba counts references at each access, which costs as much as a box test.
+    kinds, poses, sizes, rows, endless = world.kinds, world.poses, world.sizes, world.rows, world.endless
+    tree, members, around = world.tree, world.members, world.boxes
+    nodes, tris, cloud_nodes, points, values = (
+        world.nodes, world.tris, world.cloud_nodes, world.points, world.values
+    )  # fmt: skip
+    rel, inv, bounds, corners, parts = (
+        np.empty(12), np.empty(12), np.empty(6), np.empty((CORNERS, 2)), np.empty((STACK, 6))
+    )  # fmt: skip
+    stack, waiting = np.empty(STACK, np.int64), np.empty(STACK, np.int64)
+    for b in range(start, stop):
+        box, meets = boxes[b], False
+        for i in range(len(endless)):
+            slack = _place(poses, sizes, endless[i], box, rel)
+            meets |= box_meets_half_space(rel, box, sizes, endless[i], slack)
+        _bound(box, bounds)
+        stack[0] = 0
+        top = 1 if len(members) > 0 and not meets else 0
+        while top > 0:
+            top -= 1
+            first, count = int(tree[stack[top], 6]), int(tree[stack[top], 7])
+            for i in range(first, first + count):
+                if not _overlap(bounds, around, i):
+                    continue
+                k = members[i]
+                kind, root = kinds[k], rows[k, 0]
+                slack = _place(poses, sizes, k, box, rel)
+                if kind <= HALF_SPACE:
+                    meets = _meets_primitive(kind, sizes, k, rel, box, corners, slack)
+                elif kind == MESH:
+                    meets = box_meets_mesh(rel, box, nodes, tris, root, sizes[k, 0], inv, slack, waiting)
+                elif kind == CLOUD:
+                    meets = box_meets_cloud(rel, box, cloud_nodes, points, root, sizes[k, 0] + slack, waiting)
+                else:
+                    meets = box_meets_field(rel, box, values, rows, sizes, k, parts)
+                if meets:
+                    top = 0
+                    break
+            if count == 0:
+                for child in range(first, first + 2):
+                    if _overlap(bounds, tree, child):
+                        stack[top] = child
+                        top += 1
+        out[b] = meets
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
