@@ -235,12 +235,12 @@ def _frames(listed: Any, path: Path) -> dict[str, Float[np.ndarray, "4 4"]]:
         parents[frame] = (frame_of(entry, where), T)
     placed: dict[str, Float[np.ndarray, "4 4"]] = {}
     for frame in parents:
-        T, at = np.eye(4), frame
+        pose, at = np.eye(4), frame
         for _ in parents:
             above, step = parents[at]
-            T = step @ T
+            pose = step @ pose
             if above in WORLD_FRAMES or above == at or above not in parents:
-                placed[frame] = T
+                placed[frame] = pose
                 break
             at = above
         else:
