@@ -63,6 +63,7 @@ def pack_scene(
     meshes: Mapping[str, TriangleMesh],
     pairs: Sequence[LinkPair],
     buffer: float,
+    alone: Sequence[str] = (),
 ) -> PackedScene:
     """Packs the checked pairs of a robot.
 
@@ -73,11 +74,13 @@ def pack_scene(
         meshes: by link; a pair is decided by meshes when both links have one.
         pairs: the checked ones.
         buffer: metres that two links of a pair must be apart.
+        alone: more links to pack, which are compared with other things than links.
     """
     index = [(robot.link_index(a), robot.link_index(b)) for a, b in pairs]
-    spheres = pack_model(robot.tree, *balls, index)
+    single = [robot.link_index(name) for name in alone]
+    spheres = pack_model(robot.tree, *balls, index, single)
     bodies = find_bodies(robot.tree)
-    used = sorted({link for pair in index for link in pair})  # the order in which `pack_model` numbers links
+    used = sorted({*single, *(link for pair in index for link in pair)})  # as `pack_model` numbers links
     frame = {link: int(robot.tree.link_frame[link]) for link in used}
     keep = bodies.with_ancestors({bodies.of_frame[frame[link]] for link in used})
     number = {body: k for k, body in enumerate(keep)}

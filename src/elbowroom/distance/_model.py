@@ -71,6 +71,7 @@ def pack_model(
     radii: Float[np.ndarray, "spheres"],
     link_idx: Int[np.ndarray, "spheres"],
     pairs: Sequence[tuple[int, int]],
+    alone: Sequence[int] = (),
 ) -> PackedModel:
     """Packs a robot's spheres and the link pairs to check.
 
@@ -80,9 +81,10 @@ def pack_model(
         radii: m.
         link_idx: links of the spheres, as positions in `tree.link_names`.
         pairs: links to check against each other, as positions in `tree.link_names`; each has spheres.
+        alone: more links to pack, for kernels that look at links one by one.
     """
     bodies = find_bodies(tree)
-    used = sorted({link for pair in pairs for link in pair})
+    used = sorted({*alone, *(link for pair in pairs for link in pair)})
     link_body = {link: bodies.of_frame[int(tree.link_frame[link])] for link in used}
     keep = sorted({0}.union(*(bodies.ancestors(body) for body in link_body.values())))
     renumber = {body: index for index, body in enumerate(keep)}

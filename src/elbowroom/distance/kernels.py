@@ -1,6 +1,11 @@
 """Numba kernels of the sphere model that other folders build on; importing this module loads numba."""
 
+from ._kernels import GROUP_SPHERE as GROUP_SPHERE
+from ._kernels import GROUP_SPHERES as GROUP_SPHERES
 from ._kernels import LANES as LANES
+from ._kernels import LINK_BODY as LINK_BODY
+from ._kernels import LINK_GROUP as LINK_GROUP
+from ._kernels import LINK_GROUPS as LINK_GROUPS
 from ._kernels import POINT as POINT
 from ._kernels import POSE as POSE
 from ._kernels import body_poses as body_poses

@@ -6,6 +6,7 @@ numba.
 
 from __future__ import annotations
 
+from ._grid import PackedGrid as PackedGrid
 from ._obstacles import Box as Box
 from ._obstacles import Capsule as Capsule
 from ._obstacles import Cylinder as Cylinder
@@ -16,18 +17,23 @@ from ._obstacles import Sphere as Sphere
 from ._pack import PackedWorld as PackedWorld
 from ._sampled import PointCloud as PointCloud
 from ._sampled import SdfGrid as SdfGrid
+from ._scenes import SCENES as SCENES
+from ._scenes import scene_for as scene_for
 from ._world import World as World
 
 __all__ = [
+    "SCENES",
     "Box",
     "Capsule",
     "Cylinder",
     "HalfSpace",
     "MeshObstacle",
     "Obstacle",
+    "PackedGrid",
     "PackedWorld",
     "PointCloud",
     "SdfGrid",
     "Sphere",
     "World",
+    "scene_for",
 ]

@@ -12,7 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from ..errors import FormatError, InputError, UnknownNameError, unknown
+from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
 
@@ -37,6 +41,7 @@ class World:
         """In the order given."""
         self._notes = tuple(notes)
         self._index = {obstacle.name: k for k, obstacle in enumerate(self.obstacles)}
+        self._grids: dict[bytes, ClearanceGrid] = {}
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -111,6 +116,10 @@ class World:
         laid: Geometry | None = self.__dict__.get("geometry")
         if laid is not None and laid.fits(other.obstacles):
             other.__dict__["geometry"] = laid
+        for region, grid in self._grids.items():
+            kept = grid.for_obstacles(other.obstacles)
+            if kept is not None:
+                other._grids[region] = kept
         return other
 
     # Files --------------------------------------------------------------------------------------
@@ -168,6 +177,18 @@ class World:
     def packed(self) -> PackedWorld:
         """All obstacles as the kernels take them; made when first needed."""
         return pack_world(self.obstacles, self.geometry)
+
+    def grid(self, region: Float[np.ndarray, "2 3"], threads: int | None = None) -> PackedGrid:
+        """Lower bounds of the distance to the obstacles, with cells in a region (`ClearanceGrid`); kept for next time.
+
+        Args:
+            region: lower and upper corner, metres.
+            threads: None uses all cores this process may run on.
+        """
+        key = np.ascontiguousarray(region, dtype=np.float64).tobytes()
+        if key not in self._grids:
+            self._grids[key] = clearance_grid(self.obstacles, self.packed, region, threads)
+        return self._grids[key].packed
 
     def __getstate__(self) -> dict[str, Any]:
         return {"obstacles": self.obstacles, "notes": self._notes}

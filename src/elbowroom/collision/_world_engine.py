@@ -1,0 +1,206 @@
+"""The robot among obstacles: covering spheres, the meshes behind them and the world, and the calls on them."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from .._frozen import freeze, frozen
+from .._parallel import cores, over_rows
+from .._poses import matrix_from_wxyz_xyz
+from ..distance import bad_row, enclosing_ball
+from ..mesh import TriangleMesh
+from ..robot import Robot
+from ..spheres import SphereModel
+from ..world import PackedGrid, World
+from ._pack import pack_scene
+
+THREAD_ROWS = 1024
+"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
+MEASURE_ROWS = 32
+"""The same for clearances, which cost more."""
+REACH_SAMPLES = 256
+"""Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
+ROOM = 0.1
+"""Metres added to where it was seen to go."""
+
+
+class WorldEngine:
+    """Links with geometry against obstacles."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        spheres: SphereModel,
+        meshes: Mapping[str, TriangleMesh],
+        world: World,
+        allow: Collection[tuple[str, str]] = (),
+        buffer: float = 0.0,
+        threads: int | None = None,
+    ) -> None:
+        """Packs links and obstacles.
+
+        Args:
+            robot: the robot.
+            spheres: proved to cover the links; their world padding counts where spheres decide.
+            meshes: by link.
+            world: the obstacles.
+            allow: (link, obstacle) that may touch.
+            buffer: metres that links and obstacles must be apart.
+            threads: for large batches; None uses all cores this process may run on.
+        """
+        self.robot, self.buffer = robot, buffer
+        self.threads = threads or cores()
+        self.links: tuple[str, ...] = tuple(name for name in robot.link_names if name in spheres.counts)
+        """Links with geometry, as the kernels number them."""
+        radii = spheres.padded_radii("world")
+        self._balls = spheres.centers, radii, spheres.link_idx
+        packed = pack_scene(robot, self._balls, meshes, (), buffer, self.links)
+        root = matrix_from_wxyz_xyz(np.concatenate([robot.tree.quat_cos[0], robot.tree.shift[0]]))
+        base = np.concatenate([root[:3, :3].ravel(), root[:3, 3]])[None]
+        freeze(base)
+        self._packed = packed
+        self._robot = packed.scene, packed.frames, packed.nodes, packed.tris, base
+        self._pad = buffer + packed.spheres.margin
+        self._enter(world, allow)
+        self._local = threading.local()
+
+    def _enter(self, world: World, allow: Collection[tuple[str, str]]) -> None:
+        self.world = world
+        """The obstacles."""
+        self.allowed: Bool[np.ndarray, "links obstacles"] = np.zeros((len(self.links), len(world)), np.bool_)
+        """Whether touching is meant."""
+        for link, obstacle in allow:
+            if link in self.links:
+                self.allowed[self.links.index(link), world.index(obstacle)] = True
+        freeze(self.allowed)
+
+    def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
+        """The same robot among other obstacles; what was packed of it is shared."""
+        other = copy.copy(self)
+        for made in ("_grid", "_boxes"):
+            other.__dict__.pop(made, None)
+        other._enter(world, allow)
+        return other
+
+    # Questions ----------------------------------------------------------------------------------
+
+    def free(
+        self, rows: Float[np.ndarray, "n dof"], by: str = "meshes", out: Bool[np.ndarray, "n"] | None = None
+    ) -> Bool[np.ndarray, "n"]:
+        """Whether no link touches an obstacle, or comes closer than the buffer.
+
+        Args:
+            rows: configurations.
+            by: "meshes", or "spheres" (conservative, faster).
+            out: rows that are False already are not looked at; changed in place.
+        """
+        from ._kernels_world import world_free
+
+        answer = np.ones(len(rows), dtype=np.bool_) if out is None else out
+        if not len(self.world):
+            return answer
+        model, grid = self._packed.spheres, self._grid
+
+        def piece(start: int, stop: int) -> int:
+            bad = world_free(
+                frozen(rows[start:stop]), self._workspace(), model.ints, model.floats, model.doubles, self._pad,
+                by == "meshes", self._robot, self.buffer, self.world.packed, grid, self.allowed, answer[start:stop],
+            )  # fmt: skip
+            return bad + start if bad >= 0 else -1
+
+        found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
+        bad = next((row for row in found if row >= 0), -1)
+        if bad >= 0:
+            raise bad_row(self.robot.name, rows, bad)
+        return answer
+
+    def gaps(
+        self, rows: Float[np.ndarray, "n dof"], *, by: str = "meshes"
+    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n 2"]]:
+        """Proved lower bounds of the clearance to the world, and of which link (of `links`) and obstacle each is.
+
+        By spheres where they are apart, by meshes where not; where link and obstacle overlap, minus what surely parts
+        them. Infinite, with -1, -1, when there is nothing to be near to.
+        """
+        from ._kernels_world import world_gaps
+
+        out = np.full(len(rows), np.inf)
+        closest = np.full((len(rows), 2), -1, np.int64)
+        if not len(self.world):
+            return out, closest
+        q_full = self.robot.tree.expand(rows)
+        spans, balls = self._grouped
+
+        def piece(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            world_gaps(
+                q_full[part], spans, balls, by == "meshes", self._robot, self.world.packed, self._boxes, self._grid,
+                self.allowed, out[part], closest[part],
+            )  # fmt: skip
+
+        over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)
+        return out, closest
+
+    def by_spheres(self, row: Float[np.ndarray, "dof"]) -> bool:
+        """Whether spheres alone show that all links are farther from all obstacles than the buffer."""
+        return bool(self.gaps(row[None], by="spheres")[0][0] > self.buffer)
+
+    # What the kernels take ------------------------------------------------------------------------
+
+    @cached_property
+    def _grid(self) -> PackedGrid:
+        return self.world.grid(self.region, self.threads)
+
+    @cached_property
+    def region(self) -> Float[np.ndarray, "2 3"]:
+        """Corners of a box around where the links were seen to go, in the world frame."""
+        low, high = (
+            np.where(np.isfinite(v), v, other)
+            for v, other in ((self.robot.lower, -np.pi), (self.robot.upper, np.pi))
+        )
+        cfgs = np.random.default_rng(0).uniform(low, high, (REACH_SAMPLES, self.robot.dof))
+        T = matrix_from_wxyz_xyz(self.robot.link_poses(cfgs))[:, self._balls[2]]
+        centers = np.einsum("nsij,sj->nsi", T[..., :3, :3], self._balls[0]) + T[..., :3, 3]
+        room = float(self._balls[1].max()) + ROOM
+        return frozen(np.stack([centers.min(axis=(0, 1)) - room, centers.max(axis=(0, 1)) + room]))
+
+    @cached_property
+    def _grouped(self) -> tuple[Int[np.ndarray, "links 2"], Float[np.ndarray, "balls 4"]]:
+        """Balls of each link in its frame, the one around them first."""
+        centers, radii, of = self._balls
+        rows: list[np.ndarray] = []
+        spans: list[tuple[int, int]] = []
+        for name in self.links:
+            mine = of == self.robot.link_index(name)
+            balls = np.column_stack([centers[mine], radii[mine]])
+            spans.append((len(rows) + 1, len(balls)))
+            rows += [enclosing_ball(balls), *balls]
+        found = np.array(spans, dtype=np.int64).reshape(-1, 2), np.array(rows).reshape(-1, 4)
+        freeze(*found)
+        return found
+
+    @cached_property
+    def _boxes(self) -> Float[np.ndarray, "obstacles 6"]:
+        return frozen(np.array([obstacle.bounds.ravel() for obstacle in self.world]).reshape(-1, 6))
+
+    def _workspace(self) -> np.ndarray:
+        """Scratch memory of the calling thread."""
+        try:
+            return self._local.work
+        except AttributeError:
+            self._local.work = self._packed.spheres.workspace()
+            return self._local.work
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._local = threading.local()

@@ -1,0 +1,113 @@
+"""Kernels of the clearance grid: filling it and reading it."""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+
+from .._borrow import borrowed
+from .._jit import njit
+from ._grid import BLOCK, NEAR
+from ._kernels_points import safe_world_distance
+from ._kernels_tree import STACK, box_gap_squared
+
+SLACK = 1e-6
+"""Metres taken off every bound: more than the rounding of places in the grid."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _nearest_bounded(world, x, y, z, limit, waiting):
+    """Lower bound of the distance to obstacles that have an end, exact but for fields, below `limit`.
+
+    Inside an obstacle any value that is not positive will do.
+    """
+    tree = world.tree
+    best = limit
+    waiting[0] = 0
+    top = min(1, len(world.members))
+    while top > 0 and best > 0.0:
+        top -= 1
+        row = waiting[top]
+        if box_gap_squared(tree, row, x, y, z) >= best * best:
+            continue
+        first, count = int(tree[row, 6]), int(tree[row, 7])
+        if count == 0:
+            near, far = first, first + 1
+            if box_gap_squared(tree, near, x, y, z) > box_gap_squared(tree, far, x, y, z):
+                near, far = far, near
+            waiting[top], waiting[top + 1] = far, near
+            top += 2
+            continue
+        for i in range(first, first + count):
+            best = min(best, safe_world_distance(world, world.members[i], x, y, z, best))
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_grid(world, frame, shape, first, last, bounds):
+    """Fills the blocks of columns first ... last - 1 along x.
+
+    A block far from all obstacles, or deep inside one, gets the bounds that its centre's distance leaves to its cells.
+    """
+    world = borrowed(world)
+    waiting = np.empty(STACK, np.int64)
+    cell = 1.0 / frame[3]
+    half = 0.5 * np.sqrt(3.0) * cell
+    reach = BLOCK * half
+    nx, ny, nz = shape[0], shape[1], shape[2]
+    for bx in range(first, last):
+        for by in range((ny + BLOCK - 1) // BLOCK):
+            middle = NEAR + reach
+            for bz in range((nz + BLOCK - 1) // BLOCK):
+                cx = frame[0] + (bx + 0.5) * BLOCK * cell
+                cy = frame[1] + (by + 0.5) * BLOCK * cell
+                cz = frame[2] + (bz + 0.5) * BLOCK * cell
+                limit = min(NEAR + reach, middle + BLOCK * cell + SLACK)  # the next is at most a step farther
+                middle = _nearest_bounded(world, cx, cy, cz, limit, waiting)
+                exact = -reach < middle < 3.0 * reach
+                x1, y1, z1 = min(nx, (bx + 1) * BLOCK), min(ny, (by + 1) * BLOCK), min(nz, (bz + 1) * BLOCK)
+                for i in range(bx * BLOCK, x1):
+                    for j in range(by * BLOCK, y1):
+                        for k in range(bz * BLOCK, z1):
+                            x = frame[0] + (i + 0.5) * cell
+                            y = frame[1] + (j + 0.5) * cell
+                            z = frame[2] + (k + 0.5) * cell
+                            off = np.sqrt((x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2)
+                            found = middle - off
+                            if exact:
+                                found = _nearest_bounded(world, x, y, z, middle + off + SLACK, waiting)
+                            low = np.float32(found - half - SLACK)
+                            bounds[(i * ny + j) * nz + k] = low - np.float32(1e-7) * abs(low)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def grid_bound(grid, x, y, z):
+    """Lower bound of the distance of a point to the obstacles in the grid."""
+    frame = grid.frame
+    i = int(np.floor((x - frame[0]) * frame[3]))
+    j = int(np.floor((y - frame[1]) * frame[3]))
+    k = int(np.floor((z - frame[2]) * frame[3]))
+    nx, ny, nz = grid.shape[0], grid.shape[1], grid.shape[2]
+    if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz:
+        return np.float64(grid.bounds[(i * ny + j) * nz + k])
+    dx = max(0.0, frame[4] - x, x - frame[7])
+    dy = max(0.0, frame[5] - y, y - frame[8])
+    dz = max(0.0, frame[6] - z, z - frame[9])
+    return np.sqrt(dx * dx + dy * dy + dz * dz) - SLACK
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scene_bound(world, grid, x, y, z, enough):
+    """Lower bound of the distance of a point to all obstacles; stops when it is known to be at most `enough`."""
+    low = grid_bound(grid, x, y, z)
+    if low <= enough:
+        return low
+    for i in range(len(grid.loose)):
+        low = min(low, safe_world_distance(world, grid.loose[i], x, y, z, low))
+        if low <= enough:
+            return low
+    for i in range(len(world.endless)):
+        low = min(low, safe_world_distance(world, world.endless[i], x, y, z, low))
+        if low <= enough:
+            return low
+    return low
