@@ -288,9 +288,7 @@ def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _world_gaps(
-    q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch
-):
+def _world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch):
     """`world_gaps` with its scratch, borrowed like the rest."""
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     (_, rows), (_, flags), (waiting, _, _), _ = scratch
