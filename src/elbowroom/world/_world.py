@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ..errors import FormatError, InputError, UnknownNameError, unknown
+from ._boxes import boxes_intersect
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
@@ -173,6 +174,26 @@ class World:
         _, found = nearest_rows(self.packed, rows)
         names = np.array([*self.names, None], dtype=object)[found]
         return names.reshape(shape) if shape else names[0]
+
+    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
+        """Which oriented boxes share a point with an obstacle; touching and being inside count.
+
+        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
+        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
+
+        Args:
+            center: (..., 3) centres in the world, metres.
+            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
+            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
+
+        Returns:
+            bool for one box, else (...,) bool.
+
+        Raises:
+            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
+        """
+        found = boxes_intersect(self.packed, center, half_extents, axes)
+        return found if found.ndim else bool(found)
 
     # Files --------------------------------------------------------------------------------------
 
