@@ -14,7 +14,7 @@ from .._jit import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cell(x, origin, step, samples):
+def cell_of(x, origin, step, samples):
     """Cell along one axis, the place in it from 0 to 1, and how far the coordinate is beyond the grid (signed)."""
     u = (x - origin) / step
     inner = min(max(u, 0.0), samples - 1.0)
@@ -39,9 +39,9 @@ def field_distance(values, rows, sizes, k, x, y, z):
         x, y, z: the point.
     """
     nx, ny, nz = rows[k, 1], rows[k, 2], rows[k, 3]
-    i, u, gx = _cell(x, sizes[k, 3], sizes[k, 0], nx)
-    j, v, gy = _cell(y, sizes[k, 4], sizes[k, 1], ny)
-    m, w, gz = _cell(z, sizes[k, 5], sizes[k, 2], nz)
+    i, u, gx = cell_of(x, sizes[k, 3], sizes[k, 0], nx)
+    j, v, gy = cell_of(y, sizes[k, 4], sizes[k, 1], ny)
+    m, w, gz = cell_of(z, sizes[k, 5], sizes[k, 2], nz)
     at = rows[k, 0] + (i * ny + j) * nz + m
     row = at + ny * nz
     a = (1.0 - w) * values[at] + w * values[at + 1]

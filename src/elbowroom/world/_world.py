@@ -175,26 +175,6 @@ class World:
         names = np.array([*self.names, None], dtype=object)[found]
         return names.reshape(shape) if shape else names[0]
 
-    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
-        """Which oriented boxes share a point with an obstacle; touching and being inside count.
-
-        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
-        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
-
-        Args:
-            center: (..., 3) centres in the world, metres.
-            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
-            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
-
-        Returns:
-            bool for one box, else (...,) bool.
-
-        Raises:
-            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
-        """
-        found = boxes_intersect(self.packed, center, half_extents, axes)
-        return found if found.ndim else bool(found)
-
     # Files --------------------------------------------------------------------------------------
 
     @classmethod
@@ -238,6 +218,28 @@ class World:
         from ._file import write_world
 
         return write_world(Path(path), self, format)
+
+    # Boxes --------------------------------------------------------------------------------------
+
+    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
+        """Which oriented boxes share a point with an obstacle; touching and being inside count.
+
+        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
+        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
+
+        Args:
+            center: (..., 3) centres in the world, metres.
+            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
+            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
+
+        Returns:
+            bool for one box, else (...,) bool.
+
+        Raises:
+            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
+        """
+        found = boxes_intersect(self.packed, center, half_extents, axes)
+        return found if found.ndim else bool(found)
 
     # Packed -------------------------------------------------------------------------------------
 
