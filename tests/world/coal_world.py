@@ -106,6 +106,13 @@ class CoalWorld:
         request = coal.DistanceRequest()
         return min(abs(coal.distance(thing, o, request, coal.DistanceResult())) for o in self.objects)
 
+    def way(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray]:
+        """Distance of one box to the first obstacle, and the direction from the box to it."""
+        thing, found = self.boxes(center[None], half[None], axes[None])[0], coal.DistanceResult()
+        gap = coal.distance(thing, self.objects[0], coal.DistanceRequest(), found)
+        step = found.getNearestPoint2() - found.getNearestPoint1()
+        return gap, step / max(np.linalg.norm(step), 1e-300)
+
     @staticmethod
     def boxes(center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> list[object]:
         return [
