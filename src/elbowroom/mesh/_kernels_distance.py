@@ -12,7 +12,8 @@ import numpy as np
 from .._jit import njit
 from ._kernels_batch import APART, STACK, pair_state, walk_scratch
 from ._kernels_features import triangle_distance
-from ._kernels_gjk import FAR, hull_gap, nearest_triangle
+from ._kernels_gjk import FAR, hull_gap
+from ._kernels_point import nearest_triangle
 from ._kernels_query import HEADER_NODES, inverse_pose, pose_triangle, relative_pose
 from ._kernels_tritri import FASTMATH
 
@@ -125,12 +126,12 @@ def _seed(na, ta, ra, nb, tb, rb, rel, inv, stack, scratch, p, aim, hint):
     q = np.zeros((2, 3))
     lower = hull_gap(na, ta, ra, nb, tb, rb, rel, stack, q, aim)
     if lower > 0.0:
-        i = nearest_triangle(na, ta, ra, q[0, 0], q[0, 1], q[0, 2], stack)
+        _, i = nearest_triangle(na, ta, ra, q[0, 0], q[0, 1], q[0, 2], FAR, stack)
         x, y, z = q[1, 0], q[1, 1], q[1, 2]
         bx = inv[0] * x + inv[1] * y + inv[2] * z + inv[9]
         by = inv[3] * x + inv[4] * y + inv[5] * z + inv[10]
         bz = inv[6] * x + inv[7] * y + inv[8] * z + inv[11]
-        j = nearest_triangle(nb, tb, rb, bx, by, bz, stack)
+        _, j = nearest_triangle(nb, tb, rb, bx, by, bz, FAR, stack)
         pose_triangle(tb, j, rel, scratch, 0)
         d = triangle_distance(ta, i, scratch, 0, best, p)
         if d < best:

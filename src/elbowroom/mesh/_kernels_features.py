@@ -1,4 +1,4 @@
-"""Closest features of two triangles, of a point and a triangle, and points that lie on both of two triangles.
+"""Closest features of two triangles, and points that lie on both of two triangles.
 
 A pair of triangles costs a plane test unless it may improve the bound; then nine edge pairs and six corners decide.
 Triangles are rows of nine numbers; both are in the same frame.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
+from ._kernels_point import point_distance
 from ._kernels_tritri import FASTMATH
 
 THIN_SQ = 1e-16
@@ -110,35 +111,12 @@ def triangle_distance(a, ia, b, ib, limit, p):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def point_distance(tris, i, x, y, z):
-    """Squared distance of a point to triangle `i` (Ericson, Real-Time Collision Detection, 5.1.5)."""
-    ux, uy, uz = tris[i, 3] - tris[i, 0], tris[i, 4] - tris[i, 1], tris[i, 5] - tris[i, 2]
-    vx, vy, vz = tris[i, 6] - tris[i, 0], tris[i, 7] - tris[i, 1], tris[i, 8] - tris[i, 2]
-    px, py, pz = x - tris[i, 0], y - tris[i, 1], z - tris[i, 2]
-    uu, vv, uv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, ux * vx + uy * vy + uz * vz
-    pu, pv = px * ux + py * uy + pz * uz, px * vx + py * vy + pz * vz
-    den = uu * vv - uv * uv
-    if den > 0.0:
-        s, t = (pu * vv - pv * uv) / den, (pv * uu - pu * uv) / den
-        if s >= 0.0 and t >= 0.0 and s + t <= 1.0:
-            return (px - s * ux - t * vx) ** 2 + (py - s * uy - t * vy) ** 2 + (pz - s * uz - t * vz) ** 2
-    s = min(1.0, max(0.0, pu / uu)) if uu > 0.0 else 0.0
-    best = (px - s * ux) ** 2 + (py - s * uy) ** 2 + (pz - s * uz) ** 2
-    s = min(1.0, max(0.0, pv / vv)) if vv > 0.0 else 0.0
-    best = min(best, (px - s * vx) ** 2 + (py - s * vy) ** 2 + (pz - s * vz) ** 2)
-    wx, wy, wz = vx - ux, vy - uy, vz - uz
-    ww = wx * wx + wy * wy + wz * wz
-    s = min(1.0, max(0.0, ((px - ux) * wx + (py - uy) * wy + (pz - uz) * wz) / ww)) if ww > 0.0 else 0.0
-    return min(best, (px - ux - s * wx) ** 2 + (py - uy - s * wy) ** 2 + (pz - uz - s * wz) ** 2)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 def on_both(a, ia, b, ib, x, y, z, p):
     """The point, or where it is off one of two triangles that touch, a point that is on both; `p` (2, 3) is scratch."""
     size = 0.0
     for c in range(9):
         size = max(size, abs(a[ia, c]), abs(b[ib, c]))
-    off = max(point_distance(a, ia, x, y, z), point_distance(b, ib, x, y, z))
+    off = max(point_distance(a, ia, x, y, z, np.inf), point_distance(b, ib, x, y, z, np.inf))
     if off <= (ON_BOTH * size) ** 2:
         return x, y, z
     if triangle_distance(a, ia, b, ib, np.inf, p) < off:

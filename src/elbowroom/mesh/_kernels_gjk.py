@@ -1,4 +1,4 @@
-"""Distance between the convex hulls of two meshes, and the triangle nearest to a point.
+"""Distance between the convex hulls of two meshes.
 
 Gilbert, Johnson and Keerthi's algorithm with supports found in the trees, so that no hull is ever built. The lower
 bound that is returned is the gap between the projections on the final direction: it holds whatever the number of
@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ._kernels_features import point_distance
 from ._kernels_tritri import FASTMATH
 
 MAX_ITERATIONS = 24
@@ -200,34 +199,3 @@ def hull_gap(na, ta, ra, nb, tb, rb, rel, stack, p, aim):
         if n == 4:
             break
     return lower
-
-
-@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def nearest_triangle(nodes, tris, root, x, y, z, stack):
-    """Triangle nearest to a point given in the frame of the mesh."""
-    best = FAR
-    nearest = -1
-    stack[0] = root
-    top = 1
-    while top > 0:
-        top -= 1
-        i = stack[top]
-        dx = max(0.0, abs(x - nodes[i, 0]) - nodes[i, 3])
-        dy = max(0.0, abs(y - nodes[i, 1]) - nodes[i, 4])
-        dz = max(0.0, abs(z - nodes[i, 2]) - nodes[i, 5])
-        if dx * dx + dy * dy + dz * dz >= best:
-            continue
-        first = int(nodes[i, 6])
-        if nodes[i, 7] > 0.0:
-            for t in range(first, first + int(nodes[i, 7])):
-                d = point_distance(tris, t, x, y, z)
-                if d < best:
-                    best = d
-                    nearest = t
-            continue
-        p = (x - nodes[first, 0]) ** 2 + (y - nodes[first, 1]) ** 2 + (z - nodes[first, 2]) ** 2
-        q = (x - nodes[first + 1, 0]) ** 2 + (y - nodes[first + 1, 1]) ** 2 + (z - nodes[first + 1, 2]) ** 2
-        stack[top] = first + 1 if p < q else first
-        stack[top + 1] = first if p < q else first + 1
-        top += 2
-    return nearest

@@ -10,9 +10,11 @@ from ._kernels_features import corner_face as corner_face
 from ._kernels_features import edge_edge as edge_edge
 from ._kernels_features import point_distance as point_distance
 from ._kernels_gjk import FAR as FAR
-from ._kernels_gjk import nearest_triangle as nearest_triangle
 from ._kernels_gjk import support as support
 from ._kernels_inside import point_inside as point_inside
+from ._kernels_point import POINT_STACK as POINT_STACK
+from ._kernels_point import nearest_triangle as nearest_triangle
+from ._kernels_point import triangle_point as triangle_point
 from ._kernels_query import HEADER_CLOSED as HEADER_CLOSED
 from ._kernels_query import HEADER_NODES as HEADER_NODES
 from ._kernels_query import HEADER_SCALE as HEADER_SCALE

@@ -26,9 +26,9 @@ from ..mesh.kernels import (
     surface_distance,
     walk_scratch,
 )
-from ._kernels_cloud import cloud_gap
 from ._kernels_convex import outward, plane_bound, triangle_gap
-from ._kernels_field import PIECES, field_gap
+from ._kernels_mesh_cloud import cloud_gap
+from ._kernels_mesh_field import PIECES, field_gap
 from ._pack import CLOUD, HALF_SPACE, MESH, SDF
 
 
