@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import world
 from .._frozen import frozen
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..distance import SelfCollisionChecker
@@ -37,6 +38,10 @@ class Attachment:
     pose: Matrix4
     """Of the object in the link frame."""
     touch_links: tuple[str, ...] = ()
+    obstacle: world.Obstacle | None = None
+    """What it was in the world, if it was picked up."""
+    allowed: tuple[str, ...] = ()
+    """Links that were allowed to touch it there."""
 
     @staticmethod
     def of(name: str, link: str, shape: Any, pose: Any, touch_links: Sequence[str]) -> Attachment:
@@ -49,16 +54,23 @@ class Attachment:
 
 def _collision_shape(name: str, shape: Any) -> Shape:
     here = frozen(np.eye(4))
-    if isinstance(shape, Box):
-        return primitive("box", here, shape.size, source=name)
-    if isinstance(shape, Sphere):
-        return primitive("sphere", here, (shape.radius,), source=name)
-    if isinstance(shape, Capsule):
-        return primitive("capsule", here, (shape.radius, shape.length), source=name)
+    match shape:
+        case Box() | world.Box():
+            return primitive("box", here, shape.size, source=name)
+        case Sphere() | world.Sphere():
+            return primitive("sphere", here, (shape.radius,), source=name)
+        case Capsule() | world.Capsule():
+            return primitive("capsule", here, (shape.radius, shape.length), source=name)
+        case world.Cylinder():
+            return primitive("cylinder", here, (shape.radius, shape.length), source=name)
+        case world.MeshObstacle():
+            return mesh_shape(shape.mesh.vertices, shape.mesh.faces, here, name)
+        case _:
+            pass
     if not hasattr(shape, "vertices") or not hasattr(shape, "faces"):
         raise InputError(
-            f"object {name!r}: expected a trimesh.Trimesh, TriangleMesh, Box, Sphere or Capsule, found a "
-            f"{type(shape).__name__}"
+            f"object {name!r}: expected a trimesh.Trimesh, TriangleMesh, Box, Sphere, Cylinder, Capsule or "
+            f"MeshObstacle, found a {type(shape).__name__}"
         )
     return mesh_shape(shape.vertices, shape.faces, here, name)
 

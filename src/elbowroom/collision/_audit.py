@@ -9,7 +9,7 @@ contacts they are measured at some rows only: evenly, then around the deepest. T
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .._clash import Clash
 from .._frozen import freeze, frozen
 from .._parallel import Progress
 from ..errors import InputError
+from ..typing import LinkPair
 from ._audit_report import BLOCKED, CONTACT, PROVED, UNDECIDED, Audit, Moment
 from ._model import CollisionModel
 
@@ -54,15 +55,17 @@ def audit(
     if n == 0:
         raise InputError("a motion needs at least one row")
     stamps = None if times is None else _as_times(times, n)
-    engine = model._engine  # pyright: ignore[reportPrivateUsage]
+    pairs = _Pairs(model.pairs.checked)
     free = np.empty(n, np.bool_)
-    clearance, closest = np.empty(n), np.empty(n, np.int64)
+    clearance, closest = np.full(n, np.nan), np.full(n, -1)
     between = np.full(n - 1, CONTACT)
     at, pair, proved = np.full(n - 1, np.nan), np.full(n - 1, -1), np.full(n - 1, np.nan)
     for begin in range(0, n, BLOCK):
         part = slice(begin, min(begin + BLOCK, n))
         free[part] = model.free(rows[part])
-        clearance[part], closest[part], _ = engine.gaps(rows[part], exact=True)
+        open_rows = begin + np.flatnonzero(free[part])
+        clearance[open_rows], near = model._closest_pairs(rows[open_rows])  # pyright: ignore[reportPrivateUsage]
+        closest[open_rows] = [pairs.number(pair) for pair in near]
         first = max(begin - 1, 0)  # segments that end in this block
         asked = first + np.flatnonzero(free[first : part.stop - 1] & free[first + 1 : part.stop])
         found = model.segments_free(rows[asked], rows[asked + 1]) if len(asked) else None
@@ -70,16 +73,14 @@ def audit(
             blocked = np.isfinite(found.blocked_at)
             between[asked] = np.where(found.free, PROVED, np.where(blocked, BLOCKED, UNDECIDED))
             at[asked] = np.where(blocked, found.blocked_at, found.undecided_at)
-            pair[asked] = found.pair_idx
+            pair[asked] = [pairs.number(found.pairs[k] if k >= 0 else None) for k in found.pair_idx.tolist()]
             proved[asked] = np.where(found.free, found.clearance, np.nan)
         if progress is not None:
             progress(part.stop, n)
     moments = _measure(model, rows, stamps, np.flatnonzero(~free), depths)
-    clearance[~free], closest[~free] = np.nan, -1
-    number = {names: k for k, names in enumerate(engine.pairs)}
     for moment in moments:
         clearance[moment.row] = moment.clashes[0].distance
-        closest[moment.row] = number.get(moment.clashes[0].pair, -1)
+        closest[moment.row] = pairs.number(moment.clashes[0].pair)
     if moments:
         worst: Moment | None = min(moments, key=lambda moment: moment.clashes[0].distance)
     else:
@@ -101,13 +102,29 @@ def audit(
         blocked_at=at,
         blocked_idx=pair,
         proved_clearance=proved,
-        pairs=engine.pairs,
+        pairs=pairs.named,
         first=moments[0] if moments else None,
         worst=worst,
         outside=outside,
         notes=tuple(notes),
         seconds=time.perf_counter() - start,
     )
+
+
+class _Pairs:
+    """Pairs by number: the checked ones, then each link and obstacle as they turn up."""
+
+    def __init__(self, checked: Sequence[LinkPair]) -> None:
+        self._number: dict[LinkPair, int] = {pair: k for k, pair in enumerate(checked)}
+
+    def number(self, pair: LinkPair | None) -> int:
+        """Place of a pair in `named`; -1 for None."""
+        return -1 if pair is None else self._number.setdefault(pair, len(self._number))
+
+    @property
+    def named(self) -> tuple[LinkPair, ...]:
+        """All pairs so far."""
+        return tuple(self._number)
 
 
 def _as_times(times: Any, n: int) -> Float[np.ndarray, "n"]:

@@ -50,7 +50,7 @@ class Audit(Frozen):
     """Seconds, as recorded."""
     rows_free: Bool[np.ndarray, "n"]
     clearance: Float[np.ndarray, "n"]
-    """Measured clearance, metres, minus the depth where links overlap; NaN where a depth was not measured."""
+    """Measured clearance, metres, minus the depth where things overlap; NaN where a depth was not measured."""
     closest_idx: Int[np.ndarray, "n"]
     """Entry of `pairs` that is closest or deepest, -1 where not known."""
     between: Int[np.ndarray, "n-1"]
@@ -62,7 +62,7 @@ class Audit(Frozen):
     proved_clearance: Float[np.ndarray, "n-1"]
     """Proved lower bound of the clearance on the whole segment, metres; NaN where it is not proved free."""
     pairs: tuple[LinkPair, ...]
-    """The checked pairs."""
+    """The checked pairs of links, then the pairs (link, obstacle) that are spoken of."""
     first: Moment | None
     """First row in contact; None when all rows are free."""
     worst: Moment | None

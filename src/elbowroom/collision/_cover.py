@@ -45,6 +45,26 @@ def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str
     return SphereModel.from_links(robot.link_names, balls, **fields), uncovered
 
 
+def covering_in_world(robot: Robot, spheres: SphereModel) -> SphereModel:
+    """Spheres that cover with their padding against the world too.
+
+    Args:
+        robot: the robot.
+        spheres: proved to cover with their padding against the robot itself.
+    """
+    smaller = [
+        name
+        for name in spheres.counts
+        if spheres.world_padding.get(name, 0.0) < spheres.self_padding.get(name, 0.0)
+    ]
+    if not smaller:  # larger spheres cover what smaller ones do
+        return spheres
+    as_self = replace(spheres, self_padding=spheres.world_padding)
+    found, uncovered = covering(robot, as_self)
+    padding = {name: extra for name, extra in spheres.world_padding.items() if name not in uncovered}
+    return replace(found, world_padding=padding)
+
+
 def one_ball_a_link(robot: Robot) -> SphereModel:
     """The quickest spheres that cover: one ball around the mesh of each link.
 

@@ -1,13 +1,18 @@
-"""What a CollisionModel takes when nothing is given: the tight fit, and pairs computed with meshes; both cached."""
+"""What a CollisionModel takes when nothing is given: the tight fit, and pairs computed with meshes; both cached.
+
+And what it refuses: pairs that were computed for something else.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 
 from .._cache import Arrays, cached
 from .._parallel import Progress
+from ..errors import InputError
 from ..pairs import BUFFER, PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
 from ..robot import Robot
 from ..spheres import SphereModel, fit_spheres
@@ -49,3 +54,26 @@ def cached_pairs(
 
     stored = cached("pairs", key, compute, fits=fits)
     return pairs_from_json(json.loads(str(stored["json"])))
+
+
+def refuse_foreign(
+    robot: Robot, spheres: SphereModel, buffer: float, uncovered: Sequence[str], pairs: PairMatrix
+) -> None:
+    """Raises unless the pairs are of these links, and made for this robot and these spheres where they say so."""
+    differs: list[str] = []
+    if pairs.made_for is not None:
+        differs += pairs.made_for.differs(made_for(robot, spheres, buffer))
+    missing = sorted({*robot.mesh_links, *spheres.counts} - set(pairs.link_names))
+    if missing and not differs:
+        differs.append(f"they say nothing of {', '.join(missing[:5])}")
+    if not differs:
+        return
+    anew = "leave `pairs` out, or compute them with compute_pairs(robot, spheres, PairOptions(buffer=...))"
+    if uncovered:
+        anew = (
+            f"the given spheres do not cover {', '.join(uncovered[:5])}, so a ball stands in for each: leave "
+            "`pairs` out, or compute them for CollisionModel(robot, spheres).spheres"
+        )
+    raise InputError(
+        f"{robot.name}: the pairs were computed for something else: {'; '.join(differs)}. To mend it: {anew}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -15,13 +15,14 @@ from .._frozen import frozen
 from .._parallel import cores, over_rows
 from ..distance import SelfCollisionChecker, bad_row
 from ..errors import InputError
-from ..mesh import ExactCollision
+from ..mesh import ExactCollision, TriangleMesh
 from ..pairs import PairMatrix
 from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
-from ._segment import PackedChains, SegmentProofs, pack_chains
+from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
+from ._world_engine import WorldEngine
 
 THREAD_ROWS = 2048
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -70,6 +71,11 @@ class Engine:
         packed, model = self._packed, self._packed.spheres
         meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer or None)
         return (model.ints, model.floats, model.doubles, packed.pads, *meshes)
+
+    @property
+    def meshes(self) -> Mapping[str, TriangleMesh]:
+        """Mesh of every link of a checked pair that has one."""
+        return self._meshes.meshes
 
     # Questions ----------------------------------------------------------------------------------
 
@@ -131,9 +137,14 @@ class Engine:
         """Whether spheres alone show that all pairs are farther apart than the buffer."""
         return bool((self._sphere_bounds(row[None]) > self.buffer).all())
 
-    def segments(self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]) -> SegmentProofs:
-        """As `CollisionModel.segments_free`."""
-        return self._chains.prove(self._packed, begins, ends, self.buffer, self.threads)
+    def segments(
+        self,
+        begins: Float[np.ndarray, "n dof"],
+        ends: Float[np.ndarray, "n dof"],
+        among: WorldEngine | None = None,
+    ) -> SegmentProofs:
+        """As `CollisionModel.segments_free`; `among` are the obstacles."""
+        return prove_all(self._chains, self._packed, among, begins, ends, self.buffer, self.threads)
 
     @cached_property
     def _chains(self) -> PackedChains:

@@ -56,7 +56,7 @@ def _farthest(balls, groups, at, kind, pose, chord, order, start, stop, step, pa
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mesh_row(end, placed, link, row):
+def mesh_row(end, placed, link, row):
     """Pose of a link's mesh, as a row of twelve, from the pose (3, 4) of its body."""
     for r in range(3):
         for c in range(3):
@@ -74,7 +74,7 @@ def _mesh_row(end, placed, link, row):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _rates(begin, end, drivers, poly, rate):
+def joint_rates(begin, end, drivers, poly, rate):
     """Largest speed of every joint along the segment, per unit of it; returns a bound on all joint values."""
     largest = 0.0
     for k in range(len(drivers)):
@@ -119,8 +119,8 @@ def _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch):
     Where they are farther apart than `far`, that is the answer: it takes much less time.
     """
     _, _, _, _, rows, (stack, codes, corners, w, rel, inv), (bounds, p, aim, spans, hint) = scratch
-    _mesh_row(ends[0], placed, a, rows[0])
-    _mesh_row(ends[1], placed, b, rows[1])
+    mesh_row(ends[0], placed, a, rows[0])
+    mesh_row(ends[1], placed, b, rows[1])
     relative_pose(rows[0], rows[1], rel)
     ra, rb = links[a, TREE], links[b, TREE]
     if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, corners, w, True) != APART:
@@ -161,7 +161,7 @@ def prove_pair(
     for k in range(m):
         order[k] = n_a - 1 - k if k < n_a else k
     by_spheres, by_meshes, low = 0, 0, np.inf
-    if not _rates(begin, end, driver, poly, rate) <= MAX_VALUE:
+    if not joint_rates(begin, end, driver, poly, rate) <= MAX_VALUE:
         return UNDECIDED, 0.0, low, by_spheres, by_meshes
     search[4][:] = -1
     waiting[0, 0], waiting[0, 1] = 0.5, 0.5

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._borrow import borrowed
 from .._jit import njit
 from ..distance.kernels import (
     GROUP_SPHERE,
@@ -104,7 +105,8 @@ def obstacle_refuses(k, x, y, z, reach, lane, link, by_mesh, q_full, robot, buff
         return True
     pose_in_world(lane, np.int64(LANES), link, q_full, robot, scratch)
     marks[k] = flags[MARK]
-    return mesh_distance(link, k, 1.01 * buffer, robot, world, scratch) <= buffer
+    gap = mesh_distance(link, k, 1.01 * buffer, robot, world, scratch)
+    return gap < 0.0 or gap <= buffer and buffer > 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -184,11 +186,22 @@ def world_free(
 
     Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres.
     """
+    return _world_free(
+        cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out,
+        world_scratch(robot, world),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _world_free(
+    cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out, scratch
+):
+    """`world_free` with its scratch, borrowed like the rest."""
+    robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     bodies, moving, links, groups, _, local, points = tables(ints, floats)
     poses, placed, _, trig = views(ints, work)
     q_full = np.empty(max(1, len(moving)) * LANES)
     ready = np.empty(len(links), np.uint8)
-    scratch = world_scratch(robot, world)
     flags = scratch[1][1]
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
@@ -268,7 +281,18 @@ def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed
         balls: (balls, 4) centres in link frames and radii.
         boxes: (obstacles, 6) corners of the box around each.
     """
-    scratch = world_scratch(robot, world)
+    _world_gaps(
+        q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest,
+        world_scratch(robot, world),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _world_gaps(
+    q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch
+):
+    """`world_gaps` with its scratch, borrowed like the rest."""
+    robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     (_, rows), (_, flags), (waiting, _, _), _ = scratch
     tree = world.tree
     for row in range(len(q_full)):

@@ -20,6 +20,7 @@ from ..pairs import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
 from ._pack import PackedScene
+from ._world_engine import WorldEngine
 
 BUDGET = 20_000
 """Pieces that a proof may take: about 20 ms by spheres."""
@@ -32,11 +33,12 @@ class SegmentProof:
     """What is known of the segment between two configurations."""
 
     free: bool
-    """Proved: no checked pair comes closer than the model's buffer anywhere on the segment."""
+    """Proved: no checked pair comes closer than the model's buffer anywhere on the segment, and no link to an obstacle
+    that it may not touch."""
     blocked_at: float | None
     """Fraction of the segment at which a pair touches; None when free, or when nothing was found (see `why`)."""
     pair: LinkPair | None
-    """The pair that touches, or that could not be decided."""
+    """The pair that touches, or that could not be decided: two links, or a link and an obstacle."""
     clearance: float
     """Proved lower bound of the clearance on the whole segment, metres, the buffer included; not meaningful unless
     free; infinite when no pair is checked."""
@@ -73,7 +75,7 @@ class SegmentProofs(Frozen):
     by_meshes: Int[np.ndarray, "n"]
     """Pieces looked at by spheres, and those of them that needed meshes."""
     pairs: tuple[LinkPair, ...]
-    """The checked pairs, as `pair_idx` counts them."""
+    """The checked pairs, as `pair_idx` counts them, then each link and obstacle that touch or could not be decided."""
     seconds: float
     """For all of them."""
 
@@ -129,37 +131,77 @@ class PackedChains:
         ends: Float[np.ndarray, "n dof"],
         buffer: float,
         threads: int,
-    ) -> SegmentProofs:
-        """Proves or refutes segments."""
-        from . import _kernels_segment as kernels
+    ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, "n 4"]]:
+        """Proves or refutes segments: `found` and `counts` of `prove_segments`."""
+        from ._kernels_segment import prove_segments
 
-        start = time.perf_counter()
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
 
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
-            kernels.prove_segments(
+            prove_segments(
                 begins[rows], ends[rows], buffer, BUDGET, self.chains, self.kinds, self.drivers, self.local,
                 self.polys, self.links, self.balls, self.spans, self.placed, scene.nodes, scene.tris, found[rows],
                 counts[rows],
             )  # fmt: skip
 
         over_rows(piece, len(begins), threads=threads, at_least=THREAD_SEGMENTS, align=1)
-        t, status = found[:, 0], counts[:, 0]
-        proofs = SegmentProofs(
-            free=status == kernels.FREE,
-            blocked_at=np.where(status == kernels.BLOCKED, t, np.nan),
-            undecided_at=np.where(status == kernels.UNDECIDED, t, np.nan),
-            pair_idx=counts[:, 1].copy(),
-            clearance=np.where(status == kernels.FREE, found[:, 1] + buffer, found[:, 1]),
-            by_spheres=counts[:, 2].copy(),
-            by_meshes=counts[:, 3].copy(),
-            pairs=self.pairs,
-            seconds=time.perf_counter() - start,
-        )
-        freeze(proofs.free, proofs.blocked_at, proofs.undecided_at, proofs.pair_idx, proofs.clearance)
-        freeze(proofs.by_spheres, proofs.by_meshes)
-        return proofs
+        return found, counts
+
+
+def prove_all(
+    chains: PackedChains,
+    scene: PackedScene,
+    among: WorldEngine | None,
+    begins: Float[np.ndarray, "n dof"],
+    ends: Float[np.ndarray, "n dof"],
+    buffer: float,
+    threads: int,
+) -> SegmentProofs:
+    """Proves or refutes segments: the robot against itself, then, where that is free, against the world.
+
+    Args:
+        chains: the checked pairs.
+        scene: the same pairs, packed.
+        among: the links among obstacles; None without a world.
+        begins: one configuration a segment.
+        ends: another.
+        buffer: metres that pairs must be apart.
+        threads: at most.
+    """
+    from ._kernels_segment import BLOCKED, FREE, UNDECIDED
+
+    start = time.perf_counter()
+    found, counts = chains.prove(scene, begins, ends, buffer, threads)
+    pairs = chains.pairs
+    if among is not None:
+        rows = np.flatnonzero(counts[:, 0] == FREE)
+        budgets = BUDGET - counts[rows, 2] - counts[rows, 3]
+        found_w, counts_w = among.segments(begins[rows], ends[rows], budgets)
+        found[rows, 0], found[rows, 1] = found_w[:, 0], np.minimum(found[rows, 1], found_w[:, 1])
+        counts[rows, 0] = counts_w[:, 0]
+        counts[rows, 2:] += counts_w[:, 3:]
+        more: dict[LinkPair, int] = {}
+        names = among.world.names
+        for row, (link, obstacle) in zip(rows, counts_w[:, 1:3].tolist(), strict=True):
+            if link >= 0:
+                counts[row, 1] = more.setdefault((among.links[link], names[obstacle]), len(pairs) + len(more))
+        pairs = (*pairs, *more)
+    t, status = found[:, 0], counts[:, 0]
+    proofs = SegmentProofs(
+        free=status == FREE,
+        blocked_at=np.where(status == BLOCKED, t, np.nan),
+        undecided_at=np.where(status == UNDECIDED, t, np.nan),
+        pair_idx=counts[:, 1].copy(),
+        clearance=np.where(status == FREE, found[:, 1] + buffer, found[:, 1]),
+        by_spheres=counts[:, 2].copy(),
+        by_meshes=counts[:, 3].copy(),
+        pairs=pairs,
+        seconds=time.perf_counter() - start,
+    )
+    freeze(proofs.free, proofs.blocked_at, proofs.undecided_at, proofs.pair_idx, proofs.clearance)
+    freeze(proofs.by_spheres, proofs.by_meshes)
+    return proofs
 
 
 def pack_chains(

@@ -20,11 +20,14 @@ from ..robot import Robot
 from ..spheres import SphereModel
 from ..world import PackedGrid, World
 from ._pack import pack_scene
+from ._segment_world import LinkChains, pack_link_chains
 
 THREAD_ROWS = 1024
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
 MEASURE_ROWS = 32
 """The same for clearances, which cost more."""
+THREAD_SEGMENTS = 8
+"""The same for proofs of segments."""
 REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
@@ -152,6 +155,37 @@ class WorldEngine:
         """Whether spheres alone show that all links are farther from all obstacles than the buffer."""
         return bool(self.gaps(row[None], by="spheres")[0][0] > self.buffer)
 
+    def segments(
+        self,
+        begins: Float[np.ndarray, "n dof"],
+        ends: Float[np.ndarray, "n dof"],
+        budgets: Int[np.ndarray, "n"],
+    ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, "n 5"]]:
+        """Proves or refutes that links stay farther than the buffer from obstacles between pairs of configurations.
+
+        Args:
+            begins: one configuration a segment.
+            ends: another.
+            budgets: pieces that each proof may take.
+
+        Returns:
+            `found` and `counts` as `prove_world_segments` gives them.
+        """
+        from ._kernels_segment_world import prove_world_segments
+
+        found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 5), np.int64)
+        packed, grid, chains = self.world.packed, self._grid, self._chains
+
+        def piece(first: int, last: int) -> None:
+            rows = slice(first, last)
+            prove_world_segments(
+                frozen(begins[rows]), frozen(ends[rows]), self.buffer, budgets[rows], chains, packed, grid,
+                self.allowed, found[rows], counts[rows],
+            )  # fmt: skip
+
+        over_rows(piece, len(begins), threads=self.threads, at_least=THREAD_SEGMENTS, align=1)
+        return found, counts
+
     # What the kernels take ------------------------------------------------------------------------
 
     @cached_property
@@ -170,6 +204,10 @@ class WorldEngine:
         centers = np.einsum("nsij,sj->nsi", T[..., :3, :3], self._balls[0]) + T[..., :3, 3]
         room = float(self._balls[1].max()) + ROOM
         return frozen(np.stack([centers.min(axis=(0, 1)) - room, centers.max(axis=(0, 1)) + room]))
+
+    @cached_property
+    def _chains(self) -> LinkChains:
+        return pack_link_chains(self.robot, self._balls, self._packed, self.links)
 
     @cached_property
     def _grouped(self) -> tuple[Int[np.ndarray, "links 2"], Float[np.ndarray, "balls 4"]]:

@@ -20,7 +20,7 @@ ON_BOTH = 1e-11
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _corner_face(a, ia, b, ib, limit, p, row_a, row_b):
+def corner_face(a, ia, b, ib, limit, p, row_a, row_b):
     """Corners of triangle `ib` over the face of triangle `ia`: improved squared distance.
 
     Returns `limit` unchanged, a smaller squared distance with the points in p[row_a], p[row_b], or -1 when the
@@ -59,7 +59,7 @@ def _corner_face(a, ia, b, ib, limit, p, row_a, row_b):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH)
-def _edge_edge(a, ia, i, b, ib, j, limit, p):
+def edge_edge(a, ia, i, b, ib, j, limit, p):
     """Closest points of edge `i` of one triangle and edge `j` of the other; improves `limit` and p[0], p[1]."""
     i0, i1 = 3 * i, 3 * ((i + 1) % 3)
     j0, j1 = 3 * j, 3 * ((j + 1) % 3)
@@ -97,16 +97,16 @@ def triangle_distance(a, ia, b, ib, limit, p):
 
     Triangles that touch may cross by rounding: their points are still right, no feature is left out for it.
     """
-    best = _corner_face(a, ia, b, ib, limit, p, 0, 1)
+    best = corner_face(a, ia, b, ib, limit, p, 0, 1)
     if best < 0.0:
         return limit
-    other = _corner_face(b, ib, a, ia, best, p, 1, 0)
+    other = corner_face(b, ib, a, ia, best, p, 1, 0)
     if other < 0.0:  # the planes are as far apart as the points found
         return best
     best = other
     for i in range(3):
         for j in range(3):
-            best = _edge_edge(a, ia, i, b, ib, j, best, p)
+            best = edge_edge(a, ia, i, b, ib, j, best, p)
     return best
 
 

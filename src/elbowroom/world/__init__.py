@@ -17,9 +17,12 @@ from ._obstacles import Sphere as Sphere
 from ._pack import PackedWorld as PackedWorld
 from ._sampled import PointCloud as PointCloud
 from ._sampled import SdfGrid as SdfGrid
+from ._scenes import SCENES as SCENES
+from ._scenes import scene_for as scene_for
 from ._world import World as World
 
 __all__ = [
+    "SCENES",
     "Box",
     "Capsule",
     "Cylinder",
@@ -32,4 +35,5 @@ __all__ = [
     "SdfGrid",
     "Sphere",
     "World",
+    "scene_for",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._borrow import borrowed
 from .._jit import njit
 from ._grid import BLOCK, NEAR
 from ._kernels_points import safe_world_distance
@@ -48,6 +49,7 @@ def fill_grid(world, frame, shape, first, last, bounds):
 
     A block far from all obstacles, or deep inside one, gets the bounds that its centre's distance leaves to its cells.
     """
+    world = borrowed(world)
     waiting = np.empty(STACK, np.int64)
     cell = 1.0 / frame[3]
     half = 0.5 * np.sqrt(3.0) * cell

@@ -1,0 +1,295 @@
+"""What is close among the obstacles at one configuration, measured: names, distances, points and normals.
+
+Boxes around links and obstacles bound all distances from below; what can matter (all within the buffer, and the
+closest) is measured, nearest bound first: meshes against the exact shapes (`world.kernels.mesh_gap`), depths by
+`_contacts`. Links that exist only as spheres are measured by them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._clash import Clash
+from .._poses import matrix_from_wxyz_xyz
+from ..mesh import TriangleMesh, pack_meshes
+from ..robot import Robot, find_bodies
+from ..spheres import SphereModel
+from ..typing import Matrix4
+from ..world import World
+from ._allow import Allow
+from ._contacts import Contact, contact_at, overlap
+from ._cover import covering_in_world
+from ._world_engine import WorldEngine
+
+FIRST_LOOK = 64
+"""Pairs sorted at first; eight times as many whenever these do not do."""
+
+
+class Surroundings:
+    """The links of a robot among obstacles."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        meshes: Mapping[str, TriangleMesh],
+        spheres: SphereModel,
+        engine: WorldEngine,
+        allow: Allow,
+    ) -> None:
+        """Packs the meshes.
+
+        Args:
+            robot: the robot.
+            meshes: of all links that have one.
+            spheres: links without a mesh are measured by theirs, with the padding against the world.
+            engine: decides about the same links and obstacles.
+            allow: pairs that may touch; they are never closest.
+        """
+        self.robot, self.buffer = robot, engine.buffer
+        self._meshes = dict(meshes)
+        radii = spheres.padded_radii("world")
+        self._balls = {
+            name: (spheres.centers[mine], radii[mine])
+            for name in spheres.counts
+            if name not in meshes
+            for mine in [spheres.link_idx == spheres.index(name)]
+        }
+        self.links = (*self._meshes, *self._balls)
+        """Links that take part."""
+        self._link_idx = [robot.link_index(name) for name in self.links]
+        self._nodes, self._tris, self._roots = pack_meshes(list(self._meshes.values()))
+        self._boxes = np.array([self._box(name) for name in self.links]).reshape(-1, 2, 3)
+        self._enter(engine, allow)
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot,
+        spheres: SphereModel,
+        known: Mapping[str, TriangleMesh],
+        world: World,
+        allow: Allow,
+        buffer: float,
+        threads: int,
+    ) -> Surroundings:
+        """A robot among obstacles.
+
+        Args:
+            robot: the robot.
+            spheres: proved to cover its links.
+            known: meshes of links that were made already.
+            world: the obstacles.
+            allow: pairs that may touch.
+            buffer: metres that links and obstacles must be apart.
+            threads: for large batches.
+        """
+        meshes = {
+            name: known[name] if name in known else TriangleMesh.from_trimesh(robot.link_mesh(name))
+            for name in robot.mesh_links
+        }
+        outside = covering_in_world(robot, spheres)
+        engine = WorldEngine(robot, outside, meshes, world, allow, buffer, threads)
+        return cls(robot, meshes, outside, engine, allow)
+
+    def among(self, world: World, allow: Allow) -> Surroundings:
+        """The same robot among other obstacles; what was packed of it is shared."""
+        other = copy.copy(self)
+        other._enter(self.engine.among(world, allow), allow)
+        return other
+
+    def _enter(self, engine: WorldEngine, allow: Allow) -> None:
+        self.engine = engine
+        """The same links and obstacles in compiled calls."""
+        self.world = engine.world
+        """The obstacles."""
+        number = {name: k for k, name in enumerate(self.links)}
+        self._allowed = sorted((number[a], self.world.index(b)) for a, b in allow if a in number)
+        self._bounds = np.array([obstacle.bounds for obstacle in self.world]).reshape(-1, 2, 3)
+
+    def _box(self, link: str) -> Float[np.ndarray, "2 3"]:
+        """Middle and half the size of a box around a link, in its frame."""
+        if link in self._meshes:
+            mesh = self._meshes[link]
+            return np.stack([mesh.center, mesh.half_extents])
+        centers, radii = self._balls[link]
+        low, high = (centers - radii[:, None]).min(axis=0), (centers + radii[:, None]).max(axis=0)
+        return np.stack([0.5 * (low + high), 0.5 * (high - low)])
+
+    # Questions ----------------------------------------------------------------------------------
+
+    def near(self, row: Float[np.ndarray, "dof"], below: float = np.inf) -> tuple[Clash, ...]:
+        """Links and obstacles not farther apart than the buffer, and the closest pair, the closest first.
+
+        Args:
+            row: the configuration.
+            below: a closest pair that is not nearer than this need not be found.
+        """
+        Ts = self._poses(row)
+        lower = self._lower(Ts)
+        for link, k in self._allowed:
+            lower[link, k] = np.inf
+        found: list[Clash] = []
+        best, scratch = below, self._scratch()
+        for link, k in _ascending(lower):
+            reach = max(self.buffer, best)
+            if lower[link, k] > reach:
+                break
+            contact = self._contact(link, Ts[link], k, reach, scratch)
+            if contact is None:
+                continue
+            a, b = self.links[link], self.world.obstacles[k].name
+            found.append(
+                Clash(a, b, contact.distance, contact.point_link, contact.point_obstacle, contact.normal)
+            )
+            best = min(best, contact.distance)
+        found.sort(key=lambda clash: clash.distance)
+        return tuple(found[:1] + [clash for clash in found[1:] if clash.distance <= self.buffer])
+
+    def nearer(
+        self, rows: Float[np.ndarray, "n dof"], known: Float[np.ndarray, "n"]
+    ) -> Iterator[tuple[int, Clash]]:
+        """The closest or deepest obstacle of those configurations where it is nearer than what is known otherwise.
+
+        Args:
+            rows: configurations.
+            known: clearances there, metres.
+        """
+        bounds, _ = self.engine.gaps(rows)
+        for k in np.flatnonzero(bounds < known).tolist():
+            near = self.near(rows[k], float(known[k]))
+            if near and near[0].distance < known[k]:
+                yield k, near[0]
+
+    def within(
+        self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[str] | None = None
+    ) -> tuple[tuple[str, str], ...]:
+        """Pairs (link, obstacle) not farther apart than `reach` that may not touch, sorted by name.
+
+        Args:
+            row: the configuration.
+            reach: metres, 0 for what touches.
+            links: those to look at; all when omitted.
+        """
+        Ts = self._poses(row)
+        lower = self._lower(Ts)
+        for link, k in self._allowed:
+            lower[link, k] = np.inf
+        if links is not None:
+            lower[[name not in links for name in self.links]] = np.inf
+        return self._close(Ts, [(int(a), int(k)) for a, k in np.argwhere(lower <= reach)], reach)
+
+    def allowed_touching(self, row: Float[np.ndarray, "dof"]) -> tuple[tuple[str, str], ...]:
+        """Pairs (link, obstacle) that are allowed to touch and do."""
+        return self._close(self._poses(row), self._allowed, 0.0)
+
+    def stuck(self) -> tuple[tuple[str, str], ...]:
+        """Links that no joint moves and obstacles that they clash with, whatever the configuration."""
+        bodies = find_bodies(self.robot.tree)
+        still = [
+            name
+            for name, idx in zip(self.links, self._link_idx, strict=True)
+            if bodies.of_frame[int(self.robot.tree.link_frame[idx])] == 0
+        ]
+        return self.within(self.robot.default_cfg, self.buffer, still) if still else ()
+
+    # Work ---------------------------------------------------------------------------------------
+
+    def _poses(self, row: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "links 4 4"]:
+        return matrix_from_wxyz_xyz(np.asarray(self.robot.link_poses(row[None]))[0][self._link_idx])
+
+    def _lower(self, Ts: Float[np.ndarray, "links 4 4"]) -> Float[np.ndarray, "links obstacles"]:
+        """Distances of the boxes around links and obstacles."""
+        R, half = Ts[:, :3, :3], self._boxes[:, 1]
+        middle = np.einsum("lij,lj->li", R, self._boxes[:, 0]) + Ts[:, :3, 3]
+        spread = np.einsum("lij,lj->li", np.abs(R), half)
+        out = np.empty((len(self.links), len(self.world)))
+        low, high = self._bounds[:, 0], self._bounds[:, 1]
+        for link, (m, h) in enumerate(zip(middle, spread, strict=True)):
+            gaps = np.maximum(np.maximum(low - (m + h), (m - h) - high), 0.0)
+            out[link] = np.sqrt(np.einsum("ni,ni->n", gaps, gaps))
+        return out
+
+    def _close(
+        self, Ts: Float[np.ndarray, "links 4 4"], pairs: Sequence[tuple[int, int]], reach: float
+    ) -> tuple[tuple[str, str], ...]:
+        scratch = self._scratch()
+        found = [
+            (self.links[a], self.world.obstacles[k].name)
+            for a, k in pairs
+            if self._gap(a, Ts[a], k, reach, scratch)[0] <= reach
+        ]
+        return tuple(sorted(found))
+
+    def _contact(self, link: int, T: Matrix4, k: int, reach: float, scratch: Any) -> Contact | None:
+        """What is measured of a link and an obstacle; None when they are farther apart than `reach`."""
+        gap, on_link, normal = self._gap(link, T, k, reach, scratch)
+        if gap > reach:
+            return None
+        name = self.links[link]
+        if gap <= 0.0 and name in self._meshes:
+            return overlap(self._meshes[name], T, self.world.obstacles[k])
+        return contact_at(gap, on_link, normal)
+
+    def _gap(
+        self, link: int, T: Matrix4, k: int, reach: float, scratch: Any
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Distance, the link's point and the normal, which mean nothing where meshes touch or are beyond reach."""
+        from ..world.kernels import mesh_gap
+
+        name = self.links[link]
+        if name in self._balls:
+            return self._ball_gap(name, T, k)
+        pose = self.world.obstacles[k].pose
+        R, t = pose[:3, :3], pose[:3, 3]
+        rel = np.concatenate([(R.T @ T[:3, :3]).ravel(), R.T @ (T[:3, 3] - t)])
+        p = np.zeros((2, 3))
+        # A distance equal to the reach counts; 0 asks for no more than whether they touch.
+        limit = np.nextafter(reach, np.inf) if reach > 0.0 else 0.0
+        gap = mesh_gap(
+            self._nodes, self._tris, self._roots[link], rel, self.world.packed, np.int64(k), limit, scratch, p
+        )
+        if not 0.0 < gap <= reach:
+            return (0.0 if gap < 0.0 else np.inf), p[0], p[1]
+        on_link, on_obstacle = p @ R.T + t
+        span = on_obstacle - on_link
+        return float(gap), on_link, span / max(float(np.linalg.norm(span)), 1e-300)
+
+    def _ball_gap(self, name: str, T: Matrix4, k: int) -> tuple[float, np.ndarray, np.ndarray]:
+        """The nearest of a link's spheres."""
+        from ..world.kernels import local_gradient
+
+        centers, radii = self._balls[name]
+        pose, gradient = self.world.obstacles[k].pose, np.zeros(3)
+        points = centers @ T[:3, :3].T + T[:3, 3]
+        best, on_link, normal = np.inf, np.zeros(3), np.zeros(3)
+        for point, radius in zip(points, radii.tolist(), strict=True):
+            x, y, z = pose[:3, :3].T @ (point - pose[:3, 3])
+            gap = local_gradient(self.world.packed, np.int64(k), x, y, z, gradient) - radius
+            if gap < best:
+                normal = -(pose[:3, :3] @ gradient)
+                best, on_link = float(gap), point + radius * normal
+        return best, on_link, normal
+
+    def _scratch(self) -> Any:
+        from ..world.kernels import mesh_gap_scratch
+
+        return mesh_gap_scratch(self._nodes, self.world.packed)
+
+
+def _ascending(values: Float[np.ndarray, "links obstacles"]) -> Iterator[tuple[int, int]]:
+    """Places of the finite values, the smallest first, sorted only as far as is asked for."""
+    left, count = values.ravel().copy(), FIRST_LOOK
+    while True:
+        part = np.argpartition(left, count)[:count] if count < len(left) else np.arange(len(left))
+        part = part[np.isfinite(left[part])]
+        if len(part) == 0:
+            return
+        for place in part[np.argsort(left[part], kind="stable")].tolist():
+            yield divmod(place, values.shape[1])
+        left[part] = np.inf
+        count *= 8
