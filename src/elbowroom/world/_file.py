@@ -15,7 +15,7 @@ from .._kinds import EMPTY, WORLD, WORLD_MARK, kind_of, scene_parts
 from .._text import read_text
 from .._yaml import parse_yaml
 from ..errors import FormatError, InputError
-from ._json import FORMAT, Sidecar, json_text, obstacle_to_json, obstacles_from_json, parse_json
+from ._json import FORMAT, Sidecar, json_text, obstacles_from_json, obstacles_to_json, parse_json
 from ._linked import LinkedFiles
 from ._moveit import obstacles_from_scene
 from ._moveit_write import scene_text
@@ -90,7 +90,7 @@ def write_world(path: Path, world: World, format: str | None) -> tuple[str, ...]
     beside = path.with_suffix(".npz")
     alone = is_stdout(path) or (path.exists() and not path.is_file())
     sidecar = Sidecar("" if alone else beside.name)
-    entries = [obstacle_to_json(obstacle, sidecar) for obstacle in world]
+    entries = obstacles_to_json(world.obstacles, sidecar)
     check_place(path, WORLD)
     if sidecar.arrays:  # first, so that the scene never names arrays that are not there
         write_bytes(beside, npz_bytes({WORLD_MARK: np.array(1), **sidecar.arrays}))

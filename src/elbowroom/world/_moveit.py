@@ -53,14 +53,14 @@ def obstacles_from_scene(data: Any, path: Path, files: LinkedFiles) -> tuple[lis
     where = f"{path}: collision_objects"
     reader = _Reader(_frames(scene.get("fixed_frame_transforms"), path), files)
     objects = items(world["collision_objects"], where)
-    ids: list[str] = []
+    ids, taken = list[str](), set[str]()
     for k, entry in enumerate(objects):
         name = name_of(mapping(entry, f"{where}, entry {k + 1}").get("id"), f"{where}, entry {k + 1}: id")
         appends = _operation(entry, f"{path}: object {name!r}") == OPERATIONS["append"]
-        if name in ids and not appends:
+        if name in taken and not appends:
             raise FormatError(f"{path}: object {name!r} is there twice; ids must be unique")
         ids.append(name)
-    taken = set(ids)
+        taken.add(name)
     used: dict[str, int] = {}
     found: list[Obstacle] = []
     for name, entry in zip(ids, objects, strict=True):
@@ -235,12 +235,12 @@ def _frames(listed: Any, path: Path) -> dict[str, Float[np.ndarray, "4 4"]]:
         parents[frame] = (frame_of(entry, where), T)
     placed: dict[str, Float[np.ndarray, "4 4"]] = {}
     for frame in parents:
-        T, at = np.eye(4), frame
+        pose, at = np.eye(4), frame
         for _ in parents:
             above, step = parents[at]
-            T = step @ T
+            pose = step @ pose
             if above in WORLD_FRAMES or above == at or above not in parents:
-                placed[frame] = T
+                placed[frame] = pose
                 break
             at = above
         else:

@@ -60,7 +60,9 @@ def _kept(obstacle: Obstacle) -> bool:
 
 
 def _list_of(obstacle: Obstacle) -> str:
-    return {MeshObstacle: "meshes", HalfSpace: "planes"}.get(type(obstacle), "primitives")  # pyright: ignore[reportArgumentType]
+    if isinstance(obstacle, MeshObstacle):
+        return "meshes"
+    return "planes" if isinstance(obstacle, HalfSpace) else "primitives"
 
 
 def _shapes(obstacle: Obstacle, lost: list[str]) -> list[Shape]:
