@@ -14,7 +14,6 @@ from jaxtyping import Float, Int
 from .._poses import matrix_from_wxyz_xyz
 from ..pairs import PairChains
 from ..robot import Robot, coupling_law, find_bodies
-from ..spheres import SphereModel
 from ._pack import PackedScene
 
 
@@ -48,20 +47,18 @@ class LinkChains(NamedTuple):
 
 
 def pack_link_chains(
-    robot: Robot, spheres: SphereModel, scene: PackedScene, names: Sequence[str]
+    robot: Robot, balls: tuple[np.ndarray, np.ndarray, np.ndarray], scene: PackedScene, names: Sequence[str]
 ) -> LinkChains:
     """Packs the links of a robot.
 
     Args:
         robot: the robot; its root may be anywhere in the world.
-        spheres: they cover the links; their world padding counts for links without a mesh, which they decide.
+        balls: as in `pack_scene`; they cover the links, and decide for those without a mesh.
         scene: the meshes of the links, and the links on their bodies.
         names: links with spheres, in the order of the answer.
     """
     tree, bodies = robot.tree, find_bodies(robot.tree)
-    meshed = np.array([name in scene.roots for name in robot.link_names])[spheres.link_idx]
-    radii = np.where(meshed, spheres.radii, spheres.padded_radii("world"))
-    maker = PairChains(tree, spheres.centers, radii, spheres.link_idx)
+    maker = PairChains(tree, *balls)
     body_of = [bodies.of_frame[int(tree.link_frame[robot.link_index(name)])] for name in names]
     keep = bodies.with_ancestors(body_of)
     number = {body: k for k, body in enumerate(keep)}
@@ -75,7 +72,7 @@ def pack_link_chains(
     grouped = [maker.balls_of(robot.link_index(name)) for name in names]
     way_rows, ball_rows, span_rows = (
         np.cumsum([0, *map(len, parts)]).tolist()
-        for parts in (ways, [balls for balls, _ in grouped], [spans for _, spans in grouped])
+        for parts in (ways, [each for each, _ in grouped], [each for _, each in grouped])
     )
     links = [
         [
@@ -93,8 +90,8 @@ def pack_link_chains(
         links=np.array(links, dtype=np.int64).reshape(-1, 8),
         turns=np.argsort([-len(way) for way in ways], kind="stable").astype(np.int64),
         way=np.array([body for way in ways for body in way], dtype=np.int64),
-        balls=np.concatenate([np.zeros((0, 4)), *(balls for balls, _ in grouped)]),
-        spans=np.concatenate([np.zeros((0, 2), np.int64), *(spans for _, spans in grouped)]),
+        balls=np.concatenate([np.zeros((0, 4)), *(each for each, _ in grouped)]),
+        spans=np.concatenate([np.zeros((0, 2), np.int64), *(each for _, each in grouped)]),
         placed=np.array([scene.placed[name] for name in names]).reshape(-1, 12),
         nodes=scene.nodes,
         tris=scene.tris,

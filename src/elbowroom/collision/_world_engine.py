@@ -68,7 +68,7 @@ class WorldEngine:
         root = matrix_from_wxyz_xyz(np.concatenate([robot.tree.quat_cos[0], robot.tree.shift[0]]))
         base = np.concatenate([root[:3, :3].ravel(), root[:3, 3]])[None]
         freeze(base)
-        self._packed, self._spheres = packed, spheres
+        self._packed = packed
         self._robot = packed.scene, packed.frames, packed.nodes, packed.tris, base
         self._pad = buffer + packed.spheres.margin
         self._enter(world, allow)
@@ -207,7 +207,7 @@ class WorldEngine:
 
     @cached_property
     def _chains(self) -> LinkChains:
-        return pack_link_chains(self.robot, self._spheres, self._packed, self.links)
+        return pack_link_chains(self.robot, self._balls, self._packed, self.links)
 
     @cached_property
     def _grouped(self) -> tuple[Int[np.ndarray, "links 2"], Float[np.ndarray, "balls 4"]]:

@@ -56,6 +56,8 @@ class PackedWorld(NamedTuple):
     """`BoxTree.nodes` over the world boxes of obstacles that have an end; first and count refer to `members`."""
     members: Int[np.ndarray, "bounded"]
     """Obstacles in the order of the tree's leaves."""
+    boxes: Float[np.ndarray, "bounded 6"]
+    """Lower and upper corners of the world boxes of `members`, in their order."""
     endless: Int[np.ndarray, "half_spaces"]
     """Obstacles without end."""
     nodes: Float[np.ndarray, "mesh_nodes 16"]
@@ -148,9 +150,11 @@ def pack_world(obstacles: Sequence[Obstacle], geometry: Geometry) -> PackedWorld
     bounds = np.array([obstacles[int(k)].bounds for k in ends]).reshape(-1, 2, 3)
     tree = box_tree(np.ascontiguousarray(bounds[:, 0]), np.ascontiguousarray(bounds[:, 1]))
     members, endless = ends[tree.order], np.flatnonzero(kinds == HALF_SPACE)
-    freeze(kinds, poses, sizes, members, endless)
+    boxes = bounds[tree.order].reshape(-1, 6)
+    freeze(kinds, poses, sizes, members, boxes, endless)
     return PackedWorld(
-        kinds, poses, sizes, geometry.rows, tree.nodes, members, endless, geometry.nodes, geometry.tris,
+        kinds, poses, sizes, geometry.rows, tree.nodes, members, boxes, endless, geometry.nodes,
+        geometry.tris,
         geometry.cloud_nodes, geometry.points, geometry.values,
     )  # fmt: skip
 

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ..errors import FormatError, InputError, UnknownNameError, unknown
+from ._boxes import boxes_intersect
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
+from ._query import gradient_rows, nearest_rows, point_rows
 
 MAX_OBSTACLES = 100_000
 """More are a point cloud or a mesh."""
@@ -122,6 +124,57 @@ class World:
                 other._grids[region] = kept
         return other
 
+    # Points -------------------------------------------------------------------------------------
+
+    def distance(self, points: Any) -> Any:
+        """Signed distance of points to the nearest obstacle, metres; negative inside solids.
+
+        Exact for primitives, meshes and clouds. Inside several obstacles the deepest counts; inside a mesh, the
+        distance to its nearest triangle. Infinite in an empty world.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            (...) distances; a float for one point.
+
+        Raises:
+            InputError: another shape, NaN or infinity.
+        """
+        rows, shape = point_rows(points)
+        distances, _ = nearest_rows(self.packed, rows)
+        return distances.reshape(shape) if shape else float(distances[0])
+
+    def distance_and_gradient(self, points: Any) -> tuple[Any, Float[np.ndarray, "*batch 3"]]:
+        """`distance`, and how it changes with the point: the unit vector away from the nearest obstacle.
+
+        Where it has no gradient (a surface, the middle of a sphere, as near to two obstacles), one of its one-sided
+        gradients. Gradients of an `SdfGrid` are those of the field, not of length one; zero in an empty world.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            (...) distances, a float for one point, and (..., 3) gradients in the world frame.
+        """
+        rows, shape = point_rows(points)
+        distances, gradients = gradient_rows(self.packed, rows)
+        return distances.reshape(shape) if shape else float(distances[0]), gradients.reshape(*shape, 3)
+
+    def nearest(self, points: Any) -> Any:
+        """Names of the obstacles nearest to points.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            A name for one point, else (...) names; None in an empty world.
+        """
+        rows, shape = point_rows(points)
+        _, found = nearest_rows(self.packed, rows)
+        names = np.array([*self.names, None], dtype=object)[found]
+        return names.reshape(shape) if shape else names[0]
+
     # Files --------------------------------------------------------------------------------------
 
     @classmethod
@@ -165,6 +218,28 @@ class World:
         from ._file import write_world
 
         return write_world(Path(path), self, format)
+
+    # Boxes --------------------------------------------------------------------------------------
+
+    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
+        """Which oriented boxes share a point with an obstacle; touching and being inside count.
+
+        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
+        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
+
+        Args:
+            center: (..., 3) centres in the world, metres.
+            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
+            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
+
+        Returns:
+            bool for one box, else (...,) bool.
+
+        Raises:
+            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
+        """
+        found = boxes_intersect(self.packed, center, half_extents, axes)
+        return found if found.ndim else bool(found)
 
     # Packed -------------------------------------------------------------------------------------
 
