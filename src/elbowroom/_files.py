@@ -19,11 +19,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from ._kinds import EMPTY, kind_of
+from ._kinds import EMPTY, kind_of, kind_of_large
 from .errors import InputError
 
 LARGEST_READ = 64 * 2**20
-"""Bytes of a file that is in the way and is looked at; none of ours is larger, so a larger one is another kind."""
+"""Bytes of a file that is in the way and is looked at as a whole; of ours, only arrays are larger."""
 UNFINISHED: set[str] = set()
 """Files and folders under way, for whoever ends the process without unwinding it."""
 
@@ -75,7 +75,7 @@ def check_place(path: Path, kind: str | None = None) -> None:
             raise InputError(f"cannot write {path}: the file is read-only")
         if kind is None or found.st_size == 0:
             return
-        there = kind_of(target.read_bytes()) if found.st_size <= LARGEST_READ else "a large file"
+        there = kind_of(target.read_bytes()) if found.st_size <= LARGEST_READ else kind_of_large(target)
     except (OSError, RuntimeError, ValueError) as error:  # loops of links, names that no file can have
         if isinstance(error, InputError):
             raise

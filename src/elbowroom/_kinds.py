@@ -11,7 +11,8 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 EMPTY = "nothing"
 PNG = "a PNG picture"
@@ -22,6 +23,9 @@ OUR_URDF, OUR_MJCF = f"{URDF} {MARK}", f"{MJCF} {MARK}"
 """Only these are replaced by another of the kind: a description that someone made is not."""
 CUROBO, XRDF = "a cuRobo YAML", "an XRDF"
 SPHERES = "spheres as JSON"
+WORLD, SCENE = "a scene of obstacles as JSON", "a scene of obstacles as YAML"
+WORLD_MARK, WORLD_ARRAYS = "elbowroom_world", "arrays of a scene of obstacles"
+"""An entry of that name tells the arrays of a scene from others."""
 
 _MAGIC = {
     b"\x89PNG\r\n\x1a\n": PNG,
@@ -33,6 +37,8 @@ _MAGIC = {
     b"\x7fELF": "a program",
 }
 _XRDF_LINE = re.compile(rb"""^["']?format["']?\s*:\s*["']?xrdf\b""", re.MULTILINE)
+_SCENE_LINE = re.compile(rb"""^[ \t]*["']?collision_objects["']?\s*:""", re.MULTILINE)
+_SHAPES_LINE = re.compile(rb"""^[ \t-]*["']?(primitives|meshes|planes)["']?\s*:""", re.MULTILINE)
 _CUROBO_LINE = re.compile(rb"""^["']?(robot_cfg|kinematics|collision_spheres)["']?\s*:""", re.MULTILINE)
 
 
@@ -42,7 +48,7 @@ def kind_of(data: bytes) -> str:
         if data.startswith(start):
             return kind
     if data.startswith(b"PK\x03\x04"):
-        return _of_archive(data)
+        return _of_archive(io.BytesIO(data))
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         return EMPTY
@@ -56,15 +62,25 @@ def kind_of(data: bytes) -> str:
         return XRDF
     if _CUROBO_LINE.search(data):
         return CUROBO
+    if _SCENE_LINE.search(data) or (text[:1] == b"-" and _SHAPES_LINE.search(data)):
+        return SCENE
     return _of_text(text)
 
 
-def _of_archive(data: bytes) -> str:
+def kind_of_large(path: Path) -> str:
+    """The kind of a file too large to be looked at as a whole: archives are told by their list of entries."""
+    with open(path, "rb") as file:
+        return _of_archive(file) if file.read(4) == b"PK\x03\x04" else "a large file"
+
+
+def _of_archive(file: IO[bytes]) -> str:
     """Arrays (npz) by their names, so that one set of arrays does not replace another; other archives by entries."""
     try:
-        names = sorted(zipfile.ZipFile(io.BytesIO(data)).namelist())
+        names = sorted(zipfile.ZipFile(file).namelist())
     except (zipfile.BadZipFile, ValueError, OSError):
         return "a broken archive"
+    if f"{WORLD_MARK}.npy" in names:
+        return WORLD_ARRAYS
     arrays = all(name.endswith(".npy") for name in names)
     listed = ", ".join(name.removesuffix(".npy") for name in names[:6])
     return f"arrays ({listed})" if arrays else f"an archive ({listed})"
@@ -99,9 +115,28 @@ def _of_json(data: bytes) -> str:
     says = found.get("format")
     if says == "elbowroom-spheres" or _are_spheres(found.get("spheres", found)):
         return SPHERES
+    if says == "elbowroom-world":
+        return WORLD
+    if scene_parts(found) is not None:
+        return SCENE
     if isinstance(says, str):
         return f"JSON of the format {says[:40]!r}"
     return f"JSON that starts with {str(next(iter(found)))[:40]!r}"
+
+
+def scene_parts(found: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """The scene and its world, where values are a MoveIt scene; the two are one where the list of objects is at the top.
+
+    A request to apply a scene has it one level deeper.
+    """
+    if not isinstance(found, Mapping):
+        return None
+    for scene in (found, found.get("scene"), found.get("planning_scene")):
+        if isinstance(scene, Mapping):
+            for world in (scene, scene.get("world")):
+                if isinstance(world, Mapping) and "collision_objects" in world:
+                    return scene, world
+    return None
 
 
 def _are_spheres(by_link: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from ._text import short
 from .errors import InputError, shape_text
 
 ROTATION_TOLERANCE = 1e-4
@@ -29,9 +30,9 @@ def as_matrix(pose: Any, what: str = "pose") -> Float[np.ndarray, "*batch 4 4"]:
     """
     try:
         array = np.asarray(pose, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{what}: expected numbers of shape (..., 7) or (..., 4, 4), found {pose!r:.80}"
+            f"{what}: expected numbers of shape (..., 7) or (..., 4, 4), found {short(pose)}"
         ) from error
     if not np.all(np.isfinite(array)):
         raise InputError(f"{what}: has NaN or infinite entries")

@@ -1,19 +1,23 @@
-"""Text of values: short and in bounded time for messages, numbers as people read them."""
+"""Text of values: short and in bounded time for messages, numbers as people read them; text of files."""
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .errors import FormatError
 
 MAX_TEXT = 80
 """Characters of a value shown in a message."""
 MAX_BITS = 128
 """Integers longer than this are described, not shown: Python refuses to print very long ones."""
-
+MAX_BYTES = 64 * 2**20
+"""Largest text file read; the largest sphere files in use have less than 1 MB."""
 
 NOTHING = 1e-9
 """Below it a number is rounding, whatever its unit: a nanometre, a nanoradian."""
@@ -79,3 +83,28 @@ def short(value: Any) -> str:
     """
     text = _SHORT.repr(value)
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+
+
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """Text of a file of at most so many bytes.
+
+    Raises:
+        FormatError: missing, too large, empty or not UTF-8.
+    """
+    try:
+        if path.stat().st_size > most:
+            raise FormatError(
+                f"{path}: it has {path.stat().st_size / 2**20:.0f} MB; at most {most >> 20} MB are read"
+            )
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark in front
+    except FormatError:
+        raise
+    except FileNotFoundError as error:
+        raise FormatError(f"{path}: there is no such file") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: expected UTF-8 text, found something else: {error}") from error
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: it cannot be read: {error}") from error
+    if not text.strip():
+        raise FormatError(f"{path}: the file is empty")
+    return text

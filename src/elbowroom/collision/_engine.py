@@ -143,7 +143,7 @@ class Engine:
         ends: Float[np.ndarray, "n dof"],
         among: WorldEngine | None = None,
     ) -> SegmentProofs:
-        """As `CollisionModel.segments_free`, with the obstacles of `among`."""
+        """As `CollisionModel.segments_free`; `among` are the obstacles."""
         return prove_all(self._chains, self._packed, among, begins, ends, self.buffer, self.threads)
 
     @cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
@@ -13,6 +12,8 @@ from .._files import is_template as is_template
 from .._files import write_bytes as write_bytes
 from .._kinds import MARK
 from .._text import MAX_BITS
+from .._text import MAX_BYTES as MAX_BYTES
+from .._text import read_text as read_text
 from .._text import short as short
 from ..errors import FormatError, InputError
 from ..pairs import BY_MESHES
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
-
-MAX_BYTES = 64 * 2**20
-"""Largest file read; the largest sphere files in use have less than 1 MB."""
 
 
 @dataclass(frozen=True)
@@ -140,29 +138,6 @@ def name_of(value: Any, where: str) -> str:
     if not plain or (isinstance(value, int) and value.bit_length() > MAX_BITS):
         raise FormatError(f"{where}: expected the name of a link, found {short(value)}")
     return str(value)
-
-
-def read_text(path: Path) -> str:
-    """Text of a file.
-
-    Raises:
-        FormatError: missing, too large, empty or not UTF-8.
-    """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise FormatError(
-                f"{path}: it has {path.stat().st_size / 2**20:.0f} MB; at most {MAX_BYTES >> 20} MB are read"
-            )
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise FormatError(f"{path}: there is no such file") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: expected UTF-8 text, found something else: {error}") from error
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: it cannot be read: {error}") from error
-    if not text.strip():
-        raise FormatError(f"{path}: the file is empty")
-    return text
 
 
 def lost_of_pairs(ignored: Mapping[LinkPair, str], kind: str) -> list[str]:

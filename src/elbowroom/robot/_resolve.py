@@ -27,19 +27,27 @@ SHOWN = 6
 
 
 class MeshResolver:
-    """Maps mesh addresses of one description to files."""
+    """Maps mesh addresses of one description, or addresses of any kind in another file, to files."""
 
-    def __init__(self, description: Path | None, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> None:
+    def __init__(
+        self,
+        description: Path | None,
+        package_dirs: Iterable[str | os.PathLike[str]] = (),
+        *,
+        word: str = "mesh",
+    ) -> None:
         """Prepares the search.
 
         Args:
             description: the description file; None when it came from memory.
             package_dirs: folders that are packages or hold packages.
+            word: what the addresses name, for messages.
 
         Raises:
             InputError: one of `package_dirs` is not a folder.
         """
         given = as_folders(package_dirs)
+        self._word = word
         self._ros_dirs = _from_environment("ROS_PACKAGE_PATH")
         shares = [folder / "share" for folder in _from_environment("AMENT_PREFIX_PATH")]
         self._trusted = [*given, *self._ros_dirs, *shares]
@@ -72,14 +80,14 @@ class MeshResolver:
         scheme, separator, rest = address.strip().replace("\\", "/").partition("://")
         if not separator:
             path = self._absolute(scheme)
-            self.require(path, f"{where}: mesh {address!r:.120}")
+            self.require(path, f"{where}: {self._word} {address!r:.120}")
             return self._existing([path], address, where)
         if scheme in ("package", "model"):  # model:// is Gazebo's
             return self._from_package(unquote(rest).lstrip("/"), address, where)
         if scheme == "file":
             return self._existing([self._absolute(unquote(rest))], address, where)
         raise UnsafeFileError(
-            f"{where}: mesh {address!r}: only package://, file:// and paths are read, never {scheme}:// addresses"
+            f"{where}: {self._word} {address!r}: only package://, file:// and paths are read, never {scheme}:// addresses"
         )
 
     def require(self, path: Path, what: str) -> None:
@@ -113,17 +121,21 @@ class MeshResolver:
     def _from_package(self, path: str, address: str, where: str) -> Path:
         package, _, inside = path.partition("/")
         if package in ("", ".", ".."):
-            raise UnsafeFileError(f"{where}: mesh {address!r}: {package!r} is not the name of a package")
+            raise UnsafeFileError(
+                f"{where}: {self._word} {address!r}: {package!r} is not the name of a package"
+            )
         candidates: list[Path] = []
         folders = [folder for folder in self._package_folders(package) if folder.is_dir()]
         for root in folders:
             candidate = Path(os.path.normpath(root / inside))
             if not _inside(candidate, root):
-                raise UnsafeFileError(f"{where}: mesh {address!r} leaves its package {package!r}")
+                raise UnsafeFileError(f"{where}: {self._word} {address!r} leaves its package {package!r}")
             if self._reaches(root, candidate):
                 candidates.append(candidate)
         if folders and not candidates:
-            self.require(Path(os.path.normpath(folders[0] / inside)), f"{where}: mesh {address!r:.120}")
+            self.require(
+                Path(os.path.normpath(folders[0] / inside)), f"{where}: {self._word} {address!r:.120}"
+            )
         if folders:
             return self._existing(candidates, address, where)
         return self._without_package(package, inside, address, where)
@@ -144,7 +156,7 @@ class MeshResolver:
                     )
                     self.mended += [note] if note not in self.mended else []
                     return candidate
-        raise MeshError(f"{where}: mesh {address!r:.120}: {self._no_package(package)}")
+        raise MeshError(f"{where}: {self._word} {address!r:.120}: {self._no_package(package)}")
 
     def _no_package(self, package: str) -> str:
         searched = [str(folder) for folder in dict.fromkeys((*self._trusted, *self._above))]
@@ -185,10 +197,12 @@ class MeshResolver:
         for candidate in candidates:
             found = _ignoring_case(candidate)
             if found is not None and (self.allows(found) or not self.allows(candidate)):
-                self.mended.append(Note("mended", f"mesh {address!r}", f"the file is spelled {found.name!r}"))
+                self.mended.append(
+                    Note("mended", f"{self._word} {address!r}", f"the file is spelled {found.name!r}")
+                )
                 return found
         looked = ", ".join(str(candidate) for candidate in candidates[:4]) or "no folder that may be read"
-        raise MeshError(f"{where}: mesh {address!r:.120} was not found; looked at {looked:.400}")
+        raise MeshError(f"{where}: {self._word} {address!r:.120} was not found; looked at {looked:.400}")
 
 
 def absolute(path: Path) -> Path:

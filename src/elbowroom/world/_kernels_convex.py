@@ -196,7 +196,7 @@ def triangle_gap(kind, a, b, c, t, limit, tol, core, p):
     if kind == SPHERE:
         if limit > 0.0:
             return _core_gap(a, 0.0, t, limit, tol, core, p)
-        return -1.0 if point_distance(t, np.int64(0), 0.0, 0.0, 0.0) <= (a + tol) ** 2 else 0.0
+        return -1.0 if point_distance(t, np.int64(0), 0.0, 0.0, 0.0, np.inf) <= (a + tol) ** 2 else 0.0
     gap, over = 0.0, False
     if limit > 0.0:
         gap, over = _face_gap(kind, a, b, c, t, p)

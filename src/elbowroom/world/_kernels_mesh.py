@@ -27,7 +27,9 @@ from ..mesh.kernels import (
     walk_scratch,
 )
 from ._kernels_convex import outward, plane_bound, triangle_gap
-from ._pack import HALF_SPACE, MESH
+from ._kernels_mesh_cloud import cloud_gap
+from ._kernels_mesh_field import PIECES, field_gap
+from ._pack import CLOUD, HALF_SPACE, MESH, SDF
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -109,7 +111,7 @@ def _half_space_gap(x, y, z, offset, nodes, tris, root, rel, limit, tol, stack, 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
     """A mesh against a MESH obstacle."""
-    stack, codes, rows, w, inv, bounds, _, _, q, aim, spans, hint = scratch
+    stack, codes, rows, w, inv, bounds, _, _, q, aim, spans, hint, _, _ = scratch
     other = world.rows[k, 0]
     if (
         pair_state(world.nodes, world.tris, other, nodes, tris, root, rel, inv, stack, codes, rows, w, True)
@@ -133,8 +135,6 @@ def _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _holds(nodes, tris, root, rel, x, y, z, stack):
     """Is a point of the obstacle's frame inside the closed pieces of the mesh?"""
-    if nodes[root - 1, HEADER_CLOSED] == 0.0:
-        return False
     x, y, z = x - rel[9], y - rel[10], z - rel[11]
     u = rel[0] * x + rel[3] * y + rel[6] * z
     v = rel[1] * x + rel[4] * y + rel[7] * z
@@ -155,14 +155,26 @@ def mesh_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
     kind = world.kinds[k]
     if kind == MESH:
         return _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p)
-    stack, _, _, _, _, bounds, t, core, q, _, _, _ = scratch
+    stack, _, _, _, inv, bounds, t, core, q, _, _, found, waiting, pieces = scratch
     a, b, c, e = world.sizes[k, 0], world.sizes[k, 1], world.sizes[k, 2], world.sizes[k, 3]
     far = max(abs(rel[9]), abs(rel[10]), abs(rel[11]))
     tol = TOUCH * (nodes[root - 1, HEADER_SCALE] + far + abs(a) + abs(b) + abs(c) + abs(e))
     if kind == HALF_SPACE:
         return _half_space_gap(a, b, c, e, nodes, tris, root, rel, limit, tol, stack, q, p)
+    closed = nodes[root - 1, HEADER_CLOSED] > 0.0
+    if kind == CLOUD:
+        inverse_pose(rel, inv)
+        return cloud_gap(
+            nodes, tris, root, rel, inv, world, k, limit, tol, closed, stack, waiting, bounds, t, core, found, q, p
+        )  # fmt: skip
+    if kind == SDF:
+        inverse_pose(rel, inv)
+        values, rows, sizes = world.values, world.rows, world.sizes
+        return field_gap(
+            nodes, tris, root, rel, inv, values, rows, sizes, k, limit, closed, stack, bounds, t, pieces, p
+        )  # fmt: skip
     d = _convex_gap(kind, a, b, c, nodes, tris, root, rel, limit, tol, stack, bounds, t, core, q, p)
-    if d >= 0.0 and _holds(nodes, tris, root, rel, 0.0, 0.0, 0.0, stack):
+    if d >= 0.0 and closed and _holds(nodes, tris, root, rel, 0.0, 0.0, 0.0, stack):
         return -1.0
     return d
 
@@ -173,4 +185,5 @@ def mesh_gap_scratch(nodes, world):
     stack, codes, rows, w, _, inv = walk_scratch()
     bounds, t, core, q = np.empty(STACK), np.empty((1, 9)), np.empty((1, 9)), np.empty((2, 3))
     spans = np.empty((max(len(nodes), len(world.nodes)), 2))
-    return stack, codes, rows, w, inv, bounds, t, core, q, np.zeros(3), spans, np.full(2, -1, np.int64)
+    found, waiting, pieces = np.full(2, -1, np.int64), np.empty(STACK, np.int64), np.empty((PIECES, 9))
+    return stack, codes, rows, w, inv, bounds, t, core, q, np.zeros(3), spans, found, waiting, pieces

@@ -6,17 +6,20 @@ meshes and clouds, fields).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError, UnknownNameError, unknown
+from ..errors import FormatError, InputError, UnknownNameError, unknown
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
+from ._query import gradient_rows, nearest_rows, point_rows
 
 MAX_OBSTACLES = 100_000
 """More are a point cloud or a mesh."""
@@ -25,14 +28,19 @@ MAX_OBSTACLES = 100_000
 class World:
     """Obstacles in one frame, the robot's world frame."""
 
-    def __init__(self, obstacles: Iterable[Obstacle] = ()) -> None:
+    def __init__(self, obstacles: Iterable[Obstacle] = (), *, notes: Iterable[str] = ()) -> None:
         """Takes obstacles; those without a name get one from their kind ("box", "box_2", ...).
+
+        Args:
+            obstacles: in any order.
+            notes: what is to be known of where they came from, such as a file.
 
         Raises:
             InputError: two obstacles of one name, or something that is not an obstacle.
         """
         self.obstacles: tuple[Obstacle, ...] = _named(obstacles)
         """In the order given."""
+        self._notes = tuple(notes)
         self._index = {obstacle.name: k for k, obstacle in enumerate(self.obstacles)}
         self._grids: dict[bytes, ClearanceGrid] = {}
 
@@ -45,8 +53,9 @@ class World:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was changed or is doubtful in the obstacles, with their names."""
-        return tuple(f"{o.title}: {note}" for o in self.obstacles for note in o.notes)
+        """What was changed, left out or is doubtful: of the file, and of the obstacles by name."""
+        own = (f"{o.title}: {note}" for o in self.obstacles for note in o.notes)
+        return tuple(dict.fromkeys((*self._notes, *own)))
 
     def index(self, name: str) -> int:
         """Place of an obstacle in `obstacles`.
@@ -104,7 +113,7 @@ class World:
         return self._changed(o.at(pose) if k == at else o for k, o in enumerate(self.obstacles))
 
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
-        other = World(obstacles)
+        other = World(obstacles, notes=self._notes)
         laid: Geometry | None = self.__dict__.get("geometry")
         if laid is not None and laid.fits(other.obstacles):
             other.__dict__["geometry"] = laid
@@ -113,6 +122,101 @@ class World:
             if kept is not None:
                 other._grids[region] = kept
         return other
+
+    # Points -------------------------------------------------------------------------------------
+
+    def distance(self, points: Any) -> Any:
+        """Signed distance of points to the nearest obstacle, metres; negative inside solids.
+
+        Exact for primitives, meshes and clouds. Inside several obstacles the deepest counts; inside a mesh, the
+        distance to its nearest triangle. Infinite in an empty world.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            (...) distances; a float for one point.
+
+        Raises:
+            InputError: another shape, NaN or infinity.
+        """
+        rows, shape = point_rows(points)
+        distances, _ = nearest_rows(self.packed, rows)
+        return distances.reshape(shape) if shape else float(distances[0])
+
+    def distance_and_gradient(self, points: Any) -> tuple[Any, Float[np.ndarray, "*batch 3"]]:
+        """`distance`, and how it changes with the point: the unit vector away from the nearest obstacle.
+
+        Where it has no gradient (a surface, the middle of a sphere, as near to two obstacles), one of its one-sided
+        gradients. Gradients of an `SdfGrid` are those of the field, not of length one; zero in an empty world.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            (...) distances, a float for one point, and (..., 3) gradients in the world frame.
+        """
+        rows, shape = point_rows(points)
+        distances, gradients = gradient_rows(self.packed, rows)
+        return distances.reshape(shape) if shape else float(distances[0]), gradients.reshape(*shape, 3)
+
+    def nearest(self, points: Any) -> Any:
+        """Names of the obstacles nearest to points.
+
+        Args:
+            points: (..., 3) in the world frame.
+
+        Returns:
+            A name for one point, else (...) names; None in an empty world.
+        """
+        rows, shape = point_rows(points)
+        _, found = nearest_rows(self.packed, rows)
+        names = np.array([*self.names, None], dtype=object)[found]
+        return names.reshape(shape) if shape else names[0]
+
+    # Files --------------------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, path: str | Path, *, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> World:
+        """Reads a scene: our own JSON, or the YAML of MoveIt and MotionBenchMaker; told by content.
+
+        Args:
+            path: the file.
+            package_dirs: folders in which package:// files are looked for, and that may be read from; other files
+                that a scene names must be beside it or in its package.
+
+        Returns:
+            The world; its `notes` say what of the file was changed or is not kept.
+
+        Raises:
+            FormatError: the file is missing, broken or of another kind; the message names the place.
+            DescriptionError: a file that it names is missing, broken or may not be read.
+        """
+        from ._file import read_obstacles
+
+        path = Path(path)
+        obstacles, notes = read_obstacles(path, package_dirs)
+        try:
+            return cls(obstacles, notes=notes)
+        except InputError as error:
+            raise FormatError(f"{path}: {error}") from error
+
+    def write(self, path: str | Path, format: str | None = None) -> tuple[str, ...]:
+        """Writes a scene by extension: .json keeps everything, .yaml and .yml are for MoveIt.
+
+        Args:
+            path: the file. Beside a JSON, large arrays go to an .npz of the same name.
+            format: "json" or "moveit", if the extension does not tell.
+
+        Returns:
+            What the format cannot hold, and what to mind; empty when nothing was lost.
+
+        Raises:
+            InputError: another extension, or the place cannot be written or holds something of another kind.
+        """
+        from ._file import write_world
+
+        return write_world(Path(path), self, format)
 
     # Packed -------------------------------------------------------------------------------------
 
@@ -139,10 +243,10 @@ class World:
         return self._grids[key].packed
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"obstacles": self.obstacles}
+        return {"obstacles": self.obstacles, "notes": self._notes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["obstacles"])
+        self.__init__(state["obstacles"], notes=state["notes"])
 
 
 def _named(obstacles: Iterable[Obstacle]) -> tuple[Obstacle, ...]:

@@ -1,0 +1,302 @@
+"""Scenes of MoveIt and MotionBenchMaker: the PlanningScene message as YAML, as robowflex and ROS write it.
+
+Objects are under `world: collision_objects:`, or their list is at the top. Vectors are lists or mappings
+(`[x, y, z]`, `{x:, y:, z:}`), quaternions are xyzw, types are words or the numbers of shape_msgs/SolidPrimitive. An
+object of several shapes becomes several obstacles: "shelf", "shelf#2", ... What the message says beyond obstacles is
+noted, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._kinds import scene_parts
+from .._poses import as_matrix
+from .._text import number, short
+from ..errors import ApproximationWarning, ElbowroomError, FormatError
+from ..mesh import TriangleMesh
+from ._linked import LinkedFiles
+from ._moveit_values import items, mapping, name_of, numbers, pose_of, transform_of
+from ._obstacles import UNIT_TOLERANCE, Box, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
+
+TYPES = {"box": 1, "sphere": 2, "cylinder": 3, "cone": 4, "prism": 5}
+"""Of shape_msgs/SolidPrimitive."""
+DIMENSIONS = {1: ("x", "y", "z"), 2: ("radius",), 3: ("height", "radius"), 4: ("height", "radius")}
+OPERATIONS = {"add": 0, "remove": 1, "append": 2, "move": 3}
+"""Of moveit_msgs/CollisionObject."""
+WORLD_FRAMES = ("", "world")
+IDLE = ("name", "robot_model_name", "is_diff", "fixed_frame_transforms", "world", "collision_objects")
+"""Keys of a scene that need no note."""
+PART = "#"
+"""Stands between the id of an object and the number of its shape."""
+
+
+def obstacles_from_scene(data: Any, path: Path, files: LinkedFiles) -> tuple[list[Obstacle], list[str]]:
+    """Obstacles of a scene, and notes on what else it says.
+
+    Args:
+        data: values of the file: a PlanningScene, its world, or a list of objects.
+        path: of the file, for messages.
+        files: reads the meshes that it names.
+
+    Raises:
+        FormatError: the scene is broken; the message names object and field.
+    """
+    scene, world = scene_parts(data) or ({}, {"collision_objects": data})
+    where = f"{path}: collision_objects"
+    reader = _Reader(_frames(scene.get("fixed_frame_transforms"), path), files)
+    objects = items(world["collision_objects"], where)
+    ids: list[str] = []
+    for k, entry in enumerate(objects):
+        name = name_of(mapping(entry, f"{where}, entry {k + 1}").get("id"), f"{where}, entry {k + 1}: id")
+        appends = _operation(entry, f"{path}: object {name!r}") == OPERATIONS["append"]
+        if name in ids and not appends:
+            raise FormatError(f"{path}: object {name!r} is there twice; ids must be unique")
+        ids.append(name)
+    taken = set(ids)
+    used: dict[str, int] = {}
+    found: list[Obstacle] = []
+    for name, entry in zip(ids, objects, strict=True):
+        at = f"{path}: object {name!r}"
+        try:
+            for obstacle in reader.shapes(entry, at):
+                title = name
+                if name in used:
+                    free = (f"{name}{PART}{k}" for k in count(used[name] + 1))
+                    title = next(other for other in free if other not in taken)
+                used[name] = used.get(name, 0) + 1
+                taken.add(title)
+                found.append(obstacle.named(title))
+        except ElbowroomError as error:
+            if str(path) in str(error):
+                raise
+            raise FormatError(f"{at}: {error}") from error
+    several = {name: shapes for name, shapes in used.items() if shapes > 1}
+    for name, shapes in several.items():
+        reader.notes.append(
+            f"object {name!r} has {shapes} shapes, which are obstacles of their own: {name}, {name}{PART}2, ..."
+        )
+    return found, [*reader.notes, *reader.frame_notes(), *_other_notes(scene, world)]
+
+
+class _Reader:
+    """Makes obstacles of the shapes of objects."""
+
+    def __init__(self, frames: dict[str, Float[np.ndarray, "4 4"]], files: LinkedFiles) -> None:
+        self.frames = frames
+        self.files = files
+        self.notes: list[str] = []
+        self.unknown_frames: dict[str, int] = {}
+
+    def shapes(self, entry: Mapping[str, Any], where: str) -> list[Obstacle]:
+        """Obstacles of one object in the world frame, without names."""
+        T_world_object = self._frame(entry, where) @ self._pose(entry.get("pose"), f"{where}: pose")
+        found: list[Obstacle] = []
+        for key, poses, make in (
+            ("primitives", "primitive_poses", self._primitive),
+            ("meshes", "mesh_poses", self._mesh),
+            ("planes", "plane_poses", self._plane),
+        ):
+            found += self._placed(entry, key, poses, make, T_world_object, where)
+        others = [key for key in ("type", "subframe_names") if _says(entry.get(key))]
+        self.notes += [f"{_title(where)}: {key} is not kept" for key in others]
+        if not found:
+            self.notes.append(f"{_title(where)} has no shape and is left out")
+        return found
+
+    def _placed(
+        self,
+        entry: Mapping[str, Any],
+        key: str,
+        poses: str,
+        make: Callable[[Any, Any, str], Obstacle],
+        T_world_object: Float[np.ndarray, "4 4"],
+        where: str,
+    ) -> list[Obstacle]:
+        shapes, placed = (
+            items(entry.get(key), f"{where}: {key}"),
+            items(entry.get(poses), f"{where}: {poses}"),
+        )
+        if len(placed) > len(shapes):
+            raise FormatError(f"{where}: {len(shapes)} {key}, but {len(placed)} {poses}")
+        if len(placed) < len(shapes) and "pose" not in entry:
+            self.notes.append(
+                f"{_title(where)}: {len(shapes) - len(placed)} of its {key} have no pose and are at its origin"
+            )
+        found: list[Obstacle] = []
+        for k, shape in enumerate(shapes):
+            at = f"{where}: {key}, entry {k + 1}"
+            T = self._pose(placed[k], f"{where}: {poses}, entry {k + 1}") if k < len(placed) else np.eye(4)
+            found.append(make(shape, T_world_object @ T, at))
+        return found
+
+    def _primitive(self, shape: Any, T: Any, where: str) -> Obstacle:
+        given = mapping(shape, where)
+        kind = given.get("type")
+        kind = TYPES.get(kind.lower(), kind) if isinstance(kind, str) else kind
+        kind = int(kind) if isinstance(kind, str) and kind.isdecimal() and len(kind) < 3 else kind
+        if not isinstance(kind, int) or isinstance(kind, bool) or kind not in DIMENSIONS:
+            known = ", ".join(f"{word} ({TYPES[word]})" for word in list(TYPES)[: len(DIMENSIONS)])
+            raise FormatError(f"{where}: 'type' must be one of {known}, found {short(given.get('type'))}")
+        names = DIMENSIONS[kind]
+        sizes = numbers(given.get("dimensions"), f"{where}: dimensions")
+        if len(sizes) < len(names):
+            raise FormatError(f"{where}: dimensions: expected {', '.join(names)}, found {short(sizes)}")
+        if kind == TYPES["box"]:
+            return Box(size=(sizes[0], sizes[1], sizes[2]), pose=T)
+        if kind == TYPES["sphere"]:
+            return Sphere(radius=sizes[0], pose=T)
+        if kind == TYPES["cone"]:
+            self._doubt(f"{_title(where)}: a cone is read as the cylinder around it")
+        return Cylinder(radius=sizes[1], length=sizes[0], pose=T)
+
+    def _mesh(self, shape: Any, T: Any, where: str) -> Obstacle:
+        given = mapping(shape, where)
+        if "resource" in given:
+            scale = numbers(given.get("dimensions", [1.0, 1.0, 1.0]), f"{where}: dimensions")
+            if len(scale) != 3 or not all(scale):
+                raise FormatError(f"{where}: dimensions: expected three factors, found {short(scale)}")
+            mesh = self.files.mesh(given["resource"], (scale[0], scale[1], scale[2]), where)
+            return MeshObstacle(mesh, pose=T)
+        rows = items(given.get("vertices"), f"{where}: vertices")
+        vertices = [numbers(row, f"{where}: vertices, entry {k + 1}", "xyz") for k, row in enumerate(rows)]
+        faces: list[list[float]] = []
+        for k, row in enumerate(items(given.get("triangles"), f"{where}: triangles")):
+            corners = row.get("vertex_indices") if isinstance(row, Mapping) else row
+            faces.append(numbers(corners, f"{where}: triangles, entry {k + 1}", "abc"))
+        indices = np.array(faces)
+        if not faces or (indices != np.round(indices)).any():
+            raise FormatError(f"{where}: triangles: expected rows of three vertex numbers")
+        return MeshObstacle(TriangleMesh(np.array(vertices), indices.astype(np.int64)), pose=T)
+
+    def _plane(self, shape: Any, T: Any, where: str) -> Obstacle:
+        a, b, c, d = numbers(mapping(shape, where).get("coef"), f"{where}: coef", "abcd")
+        length = float(np.linalg.norm((a, b, c)))
+        if not length > 0.0:
+            raise FormatError(f"{where}: coef: the normal of a plane must not be zero")
+        self.notes.append(
+            f"{_title(where)}: the plane is read as a half-space, solid on the side that its normal does not point to"
+        )
+        return HalfSpace(normal=(a / length, b / length, c / length), offset=-d / length, pose=T)
+
+    def _pose(self, value: Any, where: str) -> Float[np.ndarray, "4 4"]:
+        seven = pose_of(value, where)
+        length = float(np.linalg.norm(seven[:4]))
+        if length == 0.0:  # what messages of ROS have before anyone fills them in
+            self.notes.append(f"{_title(where)}: the quaternion is zero and is taken as no rotation")
+            seven[0] = 1.0
+        elif abs(length - 1.0) > UNIT_TOLERANCE:
+            self._doubt(f"{_title(where)}: the quaternion has length {number(length)} and was normalised")
+        return as_matrix(seven, where)
+
+    def _frame(self, entry: Mapping[str, Any], where: str) -> Float[np.ndarray, "4 4"]:
+        frame = frame_of(entry, where)
+        if frame in WORLD_FRAMES or frame in self.frames:
+            return self.frames.get(frame, np.eye(4))
+        self.unknown_frames[frame] = self.unknown_frames.get(frame, 0) + 1
+        return np.eye(4)
+
+    def frame_notes(self) -> list[str]:
+        """On frames that the file does not place."""
+        return [
+            f"the poses of {objects} objects are in the frame {frame!r}, which is taken for the world frame"
+            for frame, objects in self.unknown_frames.items()
+        ]
+
+    def _doubt(self, text: str) -> None:
+        self.notes.append(text)
+        warnings.warn(text, ApproximationWarning, stacklevel=2)
+
+
+def frame_of(entry: Mapping[str, Any], where: str) -> str:
+    """Frame that a header names, without the slash of old files."""
+    header = entry.get("header")
+    frame = "" if header is None else mapping(header, f"{where}: header").get("frame_id", "")
+    if not isinstance(frame, str):
+        raise FormatError(f"{where}: header: frame_id: expected the name of a frame, found {short(frame)}")
+    return frame.lstrip("/")
+
+
+def _frames(listed: Any, path: Path) -> dict[str, Float[np.ndarray, "4 4"]]:
+    """Poses in the world of the frames that a scene places: `fixed_frame_transforms`."""
+    parents: dict[str, tuple[str, np.ndarray]] = {}
+    for k, entry in enumerate(items(listed, f"{path}: fixed_frame_transforms")):
+        where = f"{path}: fixed_frame_transforms, entry {k + 1}"
+        child = mapping(entry, where).get("child_frame_id")
+        frame = name_of(child, f"{where}: child_frame_id").lstrip("/")
+        T = as_matrix(transform_of(entry.get("transform"), f"{where}: transform"), where)
+        parents[frame] = (frame_of(entry, where), T)
+    placed: dict[str, Float[np.ndarray, "4 4"]] = {}
+    for frame in parents:
+        T, at = np.eye(4), frame
+        for _ in parents:
+            above, step = parents[at]
+            T = step @ T
+            if above in WORLD_FRAMES or above == at or above not in parents:
+                placed[frame] = T
+                break
+            at = above
+        else:
+            raise FormatError(f"{path}: fixed_frame_transforms: frame {frame!r} is placed by itself")
+    return placed
+
+
+def _operation(entry: Mapping[str, Any], where: str) -> int:
+    """ADD or APPEND; a file that moves or removes objects is a change to a scene, not one."""
+    given = entry.get("operation", 0)
+    word = OPERATIONS.get(given.lower(), -1) if isinstance(given, str) else given
+    if word not in (OPERATIONS["add"], OPERATIONS["append"]):
+        raise FormatError(f"{where}: operation: expected add (0) or append (2), found {short(given)}")
+    return int(word)
+
+
+def _says(value: Any) -> bool:
+    """Whether there is anything in a value: a number, a text, an entry at any depth."""
+    if isinstance(value, Mapping):
+        return any(_says(part) for part in value.values())
+    return bool(value) or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _title(where: str) -> str:
+    """The object and the place in it, without the file."""
+    return "object " + where.partition(": object ")[2]
+
+
+def _other_notes(scene: Mapping[str, Any], world: Mapping[str, Any]) -> list[str]:
+    """What a scene says besides objects."""
+    notes: list[str] = []
+    octomap = world.get("octomap")
+    inner = octomap.get("octomap", octomap) if isinstance(octomap, Mapping) else None
+    if isinstance(inner, Mapping) and inner.get("data"):
+        notes.append(
+            "the octomap is not read: what it holds is no obstacle here; give its points as a PointCloud"
+        )
+    state = scene.get("robot_state")
+    attached = state.get("attached_collision_objects") if isinstance(state, Mapping) else None
+    if attached:
+        notes.append("attached_collision_objects are not read; CollisionModel.attach attaches them")
+    for note in notes:
+        warnings.warn(note, ApproximationWarning, stacklevel=3)
+    others = [
+        key for key in scene if key not in IDLE and key != "allowed_collision_matrix" and _says(scene[key])
+    ]
+    if others:
+        notes.append(f"not kept: {', '.join(map(str, others))}")
+    return [*notes, *_allowed_note(scene.get("allowed_collision_matrix"))]
+
+
+def _allowed_note(matrix: Any) -> list[str]:
+    """A note on pairs that a scene allows to touch; which of them are links only the robot tells."""
+    names = matrix.get("entry_names") if isinstance(matrix, Mapping) else None
+    if not isinstance(names, list) or not names:
+        return []
+    return [
+        f"the allowed_collision_matrix of {len(names)} names is not kept; CollisionModel takes pairs= and allow="
+    ]
