@@ -140,7 +140,7 @@ def _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratc
     moves[i] = movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, 0.0, parts)
     size = ball[3] + buffer
     need = size + moves[i]
-    far = scene_bound(world, grid, x, y, z, need + SLACK)
+    far = scene_bound(world, grid, x, y, z)
     if not far > need + SLACK:
         far = gap_to_world(world, x, y, z, need + ENOUGH, allowed[link], waiting)
     return far - size, far - need
