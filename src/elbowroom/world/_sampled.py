@@ -12,7 +12,7 @@ from .._frozen import frozen
 from .._text import number, short
 from ..errors import InputError, shape_text
 from ._obstacles import MAX_SIZE, Obstacle
-from ._tree import BoxTree, box_tree
+from ._tree import BoxTree, point_tree
 
 MAX_POINTS = 20_000_000
 """Largest cloud: its points and tree take about 1 GB."""
@@ -46,9 +46,9 @@ class PointCloud(Obstacle):
         super().__post_init__()
         self._set_lengths(radius=self.radius)
         kept = self._finite(self.points)
-        tree = box_tree(kept, kept)
+        tree, points = point_tree(kept)
         object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "points", frozen(kept[tree.order]))
+        object.__setattr__(self, "points", points)
         object.__setattr__(self, "spacing", self._typical_spacing())
         if self.dropped:
             self._note(
