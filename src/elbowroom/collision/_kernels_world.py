@@ -106,7 +106,7 @@ def obstacle_refuses(k, x, y, z, reach, lane, link, by_mesh, q_full, robot, buff
     pose_in_world(lane, np.int64(LANES), link, q_full, robot, scratch)
     marks[k] = flags[MARK]
     gap = mesh_distance(link, k, 1.01 * buffer, robot, world, scratch)
-    return gap < 0.0 or gap <= buffer and buffer > 0.0
+    return gap < 0.0 or (gap <= buffer and buffer > 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -288,9 +288,7 @@ def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _world_gaps(
-    q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch
-):
+def _world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch):
     """`world_gaps` with its scratch, borrowed like the rest."""
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     (_, rows), (_, flags), (waiting, _, _), _ = scratch
