@@ -23,27 +23,25 @@ REGION = np.array([[-1.0, -1.0, -0.2], [1.0, 1.0, 1.2]])
 
 
 def pose(rng: np.random.Generator) -> np.ndarray:
-    return np.concatenate([rng.normal(size=4), rng.uniform(-0.8, 0.8, 3)])
+    turn = rng.normal(size=4)
+    return np.concatenate([turn / np.linalg.norm(turn), rng.uniform(-0.8, 0.8, 3)])
 
 
 @pytest.fixture
 def scene() -> World:
     rng = np.random.default_rng(3)
-    with pytest.warns(UserWarning):  # quaternions that are not unit
-        kinds = [Box(rng.uniform(0.05, 0.5, 3), pose=pose(rng)) for _ in range(6)]
-        kinds += [
-            Sphere(0.1, pose=pose(rng)),
-            Cylinder(0.08, 0.5, pose=pose(rng)),
-            Capsule(0.05, 0.4, pose=pose(rng)),
-        ]
-        kinds.append(MeshObstacle(trimesh.creation.torus(0.2, 0.05), pose=pose(rng)))
-        kinds.append(PointCloud(rng.uniform(-0.5, 0.5, (200, 3)), 0.02, pose=pose(rng)))
-        ball = (
-            np.linalg.norm(np.stack(np.meshgrid(*[np.linspace(-0.3, 0.3, 13)] * 3, indexing="ij")), axis=0)
-            - 0.2
-        )
-        kinds.append(SdfGrid(ball, 0.05, origin=(-0.3, -0.3, -0.3), pose=pose(rng)))
-        kinds.append(HalfSpace(offset=-0.4))
+    grid = np.stack(np.meshgrid(*[np.linspace(-0.3, 0.3, 13)] * 3, indexing="ij"))
+    ball = np.linalg.norm(grid, axis=0) - 0.2
+    kinds = [Box(rng.uniform(0.05, 0.5, 3), pose=pose(rng)) for _ in range(6)]
+    kinds += [
+        Sphere(0.1, pose=pose(rng)),
+        Cylinder(0.08, 0.5, pose=pose(rng)),
+        Capsule(0.05, 0.4, pose=pose(rng)),
+        MeshObstacle(trimesh.creation.torus(0.2, 0.05), pose=pose(rng)),
+        PointCloud(rng.uniform(-0.2, 0.2, (200, 3)), 0.05, pose=pose(rng)),
+        SdfGrid(ball, 0.05, origin=(-0.3, -0.3, -0.3), pose=pose(rng)),
+        HalfSpace(offset=-0.4),
+    ]
     return World(kinds)
 
 
