@@ -118,8 +118,11 @@ class Obstacle(Frozen):
                 f"pose of {self.title}: expected a position within {MAX_SIZE:g} m, found {t.tolist()}"
             )
         values = np.asarray(given, dtype=np.float64)
-        length = float(np.linalg.norm(values[:4])) if values.shape == (7,) else 1.0
-        off = float(np.abs(R.T @ R - np.eye(3)).max())
+        length, off = 1.0, 0.0
+        if values.shape == (7,):
+            length = float(np.linalg.norm(values[:4]))
+        else:
+            off = float(np.abs(R.T @ R - np.eye(3)).max())
         exact = np.concatenate([quaternion_from_rotation(R), t]) if off > ROUNDING else None
         object.__setattr__(self, "pose", frozen(T.copy() if exact is None else matrix_from_wxyz_xyz(exact)))
         if abs(length - 1.0) > UNIT_TOLERANCE:

@@ -116,7 +116,7 @@ class World:
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
         laid: Geometry | None = self.__dict__.get("geometry")
-        if laid is not None and laid.fits(other.obstacles):
+        if laid is not None and laid.serves(other.obstacles):
             other.__dict__["geometry"] = laid
         for region, grid in self._grids.items():
             kept = grid.for_obstacles(other.obstacles)
