@@ -97,7 +97,8 @@ class CoalWorld:
         for o in self.meshes:
             local = (center - o.pose[:3, 3]) @ o.pose[:3, :3]
             near = (np.abs(local - o.mesh.center) <= o.mesh.half_extents).all(axis=1)
-            found[near] |= np.abs(winding(o.mesh.vertices[o.mesh.faces], local[near])) > 0.5
+            if near.any():
+                found[near] |= np.abs(winding(o.mesh.vertices[o.mesh.faces], local[near])) > 0.5
         return found
 
     def gap(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> float:

@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 import trimesh
 
-from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, PointCloud, SdfGrid, Sphere, World
-from elbowroom.world.kernels import grid_bound, scene_bound
+from elbowroom.world import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    MeshObstacle,
+    PointCloud,
+    SdfGrid,
+    Sphere,
+    World,
+)
+from elbowroom.world.kernels import scene_bound
 
 REGION = np.array([[-1.0, -1.0, -0.2], [1.0, 1.0, 1.2]])
 
@@ -21,10 +31,17 @@ def scene() -> World:
     rng = np.random.default_rng(3)
     with pytest.warns(UserWarning):  # quaternions that are not unit
         kinds = [Box(rng.uniform(0.05, 0.5, 3), pose=pose(rng)) for _ in range(6)]
-        kinds += [Sphere(0.1, pose=pose(rng)), Cylinder(0.08, 0.5, pose=pose(rng)), Capsule(0.05, 0.4, pose=pose(rng))]
+        kinds += [
+            Sphere(0.1, pose=pose(rng)),
+            Cylinder(0.08, 0.5, pose=pose(rng)),
+            Capsule(0.05, 0.4, pose=pose(rng)),
+        ]
         kinds.append(MeshObstacle(trimesh.creation.torus(0.2, 0.05), pose=pose(rng)))
         kinds.append(PointCloud(rng.uniform(-0.5, 0.5, (200, 3)), 0.02, pose=pose(rng)))
-        ball = np.linalg.norm(np.stack(np.meshgrid(*[np.linspace(-0.3, 0.3, 13)] * 3, indexing="ij")), axis=0) - 0.2
+        ball = (
+            np.linalg.norm(np.stack(np.meshgrid(*[np.linspace(-0.3, 0.3, 13)] * 3, indexing="ij")), axis=0)
+            - 0.2
+        )
         kinds.append(SdfGrid(ball, 0.05, origin=(-0.3, -0.3, -0.3), pose=pose(rng)))
         kinds.append(HalfSpace(offset=-0.4))
     return World(kinds)
@@ -32,7 +49,7 @@ def scene() -> World:
 
 def bounds(world: World, points: np.ndarray, region: np.ndarray = REGION) -> np.ndarray:
     grid = world.grid(region)
-    return np.array([scene_bound(world.packed, grid, *point, -np.inf) for point in points])
+    return np.array([scene_bound(world.packed, grid, *point) for point in points])
 
 
 @pytest.mark.parametrize("size", [1.0, 0.3])
@@ -68,8 +85,9 @@ def test_a_world_without_obstacles_that_end_has_no_cells():
     floor = World([HalfSpace()])
     grid = floor.grid(REGION)
     assert len(grid.bounds) == 0
-    assert scene_bound(floor.packed, grid, 0.0, 0.0, 0.25, -np.inf) == pytest.approx(0.25)
-    assert grid_bound(grid, 0.0, 0.0, 0.25) > 1e3
+    assert scene_bound(floor.packed, grid, 0.0, 0.0, 0.25) == pytest.approx(0.25)
+    empty = World()
+    assert scene_bound(empty.packed, empty.grid(REGION), 0.0, 0.0, 0.25) > 1e3
 
 
 def test_a_wide_scene_gets_larger_cells_not_more_memory():

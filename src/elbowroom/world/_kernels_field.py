@@ -107,20 +107,24 @@ def field_gradient(values, rows, sizes, k, x, y, z, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _steepest_edge(a, b, c, d):
-    """Largest of the four differences, squared."""
-    return max(abs(a), abs(b), abs(c), abs(d)) ** 2
+def _steeper(x0, x1, y0, y1, z0, z1, rx, ry, rz):
+    """Longest gradient of two opposite corners of a cell, squared: each from the three edges that meet there."""
+    return max((x0 * rx) ** 2 + (y0 * ry) ** 2 + (z0 * rz) ** 2, (x1 * rx) ** 2 + (y1 * ry) ** 2 + (z1 * rz) ** 2)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def steepest(values, dx, dy, dz):
-    """Bound on the gradient of the trilinear interpolation: per cell, the steepest edge along each axis.
+    """Bound on the gradient of the trilinear interpolation outside the solid.
+
+    In a cell the gradient is longest at a corner, since each of its parts is linear along the edges. Cells that are
+    wholly solid do not count: no way from outside to the solid leads through them.
 
     Args:
         values: (nx, ny, nz) float32.
         dx, dy, dz: spacing.
     """
     worst = 0.0
+    rx, ry, rz = 1.0 / dx, 1.0 / dy, 1.0 / dz
     for i in range(values.shape[0] - 1):
         for j in range(values.shape[1] - 1):
             for k in range(values.shape[2] - 1):
@@ -128,8 +132,13 @@ def steepest(values, dx, dy, dz):
                 c, d = np.float64(values[i, j + 1, k]), np.float64(values[i, j + 1, k + 1])
                 e, f = np.float64(values[i + 1, j, k]), np.float64(values[i + 1, j, k + 1])
                 g, h = np.float64(values[i + 1, j + 1, k]), np.float64(values[i + 1, j + 1, k + 1])
-                along = _steepest_edge(e - a, f - b, g - c, h - d) / (dx * dx)
-                along += _steepest_edge(c - a, d - b, g - e, h - f) / (dy * dy)
-                along += _steepest_edge(b - a, d - c, f - e, h - g) / (dz * dz)
-                worst = max(worst, along)
-    return np.sqrt(worst)
+                if max(a, b, c, d, e, f, g, h) <= 0.0:
+                    continue
+                worst = max(
+                    worst,
+                    _steeper(e - a, h - d, c - a, h - f, b - a, h - g, rx, ry, rz),
+                    _steeper(f - b, g - c, d - b, g - e, b - a, h - g, rx, ry, rz),
+                    _steeper(g - c, f - b, c - a, h - f, d - c, f - e, rx, ry, rz),
+                    _steeper(h - d, e - a, d - b, g - e, d - c, f - e, rx, ry, rz),
+                )
+    return np.sqrt(worst) * (1.0 + 1e-12)

@@ -132,8 +132,8 @@ class SdfGrid(Obstacle):
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Place of sample [0, 0, 0] in the frame of the grid, metres."""
     slope: float = field(default=1.0, init=False)
-    """Bound on how fast the field changes, at least 1. True distances change by at most 1 per metre; collision answers
-    divide by it, so that they stay conservative for fields that are steeper."""
+    """Bound on how fast the field changes outside the solid, at least 1. True distances change by at most 1 per metre;
+    collision answers divide by it, so that they stay conservative for fields that are steeper."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
