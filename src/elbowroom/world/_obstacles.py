@@ -151,6 +151,8 @@ class Obstacle(Frozen):
 
     def _vector(self, what: str, value: Any) -> Float[np.ndarray, "3"]:
         try:
+            if np.asarray(value).dtype.kind not in "fiu":
+                raise ValueError("no numbers")
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{self.title}: {what} must be three numbers, found {short(value)}") from error
