@@ -148,6 +148,4 @@ def gradient_batch(world, points, found, start, stop, distances, gradients):
         if found[i] < 0:
             gradients[i, 0], gradients[i, 1], gradients[i, 2] = 0.0, 0.0, 0.0
             continue
-        distances[i] = world_gradient(
-            world, found[i], points[i, 0], points[i, 1], points[i, 2], gradients[i]
-        )
+        distances[i] = world_gradient(world, found[i], points[i, 0], points[i, 1], points[i, 2], gradients[i])
