@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._borrow import borrowed
 from .._jit import njit
 from ..mesh.kernels import nearest_triangle, point_distance, point_inside, pose_triangle
 from ._kernels_convex import triangle_gap
@@ -201,6 +202,7 @@ def cloud_gap(
     nodes, tris, root, rel, inv, world, k, limit, tol, closed, stack, waiting, bounds, t, core, found, q, p
 ):
     """A mesh against cloud k; see `mesh_gap`."""
+    world = borrowed(world)
     radius, cloud = world.sizes[k, 0], world.rows[k, 0]
     cloud_nodes, points = world.cloud_nodes, world.points
     enough = (radius + tol) ** 2
