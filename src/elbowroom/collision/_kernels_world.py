@@ -4,6 +4,9 @@ Sixteen configurations at a time, the balls around links, parts of links and the
 clearance grid (`world`). A sphere that the grid cannot clear is compared with the obstacles near it; where it reaches
 one, the mesh of its link is compared with the exact shape of that obstacle, once per link and obstacle.
 
+Thin functions are inlined by numba itself (`inline="always"`): each level of calls above `mesh_gap` would compile all of
+it again.
+
 `ints`, `floats`, `doubles`, `work` belong to the spheres (`distance.PackedModel`). `robot` is the links' side of the
 meshes (scene, frames, nodes, tris, base): see `_pack.PackedScene`; `base` (1, 12) is the pose of the root body in the
 world. `world` and `grid` are the obstacles. `allowed` (links, obstacles) is 1 where touching is meant.
@@ -66,7 +69,7 @@ def world_scratch(robot, world):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def pose_in_world(lane, stride, link, q_full, robot, scratch):
     """Pose of a link's mesh in the world, float64, to its row; bodies are posed once per configuration."""
     scene, frames, _, _, base = robot
@@ -80,7 +83,7 @@ def pose_in_world(lane, stride, link, q_full, robot, scratch):
     compose_rows(base, 0, rows, last, rows, link)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def mesh_distance(link, k, limit, robot, world, scratch):
     """Distance of the mesh of a posed link to obstacle `k`, as `mesh_gap`; link and obstacle have shapes."""
     scene, frames, nodes, tris, _ = robot
@@ -90,7 +93,7 @@ def mesh_distance(link, k, limit, robot, world, scratch):
     return mesh_gap(nodes, tris, root, rel, world, k, limit, search, p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def mesh_refuses(link, k, lane, q_full, robot, buffer, world, scratch):
     """Whether the mesh of a link touches obstacle `k` or comes closer than `buffer`; spheres decide without a mesh."""
     scene, frames = robot[0], robot[1]
@@ -101,13 +104,12 @@ def mesh_refuses(link, k, lane, q_full, robot, buffer, world, scratch):
     return gap < 0.0 or (gap <= buffer and buffer > 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def sphere_refused(x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch):
     """Whether any obstacle within `reach` of a point refuses the link of the point.
 
     With `by_mesh` the link's mesh has the last word; obstacles that it was found apart from carry the current mark.
     """
-    robot, world, scratch = borrowed(robot), borrowed(world), borrowed(scratch)
     _, (marks, flags), (waiting, _, _), _ = scratch
     tree, members, endless = world.tree, world.members, world.endless
     waiting[0] = 0
@@ -162,23 +164,13 @@ def _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def world_free(
-    cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out
-):  # fmt: skip
-    """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
-
-    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres.
-    """
-    return _world_free(
-        cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out,
-        world_scratch(robot, world),
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _world_free(
     cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out, scratch
 ):
-    """`world_free` with its scratch, borrowed like the rest."""
+    """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
+
+    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres; `scratch`
+    is that of `world_scratch`.
+    """
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     bodies, moving, links, groups, _, local, points = tables(ints, floats)
@@ -188,7 +180,10 @@ def _world_free(
     ready = np.empty(nl, np.uint8)
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
-        if not out[start : start + count].any():
+        alive = 0
+        for lane in range(count):
+            alive += int(out[start + lane])
+        if alive == 0:
             continue
         if not expand(cfgs, start, count, moving, doubles, q_full):
             return start
@@ -243,7 +238,7 @@ def _world_free(
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _parting(x, y, z, radius, k, world, boxes):
     """Metres that surely part a ball from obstacle `k`: straight out of the box around it, or of the half-space."""
     if world.kinds[k] == HALF_SPACE:
@@ -255,7 +250,7 @@ def _parting(x, y, z, radius, k, world, boxes):
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def obstacle_gap(k, ball, center, best, link, row, q_full, robot, by_mesh, world, boxes, scratch):
     """Lower bound of the clearance of a link and obstacle `k`, as one of its spheres tells, or its mesh.
 
@@ -280,7 +275,7 @@ def obstacle_gap(k, ball, center, best, link, row, q_full, robot, by_mesh, world
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest):
+def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch):
     """out[row]: a lower bound of the clearance of all links to all obstacles; closest[row]: link and obstacle, or -1.
 
     Args:
@@ -289,15 +284,6 @@ def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed
         balls: (balls, 4) centres in link frames and radii.
         boxes: (obstacles, 6) corners of the box around each.
     """
-    _world_gaps(
-        q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest,
-        world_scratch(robot, world),
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch):
-    """`world_gaps` with its scratch, borrowed like the rest."""
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     (_, rows), (_, flags), (waiting, _, _), _ = scratch

@@ -66,9 +66,9 @@ def field_distance(values, rows, sizes, k, x, y, z):
 def field_gradient(values, rows, sizes, k, x, y, z, out):
     """`field_distance`, and its gradient (frame of the grid) to out[:3]."""
     nx, ny, nz = rows[k, 1], rows[k, 2], rows[k, 3]
-    i, u, gx = _cell(x, sizes[k, 3], sizes[k, 0], nx)
-    j, v, gy = _cell(y, sizes[k, 4], sizes[k, 1], ny)
-    m, w, gz = _cell(z, sizes[k, 5], sizes[k, 2], nz)
+    i, u, gx = cell_of(x, sizes[k, 3], sizes[k, 0], nx)
+    j, v, gy = cell_of(y, sizes[k, 4], sizes[k, 1], ny)
+    m, w, gz = cell_of(z, sizes[k, 5], sizes[k, 2], nz)
     at = rows[k, 0] + (i * ny + j) * nz + m
     value, vx, vy, vz = 0.0, 0.0, 0.0, 0.0
     for corner in range(8):

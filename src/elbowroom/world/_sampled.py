@@ -18,6 +18,8 @@ MAX_POINTS = 20_000_000
 """Largest cloud: its points and tree take about 1 GB."""
 MAX_CELLS = 200_000_000
 """Largest distance field."""
+SLOPE_ROUNDING = 1e-6
+"""Relative error of slopes that are computed in float32."""
 SPACING_SAMPLES = 1000
 """Points whose nearest neighbours tell how dense a cloud is."""
 
@@ -124,8 +126,8 @@ class SdfGrid(Obstacle):
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Place of sample [0, 0, 0] in the frame of the grid, metres."""
     slope: float = field(default=1.0, init=False)
-    """Bound on how fast the field changes, at least 1. True distances change by at most 1 per metre; collision answers
-    divide by it, so that they stay conservative for fields that are steeper."""
+    """Bound on how fast the field changes outside the solid, at least 1. True distances change by at most 1 per metre;
+    collision answers divide by it, so that they stay conservative for fields that are steeper."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,14 +174,26 @@ class SdfGrid(Obstacle):
 
 
 def _steepest(values: Float[np.ndarray, "nx ny nz"], spacing: tuple[float, ...]) -> float:
-    """Bound on the gradient of the trilinear interpolation: per cell, the steepest edge along each axis."""
-    squared = np.zeros(tuple(n - 1 for n in values.shape))
-    for axis in range(3):
-        slopes = np.abs(np.diff(values, axis=axis)) / spacing[axis]
-        for other in range(3):
-            if other != axis:
-                n = slopes.shape[other]
-                first, second = (np.take(slopes, range(k, n - 1 + k), axis=other) for k in (0, 1))
-                slopes = np.maximum(first, second)
-        squared += slopes.astype(np.float64) ** 2
-    return float(np.sqrt(squared.max()))
+    """Bound on the gradient of the trilinear interpolation outside the solid.
+
+    In a cell the gradient is longest at a corner, where its parts are the slopes of the three edges that meet there.
+    Cells that are wholly solid do not count: no way from outside to the solid leads through them.
+    """
+    slopes = [np.square(np.diff(values, axis=axis) / spacing[axis]) for axis in range(3)]
+    cells = tuple(n - 1 for n in values.shape)
+    free = np.zeros(cells, dtype=bool)
+    for corner in np.ndindex(2, 2, 2):
+        free |= values[_shifted(corner, cells)] > 0.0
+    steepest = 0.0
+    for corner in np.ndindex(2, 2, 2):
+        squared = np.zeros(cells, dtype=np.float32)
+        for axis in range(3):
+            edges = tuple(0 if k == axis else c for k, c in enumerate(corner))
+            squared += slopes[axis][_shifted(edges, cells)]
+        steepest = max(steepest, float(squared.max(initial=0.0, where=free)))
+    return float(np.sqrt(steepest)) * (1.0 + SLOPE_ROUNDING)
+
+
+def _shifted(corner: tuple[int, ...], cells: tuple[int, ...]) -> tuple[slice, ...]:
+    """One corner of all cells."""
+    return tuple(slice(c, c + n) for c, n in zip(corner, cells, strict=True))
