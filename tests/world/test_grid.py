@@ -17,7 +17,7 @@ from elbowroom.world import (
     Sphere,
     World,
 )
-from elbowroom.world.kernels import grid_bound, scene_bound
+from elbowroom.world.kernels import scene_bound
 
 REGION = np.array([[-1.0, -1.0, -0.2], [1.0, 1.0, 1.2]])
 
@@ -49,7 +49,7 @@ def scene() -> World:
 
 def bounds(world: World, points: np.ndarray, region: np.ndarray = REGION) -> np.ndarray:
     grid = world.grid(region)
-    return np.array([scene_bound(world.packed, grid, *point, -np.inf) for point in points])
+    return np.array([scene_bound(world.packed, grid, *point) for point in points])
 
 
 @pytest.mark.parametrize("size", [1.0, 0.3])
@@ -85,8 +85,9 @@ def test_a_world_without_obstacles_that_end_has_no_cells():
     floor = World([HalfSpace()])
     grid = floor.grid(REGION)
     assert len(grid.bounds) == 0
-    assert scene_bound(floor.packed, grid, 0.0, 0.0, 0.25, -np.inf) == pytest.approx(0.25)
-    assert grid_bound(grid, 0.0, 0.0, 0.25) > 1e3
+    assert scene_bound(floor.packed, grid, 0.0, 0.0, 0.25) == pytest.approx(0.25)
+    empty = World()
+    assert scene_bound(empty.packed, empty.grid(REGION), 0.0, 0.0, 0.25) > 1e3
 
 
 def test_a_wide_scene_gets_larger_cells_not_more_memory():
