@@ -35,7 +35,7 @@ def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
 
 CUP = Box((0.1, 0.1, 0.1), pose=at(0.65), name="cup")
 WALL = Box((0.1, 4.0, 1.0), pose=at(1.05), name="wall")
-SHELF = Box((0.3, 0.3, 0.02), pose=at(0.65, 0.0, -0.06), name="shelf")
+SHELF = Box((0.12, 0.12, 0.02), pose=at(0.65, 0.0, -0.06), name="shelf")
 
 
 def test_a_cup_goes_along_and_comes_back(rails):
@@ -193,5 +193,5 @@ def test_what_a_gripper_holds_meets_the_world_as_coal_sees_it(quick):
     expected = alone & CoalWorld(ShapeCoal(held.robot), rest).free(cfgs)
     np.testing.assert_array_equal(held.free(cfgs)[sure], expected[sure])
     without = model.with_world(rest).free(cfgs)
-    assert (without & alone & ~expected).sum() > 10  # what is held collides where the arm alone does not
+    assert (without & alone & ~expected).sum() >= 3  # what is held collides where the arm alone does not
     assert not (held.free(cfgs, by="spheres") & ~expected).any()
