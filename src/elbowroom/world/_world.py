@@ -233,8 +233,8 @@ class World:
         from ._file import read_obstacles
 
         path = Path(path)
-        obstacles, notes = read_obstacles(path, package_dirs)
         try:
+            obstacles, notes = read_obstacles(path, package_dirs)
             return cls(obstacles, notes=notes)
         except InputError as error:
             raise FormatError(f"{path}: {error}") from error
@@ -293,15 +293,20 @@ class World:
         self.__init__(state["obstacles"], notes=state["notes"])
 
 
+def refuse_too_many(count: int) -> None:
+    """Raises an InputError where there are more obstacles than a world takes; to be asked before they are made."""
+    if count > MAX_OBSTACLES:
+        raise InputError(
+            f"at most {MAX_OBSTACLES} obstacles, found {count}; a PointCloud or MeshObstacle holds more"
+        )
+
+
 def _named(obstacles: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
     """Obstacles with unique names."""
     if not isinstance(obstacles, Iterable) or isinstance(obstacles, str):
         raise InputError(f"expected a list of obstacles, found a {type(obstacles).__name__}")
     given = list(obstacles)
-    if len(given) > MAX_OBSTACLES:
-        raise InputError(
-            f"at most {MAX_OBSTACLES} obstacles, found {len(given)}; a PointCloud or MeshObstacle holds more"
-        )
+    refuse_too_many(len(given))
     taken: set[str] = set()
     for obstacle in given:
         if type(obstacle) not in KINDS:
