@@ -64,9 +64,7 @@ def gradient_rows(
 
     distances, found = nearest_rows(world, rows)
     gradients = np.empty((len(rows), 3))
-    _over(
-        lambda start, stop: gradient_batch(world, rows, found, start, stop, distances, gradients), len(rows)
-    )
+    _over(lambda start, stop: gradient_batch(world, rows, found, start, stop, gradients), len(rows))
     return distances, gradients
 
 
