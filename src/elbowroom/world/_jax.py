@@ -191,11 +191,10 @@ def _cell(x: jax.Array, origin: float, step: float, samples: int) -> tuple[jax.A
 def _trilinear(values: jax.Array, cell: Sequence[jax.Array], place: Sequence[jax.Array]) -> jax.Array:
     """Interpolates between the samples at the corners of cells."""
     cells = tuple(cell[k][..., None] + CORNERS[:, k] for k in range(3))
-    weights = (
-        jnp.where(CORNERS[:, axis] == 1, place[axis][..., None], 1.0 - place[axis][..., None])
-        for axis in range(3)
+    u, v, w = (
+        jnp.where(CORNERS[:, k] == 1, place[k][..., None], 1.0 - place[k][..., None]) for k in range(3)
     )
-    return (functools.reduce(jnp.multiply, weights) * values[i, j, k].astype(place[0].dtype)).sum(axis=-1)
+    return (u * v * w * values[cells].astype(u.dtype)).sum(axis=-1)
 
 
 # Meshes and clouds --------------------------------------------------------------------------------
