@@ -97,7 +97,8 @@ class CoalWorld:
         for o in self.meshes:
             local = (center - o.pose[:3, 3]) @ o.pose[:3, :3]
             near = (np.abs(local - o.mesh.center) <= o.mesh.half_extents).all(axis=1)
-            found[near] |= np.abs(winding(o.mesh.vertices[o.mesh.faces], local[near])) > 0.5
+            if near.any():
+                found[near] |= np.abs(winding(o.mesh.vertices[o.mesh.faces], local[near])) > 0.5
         return found
 
     def gap(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> float:
@@ -105,6 +106,13 @@ class CoalWorld:
         thing = self.boxes(center[None], half[None], axes[None])[0]
         request = coal.DistanceRequest()
         return min(abs(coal.distance(thing, o, request, coal.DistanceResult())) for o in self.objects)
+
+    def way(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray]:
+        """Distance of one box to the first obstacle, and the direction from the box to it."""
+        thing, found = self.boxes(center[None], half[None], axes[None])[0], coal.DistanceResult()
+        gap = coal.distance(thing, self.objects[0], coal.DistanceRequest(), found)
+        step = found.getNearestPoint2() - found.getNearestPoint1()
+        return gap, step / max(np.linalg.norm(step), 1e-300)
 
     @staticmethod
     def boxes(center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> list[object]:

@@ -36,7 +36,6 @@ def assert_equal_to_coal(world: World, center: np.ndarray, half: np.ndarray, axe
     return ours
 
 
-@pytest.mark.slow
 def test_ten_thousand_boxes_among_two_hundred_obstacles_of_all_kinds_equal_coal():
     rng = np.random.default_rng(1)
     world = World(
@@ -70,6 +69,24 @@ def test_boxes_along_the_axes_of_the_obstacle_equal_coal(kind):
     )
     axes = thing.pose[:3, :3] @ quarter_turns @ tilt[rng.integers(0, 4, 1500)]
     assert_equal_to_coal(World([thing]), center, half, axes)
+
+
+@pytest.mark.parametrize("kind", ["box", "sphere", "cylinder", "capsule", "half_space", "ball"])
+def test_boxes_pushed_to_ten_micrometres_are_apart_and_ten_deeper_meet(kind):
+    """Corners, edges, faces and rims against each other, as Coal's closest points pair them; convex shapes only."""
+    rng = np.random.default_rng(17)
+    world = World([obstacle(kind, rng, 0.1)])
+    judge = CoalWorld(world)
+    center, half, axes = boxes(600, rng, 1.5 if kind == "half_space" else 0.6)
+    pushed = 0
+    for c, h, R in zip(center, half, axes, strict=True):
+        gap, direction = judge.way(c, h, R)
+        if gap < 1e-3 or judge.meets(c[None], h[None], R[None])[0]:
+            continue
+        pushed += 1
+        assert not world.box_intersects(c + (gap - 1e-5) * direction, h, R)
+        assert world.box_intersects(c + (gap + 1e-5) * direction, h, R)
+    assert pushed > 200
 
 
 def face_to_face(

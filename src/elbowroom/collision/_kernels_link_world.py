@@ -17,6 +17,7 @@ from ..pairs.kernels import SLACK
 from ..robot.kernels import movement
 from ..world.kernels import (
     STACK,
+    borrowed,
     box_gap_squared,
     mesh_gap,
     mesh_gap_scratch,
@@ -31,6 +32,8 @@ BODY, FIRST_ON_WAY, N_ON_WAY, FIRST_BALL, N_GROUPS, N_BALLS, FIRST_SPAN, ROOT, L
 CLOSE = 0.1
 """Metres of movement above which meshes are only asked whether they touch: where balls overlap in the middle, the
 meshes are hardly ever farther apart than that, so their distance would prove nothing."""
+TIGHT = 0.06
+"""Metres by which bounds of the grid are usually too low at most: where they miss more, exact distances miss too."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -49,6 +52,7 @@ def link_scratch(chains, world):
 @njit(cache=True, nogil=True, error_model="numpy")
 def gap_to_world(world, x, y, z, limit, allowed, waiting):
     """Distance of a point to the nearest obstacle that is not allowed; `limit` where none is nearer."""
+    world = borrowed(world)
     best = limit
     for i in range(len(world.endless)):
         k = world.endless[i]
@@ -80,6 +84,7 @@ def gap_to_world(world, x, y, z, limit, allowed, waiting):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _note_near(world, k, x, y, z, need, near, seen, n):
     """Appends obstacle k to near[:n] unless it is farther than `need`; returns n and how much farther it is."""
+    world = borrowed(world)
     limit = need + ENOUGH
     spare = min(safe_world_distance(world, k, x, y, z, limit), limit) - need
     if spare > SLACK:
@@ -97,6 +102,7 @@ def near_obstacles(world, x, y, z, need, allowed, waiting, near, seen, n):
 
     The second is at most ENOUGH.
     """
+    world = borrowed(world)
     low = ENOUGH
     for i in range(len(world.endless)):
         k = world.endless[i]
@@ -125,11 +131,11 @@ def near_obstacles(world, x, y, z, need, allowed, waiting, near, seen, n):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratch):
-    """Places ball i of a link: (how far it is from the obstacles and their buffer in the middle, the least on the piece).
+    """Places ball i of a link: bounds of its distance to obstacles and buffer in the middle, and on the whole piece.
 
-    The second is a bound, by the grid if that clears the ball; else, the first is exact where the second is not above
-    zero, and neither is more than ENOUGH above what the ball needs.
+    The second is infinitely low where it is hardly worth to look closer; the first is exact where it is not positive.
     """
+    chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
     (at, moves, _), parts, waiting, _, _ = scratch
     row = chains.links[link]
     T, ball = pose[row[BODY]], chains.balls[row[FIRST_BALL] + i]
@@ -140,10 +146,15 @@ def _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratc
     moves[i] = movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, 0.0, parts)
     size = ball[3] + buffer
     need = size + moves[i]
-    far = scene_bound(world, grid, x, y, z, need + SLACK)
-    if not far > need + SLACK:
+    far = scene_bound(world, grid, x, y, z)
+    if far > need + SLACK:
+        return far - size, far - need
+    if moves[i] <= TIGHT or far > need - TIGHT:
         far = gap_to_world(world, x, y, z, need + ENOUGH, allowed[link], waiting)
-    return far - size, far - need
+        return far - size, far - need
+    if far <= size:
+        far = gap_to_world(world, x, y, z, size + SLACK, allowed[link], waiting)
+    return far - size, -np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -152,6 +163,7 @@ def _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
 
     Groups of balls that stay clear stand for their balls. The balls left go to scratch[0][2].
     """
+    chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
     left = scratch[0][2]
     low, middle, n = np.inf, np.inf, 0
     first = chains.links[link, FIRST_SPAN]
@@ -174,6 +186,7 @@ def _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _reached(link, n, reach, buffer, chains, world, allowed, scratch):
     """An obstacle within the buffer of a ball left that may move by `reach` times its movement; -1 for none."""
+    chains, world = borrowed(chains), borrowed(world)
     (at, moves, left), _, waiting, (near, seen), _ = scratch
     for j in range(n):
         i = left[j]
@@ -197,6 +210,7 @@ def obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, s
 @njit(cache=True, nogil=True, error_model="numpy")
 def _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch):
     """(status, low, obstacle): what the mesh says of the balls left; UNDECIDED where it says nothing."""
+    chains, world = borrowed(chains), borrowed(world)
     (at, moves, left), parts, waiting, (near, seen), (mesh, rel, p, search) = scratch
     row = chains.links[link]
     start, stop = row[FIRST_ON_WAY], row[FIRST_ON_WAY] + row[N_ON_WAY]
@@ -207,18 +221,23 @@ def _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch):
         move = max(
             move, movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, radius, parts)
         )
-        need = radius + buffer + moves[i]
-        found, spare = near_obstacles(world, x, y, z, need, allowed[link], waiting, near, seen, found)
+    wide = move > CLOSE
+    for j in range(n):
+        i = left[j]
+        need = chains.balls[row[FIRST_BALL] + i, 3] + buffer + (0.0 if wide else moves[i])
+        found, spare = near_obstacles(
+            world, at[i, 0], at[i, 1], at[i, 2], need, allowed[link], waiting, near, seen, found
+        )
         low = min(low, spare)
     for k in range(found):
         seen[near[k]] = 0
     mesh_row(pose[row[BODY]], chains.placed, link, mesh)
-    limit = buffer + move + ENOUGH if move < CLOSE else buffer
-    status, obstacle = FREE, -1
+    limit = buffer if wide else buffer + move + ENOUGH
+    status, obstacle = (UNDECIDED if wide else FREE), -1
     for k in range(found):
         relative_pose(world.poses[near[k]], mesh, rel)
         gap = mesh_gap(chains.nodes, chains.tris, row[ROOT], rel, world, near[k], limit, search, p)
-        if gap <= 0.0 or gap < buffer:
+        if gap < 0.0 or gap < buffer:  # 0 is what a limit of 0 answers for apart
             return BLOCKED, gap - buffer, near[k]
         bound = min(gap, limit) - buffer - move
         if bound > SLACK:
@@ -235,6 +254,7 @@ def link_on_piece(link, half, buffer, chains, world, grid, allowed, pose, chord,
     FREE comes with a lower bound of what is left of its clearance above the buffer on the piece, BLOCKED with the
     obstacle that it touches in the middle, UNDECIDED with one that the piece is too wide for, or -1.
     """
+    chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
     low, middle, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
     if n == 0:
         return FREE, low, -1, 0

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._cache import npz_bytes
 from .._files import check_place, is_stdout, write_bytes
-from .._kinds import EMPTY, WORLD, WORLD_MARK, kind_of, scene_parts
+from .._kinds import EMPTY, SCENE, WORLD, WORLD_MARK, kind_of, scene_parts
 from .._text import read_text
 from .._yaml import parse_yaml
 from ..errors import FormatError, InputError
@@ -66,6 +66,17 @@ def _text(path: Path) -> str:
     if kind:
         raise FormatError(f"{path}: {NO_SCENE}, found {kind}")
     return read_text(path, MAX_BYTES)
+
+
+def is_scene(path: str | Path) -> bool:
+    """Whether a file looks like a scene that `World.read` reads; False for one that cannot be read."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with open(path, "rb") as file:
+            return kind_of(file.read(MAX_BYTES)) in (WORLD, SCENE)
+    except (OSError, ValueError):
+        return False
 
 
 def scene_format(path: Path, name: str | None) -> str:

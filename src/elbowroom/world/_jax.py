@@ -26,38 +26,33 @@ Distance = Callable[[jax.Array], jax.Array]
 """From points (..., 3) in the world to signed distances (...), metres."""
 
 
-def is_jax(points: Any) -> bool:
-    """Whether points are a JAX array or a tracer."""
-    return isinstance(points, jax.Array)
+class JaxWorld:
+    """The distances of a world as jitted functions of points (..., 3); compiled once per shape and precision."""
 
+    def __init__(self, world: World) -> None:
+        parts = [
+            *_primitives(world.packed),
+            *(_field(o) for o in world if isinstance(o, SdfGrid)),
+            *_asked(world),
+        ]
 
-def make_distance(world: World) -> Distance:
-    """The signed distance to the nearest obstacle, jitted; infinite in an empty world."""
-    parts = [
-        *_primitives(world.packed),
-        *(_field(o) for o in world if isinstance(o, SdfGrid)),
-        *_asked(world),
-    ]
+        def distance(points: jax.Array) -> jax.Array:
+            points = _checked(points)
+            if not parts:
+                return jnp.full(points.shape[:-1], jnp.inf, points.dtype)
+            return _least(jnp.stack([part(points) for part in parts], axis=-1))
 
-    def distance(points: jax.Array) -> jax.Array:
-        points = _checked(points)
-        if not parts:
-            return jnp.full(points.shape[:-1], jnp.inf, points.dtype)
-        return _least(jnp.stack([part(points) for part in parts], axis=-1))
+        def distance_and_gradient(points: jax.Array) -> tuple[jax.Array, jax.Array]:
+            found, pull = jax.vjp(distance, _checked(points))
+            (gradient,) = pull(jnp.ones_like(found))
+            return found, gradient
 
-    return jax.jit(distance)
-
-
-def make_distance_and_gradient(distance: Distance) -> Callable[[jax.Array], tuple[jax.Array, jax.Array]]:
-    """The same, with the gradient by the point, (..., 3)."""
-
-    def distance_and_gradient(points: jax.Array) -> tuple[jax.Array, jax.Array]:
-        points = _checked(points)
-        found, pull = jax.vjp(distance, points)
-        (gradient,) = pull(jnp.ones_like(found))
-        return found, gradient
-
-    return jax.jit(distance_and_gradient)
+        self.distance: Distance = jax.jit(distance)
+        """Signed distances to the nearest obstacle (...), metres; infinite in an empty world."""
+        self.distance_and_gradient: Callable[[jax.Array], tuple[jax.Array, jax.Array]] = jax.jit(
+            distance_and_gradient
+        )
+        """The same, and their gradients by the point (..., 3)."""
 
 
 def _checked(points: jax.Array) -> jax.Array:
@@ -199,11 +194,18 @@ def _asked(world: World) -> Sequence[Distance]:
     part = type(world)(some)
 
     def measure(points: Any) -> np.ndarray:
-        return np.asarray(part.distance(np.asarray(points, np.float64)), points.dtype)
+        rows = np.asarray(points, np.float64)
+        finite = np.isfinite(rows).all(axis=-1)
+        found = np.full(finite.shape, np.nan)
+        found[finite] = part.distance(rows[finite])
+        return found.astype(points.dtype)
 
     def differentiate(points: Any) -> np.ndarray:
-        found, gradient = part.distance_and_gradient(np.asarray(points, np.float64))
-        return np.concatenate([np.asarray(found)[..., None], gradient], axis=-1).astype(points.dtype)
+        rows = np.asarray(points, np.float64)
+        finite = np.isfinite(rows).all(axis=-1)
+        both = np.full((*finite.shape, 4), np.nan)
+        both[finite, 0], both[finite, 1:] = part.distance_and_gradient(rows[finite])
+        return both.astype(points.dtype)
 
     @jax.custom_jvp
     def distance(points: jax.Array) -> jax.Array:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -20,7 +20,10 @@ from ._boxes import boxes_intersect
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
-from ._query import gradient_rows, nearest_rows, point_rows
+from ._query import gradient_rows, is_jax, nearest_rows, point_rows
+
+if TYPE_CHECKING:
+    from ._jax import JaxWorld
 
 MAX_OBSTACLES = 100_000
 """More are a point cloud or a mesh."""
@@ -136,16 +139,18 @@ class World:
             points: (..., 3) in the world frame.
 
         Returns:
-            (...) distances; a float for one point.
+            (...) distances; a float for one point. A JAX array gives a JAX array: under jit, vmap and grad.
 
         Raises:
             InputError: another shape, NaN or infinity.
         """
+        if is_jax(points):
+            return self._in_jax.distance(points)
         rows, shape = point_rows(points)
         distances, _ = nearest_rows(self.packed, rows)
         return distances.reshape(shape) if shape else float(distances[0])
 
-    def distance_and_gradient(self, points: Any) -> tuple[Any, Float[np.ndarray, "*batch 3"]]:
+    def distance_and_gradient(self, points: Any) -> tuple[Any, Any]:
         """`distance`, and how it changes with the point: the unit vector away from the nearest obstacle.
 
         Where it has no gradient (a surface, the middle of a sphere, as near to two obstacles), one of its one-sided
@@ -155,8 +160,11 @@ class World:
             points: (..., 3) in the world frame.
 
         Returns:
-            (...) distances, a float for one point, and (..., 3) gradients in the world frame.
+            (...) distances, a float for one point, and (..., 3) gradients in the world frame. JAX arrays for a JAX
+            array.
         """
+        if is_jax(points):
+            return self._in_jax.distance_and_gradient(points)
         rows, shape = point_rows(points)
         distances, gradients = gradient_rows(self.packed, rows)
         return distances.reshape(shape) if shape else float(distances[0]), gradients.reshape(*shape, 3)
@@ -174,6 +182,28 @@ class World:
         _, found = nearest_rows(self.packed, rows)
         names = np.array([*self.names, None], dtype=object)[found]
         return names.reshape(shape) if shape else names[0]
+
+    # Boxes --------------------------------------------------------------------------------------
+
+    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
+        """Which oriented boxes share a point with an obstacle; touching and being inside count.
+
+        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
+        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
+
+        Args:
+            center: (..., 3) centres in the world, metres.
+            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
+            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
+
+        Returns:
+            bool for one box, else (...,) bool.
+
+        Raises:
+            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
+        """
+        found = boxes_intersect(self.packed, center, half_extents, axes)
+        return found if found.ndim else bool(found)
 
     # Files --------------------------------------------------------------------------------------
 
@@ -219,28 +249,6 @@ class World:
 
         return write_world(Path(path), self, format)
 
-    # Boxes --------------------------------------------------------------------------------------
-
-    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
-        """Which oriented boxes share a point with an obstacle; touching and being inside count.
-
-        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
-        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
-
-        Args:
-            center: (..., 3) centres in the world, metres.
-            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
-            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
-
-        Returns:
-            bool for one box, else (...,) bool.
-
-        Raises:
-            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
-        """
-        found = boxes_intersect(self.packed, center, half_extents, axes)
-        return found if found.ndim else bool(found)
-
     # Packed -------------------------------------------------------------------------------------
 
     @cached_property
@@ -264,6 +272,12 @@ class World:
         if key not in self._grids:
             self._grids[key] = clearance_grid(self.obstacles, self.packed, region, threads)
         return self._grids[key].packed
+
+    @cached_property
+    def _in_jax(self) -> JaxWorld:
+        from ._jax import JaxWorld
+
+        return JaxWorld(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"obstacles": self.obstacles, "notes": self._notes}
