@@ -4,8 +4,8 @@ Sixteen configurations at a time, the balls around links, parts of links and the
 clearance grid (`world`). A sphere that the grid cannot clear is compared with the obstacles near it; where it reaches
 one, the mesh of its link is compared with the exact shape of that obstacle, once per link and obstacle.
 
-Thin functions are inlined by numba itself (`inline="always"`): each level of calls above `mesh_gap` would compile all of
-it again.
+Thin functions are inlined by numba itself (`inline="always"`): each level of calls above `mesh_gap` would compile all
+of it again.
 
 `ints`, `floats`, `doubles`, `work` belong to the spheres (`distance.PackedModel`). `robot` is the links' side of the
 meshes (scene, frames, nodes, tris, base): see `_pack.PackedScene`; `base` (1, 12) is the pose of the root body in the

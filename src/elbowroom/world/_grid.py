@@ -39,7 +39,7 @@ class PackedGrid(NamedTuple):
     shape: Int[np.ndarray, "3"]
     """Cells along x, y, z."""
     bounds: Float[np.ndarray, "cells"]
-    """Metres, float32, z fastest."""
+    """Metres, float32, z fastest; inside an obstacle anything that is not positive."""
     planes: Float[np.ndarray, "half_spaces 4"]
     """Normals and offsets of half-spaces in the world frame."""
     loose: Int[np.ndarray, "loose"]

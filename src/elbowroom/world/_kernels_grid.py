@@ -15,13 +15,13 @@ SLACK = 1e-6
 """Metres taken off every bound: more than the rounding of places in the grid."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _nearest_bounded(world, x, y, z, limit, waiting):
     """Lower bound of the distance to obstacles that have an end, exact but for fields, below `limit`.
 
     Inside an obstacle any value that is not positive will do.
     """
-    tree = world.tree
+    tree, boxes = world.tree, world.boxes
     best = limit
     waiting[0] = 0
     top = min(1, len(world.members))
@@ -39,7 +39,8 @@ def _nearest_bounded(world, x, y, z, limit, waiting):
             top += 2
             continue
         for i in range(first, first + count):
-            best = min(best, safe_world_distance(world, world.members[i], x, y, z, best))
+            if box_gap_squared(boxes, i, x, y, z) < best * best:
+                best = min(best, safe_world_distance(world, world.members[i], x, y, z, best))
     return best
 
 
