@@ -125,7 +125,7 @@ def _of_json(data: bytes) -> str:
 
 
 def scene_parts(found: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """The scene and its world, where values are a MoveIt scene; the two are one where the list of objects is at the top.
+    """The scene and its world, where values are a MoveIt scene; one and the same where the objects are at the top.
 
     A request to apply a scene has it one level deeper.
     """

@@ -358,13 +358,13 @@ def brute_distance(points, triangles):
     return np.linalg.norm(nearest - pairs[0], axis=1).reshape(n, m)
 
 
-@pytest.mark.parametrize("count", [1, 7, 60, 400])
+@pytest.mark.parametrize("count", [1, 7, 60])
 def test_clouds_as_brute_force(count):
     rng = np.random.default_rng(8)
     meshes = ours(made_meshes)
     seen = np.zeros(3, int)
-    for _ in range(12):
-        points = rng.normal(size=(count, 3)) * rng.uniform(0.05, 0.6) + 0.2 * rng.normal(size=3)
+    for _ in range(20):
+        points = rng.normal(size=(count, 3)) * rng.uniform(0.02, 0.6) + 0.2 * rng.normal(size=3)
         radius = rng.uniform(0.002, 0.05)
         cloud = PointCloud(points, radius=radius) if count == 1 else _quiet_cloud(points, radius)
         asked = Asked(meshes, cloud)
@@ -372,9 +372,12 @@ def test_clouds_as_brute_force(count):
             T = rigid(rng, 0.5)
             corners = trimesh.transform_points(m.vertices, T)[m.faces]
             d = brute_distance(points, corners).min() - radius
-            inside = any(contains(m, T, point) for point in points)
+            local = trimesh.transform_points(points, np.linalg.inv(T))
+            boxed = (np.abs(local - m.bounds.mean(axis=0)) < 0.5 * m.extents).all(axis=1)
+            inside = any(contains(m, T, point) for point in points[boxed])
+            assert (asked.gap(name, T, 0.0) < 0.0) == (d <= 0.0 or inside)
             gap = asked.gap(name, T)
-            assert (gap < 0.0) == (asked.gap(name, T, 0.0) < 0.0) == (d <= 0.0 or inside)
+            assert (gap < 0.0) == (d <= 0.0 or inside)
             seen += d <= 0.0, d > 0.0 and inside, gap > 0.0
             if gap > 0.0:
                 assert gap == pytest.approx(d, abs=1e-12)
@@ -382,8 +385,8 @@ def test_clouds_as_brute_force(count):
                 assert np.linalg.norm(points - asked.p[1], axis=1).min() == pytest.approx(radius, abs=1e-12)
                 assert asked.gap(name, T, 0.99 * gap) >= 0.99 * gap
                 assert asked.gap(name, T, 1.01 * gap) == pytest.approx(gap, abs=1e-12)
-    assert seen[0] > 0
     assert seen[2] > 0
+    assert count == 1 or seen[0] > 0
 
 
 def _quiet_cloud(points, radius):
@@ -446,7 +449,8 @@ def test_fields_are_never_apart_where_the_surface_meets_their_solid(spacing):
                 # is nearer than the grid: the sphere itself is the judge
                 true = coal_free_sphere_distance(m, T) - 0.2
                 assert gap <= true + 0.375 * spacing**2 / 0.1
-                assert gap >= (true - 1e-5) / field.slope - 0.1 * (true > 0.1) * true - 2e-5 or true > 0.1
+                if true < 0.1:  # in the grid
+                    assert gap >= 0.99 * true / field.slope - 1.1e-5
     assert 20 < met < 150
 
 
@@ -472,4 +476,4 @@ def test_a_field_of_a_plane_is_the_half_space():
             if low <= 0.0:
                 assert gap == -1.0
             elif low > 1e-4:
-                assert low / field.slope - 2e-5 <= gap <= low
+                assert 0.99 * low / field.slope - 1.1e-5 <= gap <= low

@@ -22,13 +22,13 @@ from ._progress import library_progress, say
 VERBS = {
     "demo": "Run the bundled robot through everything and write a report with pictures",
     "setup": "From a description to all files that other tools need, in one folder",
-    "info": "List the robots that can be loaded, or describe one",
+    "info": "List the robots that can be loaded, or describe one, or a scene",
     "spheres": "Cover a robot with spheres, prove that they contain it, write them to a file",
     "pairs": "Say for every pair of links whether it must be checked, why, and how one knows",
-    "check": "Check configurations for self-collision, by spheres or exactly",
+    "check": "Check configurations for collisions with itself and with obstacles",
     "mesh": "Check two mesh files against each other exactly",
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
-    "convert": "Convert spheres and ignored pairs between file formats",
+    "convert": "Convert spheres, ignored pairs and scenes of obstacles between file formats",
     "doctor": "Say what is installed, what is missing and how to get it",
     "completion": "Print a script that completes verbs and options in bash, zsh or fish",
 }

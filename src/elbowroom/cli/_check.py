@@ -1,4 +1,4 @@
-"""Is the robot free? Which links touch, where and how deep; exit code 1 when a configuration is not free.
+"""Is the robot free of itself and of obstacles? What touches, where and how deep; exit code 1 when it is not free.
 
 Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
 and never calls a collision free. `--trajectory` audits a recorded motion: first and worst contact, clearance over time,
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from .._files import check_place
-from ..errors import InputError
+from ..errors import InputError, UnknownLinkError, UnknownNameError, unknown
 from ..pairs import BUFFER, PairOptions
 from ..spheres import FitOptions
 from . import _sphere_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
 from ._check_motion import check_motion, clash_facts
-from ._common import check_plot, console, pairs_from_file, print_json, progress_bar, waiting
+from ._common import check_plot, console, pairs_from_file, print_json, progress_bar, quiet, waiting
 from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
+    from ..world import World
 
 EXAMPLES = {
     "elbowroom check teaarm --named hug arms_up": "named configurations",
     "elbowroom check teaarm --random 10000 --json": "how often a random configuration is free, and why not",
     "elbowroom check teaarm --cfg-file grasps.csv --missing default": "rows of a table, joints by name",
+    "elbowroom check teaarm --scene cell.yaml --allow base_link table": "among obstacles; the base stands on the table",
     "elbowroom check teaarm --trajectory run.csv --plot run.png": "audit a recorded motion",
 }
 EXIT_COLLIDES = 1
@@ -58,6 +60,10 @@ class Options(CfgOptions, SphereOptions):
     """File that says which pairs to check (any format that holds pairs); computed if not given."""
     settings: Annotated[PairOptions, Shared("samples", "seed", "ignore")] = field(default_factory=PairOptions)
     """How the pairs are decided otherwise; the seed is that of --random too."""
+    scene: Path | None = None
+    """File of obstacles in the robot's world frame: JSON, or the YAML of MoveIt and MotionBenchMaker."""
+    allow: tuple[tuple[str, str], ...] = ()
+    """Links that may touch obstacles of --scene, such as a base its table: pairs of names, one after the other."""
     buffer: float = 0.0
     """Clearance in metres that every pair must keep."""
     by: Literal["meshes", "spheres"] = "meshes"
@@ -75,6 +81,7 @@ NO_EFFECT = (
     NoEffect(
         ("plot", "csv"), lambda options: options.trajectory is None, "it shows the motion of --trajectory"
     ),
+    NoEffect(("allow",), lambda options: options.scene is None, "no obstacles are given; --scene gives them"),
     NoEffect(("samples",), lambda options: options.pairs is not None, "the pairs are those of --pairs"),
     NoEffect(
         ("time_column",),
@@ -100,9 +107,12 @@ def _run(options: Options, helper: Helper) -> int:
     check_plot(options.plot)
     if options.csv is not None:
         check_place(options.csv)
+    world = _world(options)
     robot = options.load()
+    _check_allow(options, robot, world)
     spheres, uncovered = covering(robot, _spheres(robot, options))
-    model = CollisionModel(robot, spheres, _pairs(robot, spheres, options), buffer=options.buffer)
+    pairs = _pairs(robot, spheres, options)
+    model = CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
     if options.trajectory is not None:
         motion = options.read(options.trajectory, model)
         proved = check_motion(
@@ -113,6 +123,7 @@ def _run(options: Options, helper: Helper) -> int:
             plot=options.plot,
             csv=options.csv,
             uncovered=uncovered,
+            scene=_scene_facts(options, world),
         )
         return 0 if proved else EXIT_COLLIDES
     chosen = choose(model, options, options.settings.seed)
@@ -134,6 +145,7 @@ def _run(options: Options, helper: Helper) -> int:
         report = {
             "robot": robot.name,
             "by": options.by,
+            **_scene_facts(options, world),
             "checked_pairs": len(model.pairs.checked),
             "decided_by_meshes_alone": len(model.by_meshes),
             "ignored_pairs": len(model.ignored),
@@ -142,7 +154,7 @@ def _run(options: Options, helper: Helper) -> int:
             "colliding_names": [chosen.label(k) for k in bad.tolist()],
             "out_of_limits": outside,
             "uncovered": uncovered,
-            "notes": [*model.pairs.notes, *chosen.notes],
+            "notes": [*model.pairs.notes, *_notes(world), *chosen.notes],
             "listed": [_entry(label, answer, verdict) for label, answer, verdict in verdicts()],
             "not_listed": {
                 "colliding": left_out,
@@ -154,6 +166,36 @@ def _run(options: Options, helper: Helper) -> int:
     else:
         _print(model, options, chosen, free, outside, uncovered, verdicts(), left_out)
     return EXIT_COLLIDES if len(bad) else 0
+
+
+def _world(options: Options) -> World | None:
+    """The obstacles of --scene."""
+    from ..world import World
+
+    if options.scene is None:
+        return None
+    with waiting(f"reading {options.scene}"), quiet():
+        return World.read(options.scene, package_dirs=options.package_dirs)
+
+
+def _check_allow(options: Options, robot: Robot, world: World | None) -> None:
+    """Refuses names of --allow that do not exist, before the long work."""
+    for link, obstacle in options.allow:
+        if link not in robot.link_names:
+            raise UnknownLinkError(f"--allow: {unknown('link', link, robot.link_names)}")
+        if world is not None and obstacle not in world:
+            raise UnknownNameError(f"--allow: {unknown('obstacle', obstacle, world.names)}")
+
+
+def _scene_facts(options: Options, world: World | None) -> dict[str, Any]:
+    """What the reports say of the scene, if there is one."""
+    if world is None:
+        return {}
+    return {"scene": options.scene, "obstacles": len(world), "allowed": options.allow}
+
+
+def _notes(world: World | None) -> tuple[str, ...]:
+    return () if world is None else world.notes
 
 
 def _spheres(robot: Robot, options: Options) -> SphereModel:
@@ -190,6 +232,7 @@ def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
         "clearance": verdict.clearance,
         "closest": None if verdict.closest is None else clash_facts(verdict.closest),
         "clashes": [clash_facts(clash) for clash in verdict.clashes],
+        "allowed_touching": verdict.allowed_touching,
         "ignored_touching": [
             {"a": a, "b": b, "reason": str(found.reason), "text": found.text}
             for (a, b), found in verdict.ignored_touching.items()
@@ -226,7 +269,9 @@ def _print(
         f"{model.robot.name}: {bad} of {len(free)} configurations are not free, by {options.by} "
         f"({len(model.pairs.checked)} link pairs checked, {len(model.by_meshes)} of them by meshes alone)"
     )
-    for note in (*model.pairs.notes, *chosen.notes):
+    if model.world is not None:
+        line(f"  among {len(model.world)} obstacles of {options.scene}")
+    for note in (*model.pairs.notes, *_notes(model.world), *chosen.notes):
         line(f"  note: {note}")
     if outside:
         line(f"  {outside} configurations are outside the joint limits")

@@ -21,10 +21,12 @@ def check_motion(
     plot: Path | None,
     csv: Path | None,
     uncovered: tuple[str, ...],
+    scene: dict[str, Any],
 ) -> bool:
     """Audits, writes and reports; whether the whole motion is proved free."""
     from ..collision import audit
 
+    around = () if model.world is None else model.world.notes
     with progress_bar(f"auditing {len(motion)} rows") as progress:
         found = audit(model, motion.cfgs, motion.times, progress=progress)
     if csv is not None:
@@ -35,7 +37,7 @@ def check_motion(
         with waiting("drawing"):
             save_figure(plot_audit(found), plot)
     if json:
-        print_json({**_report(found, motion), "uncovered": uncovered, "written": [csv, plot]})
+        print_json({**_report(found, motion, scene, around), "uncovered": uncovered, "written": [csv, plot]})
         return found.free
     out = console(aside=aside(csv, plot))
 
@@ -45,7 +47,7 @@ def check_motion(
     for link in uncovered:
         line(f"  the spheres do not cover {link}; a ball around its mesh stands in")
     line(f"{motion.source}: " + "\n".join(found.lines(limit)))
-    for note in motion.notes:
+    for note in (*around, *motion.notes):
         line(f"  note: {note}")
     for path in (csv, plot):
         if path is not None:
@@ -53,7 +55,9 @@ def check_motion(
     return found.free
 
 
-def _report(found: Audit, motion: Configurations) -> dict[str, Any]:
+def _report(
+    found: Audit, motion: Configurations, scene: dict[str, Any], around: tuple[str, ...]
+) -> dict[str, Any]:
     """Everything: the summary, then the rows and the segments between them, in order."""
     from ..collision import BETWEEN
 
@@ -63,6 +67,7 @@ def _report(found: Audit, motion: Configurations) -> dict[str, Any]:
     return {
         "robot": found.robot_name,
         "source": motion.source,
+        **scene,
         "rows": len(found),
         "free": found.free,
         "buffer": found.buffer,
@@ -90,7 +95,7 @@ def _report(found: Audit, motion: Configurations) -> dict[str, Any]:
             for k, name in enumerate(found.joint_names)
             if found.outside[:, k].any()
         },
-        "notes": [*motion.notes, *found.notes],
+        "notes": [*around, *motion.notes, *found.notes],
         "seconds": round(found.seconds, 3),
         "times": found.times,
         "rows_free": found.rows_free,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +15,7 @@ import tyro
 from .._files import check_place, write_bytes
 from .._files import make_folder as make_folder
 from .._kinds import CUROBO, OUR_MJCF, OUR_URDF, PNG, SRDF, XRDF
-from ..errors import FormatError, InputError
+from ..errors import ApproximationWarning, FormatError, InputError
 from ._output import aside as aside
 from ._output import console as console
 from ._output import print_json as print_json
@@ -159,6 +162,14 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         raise InputError(f"{path}: there is no such mesh file")
     data = read_mesh(path, (scale, scale, scale), "mesh")
     return TriangleMesh(data.vertices, data.faces)
+
+
+@contextmanager
+def quiet() -> Generator[None]:
+    """Keeps warnings on approximations back, where what they say is printed as notes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        yield
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,6 +1,7 @@
-"""Convert spheres and ignored pairs from one file format to another.
+"""Convert spheres and ignored pairs, or a scene of obstacles, from one file format to another.
 
-Formats are told by content and extension: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) and .xml (MJCF).
+Formats are told by content and extension: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) and .xml (MJCF); for
+scenes .json and .yaml (MoveIt).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from ..errors import FormatError, InputError
-from ._common import aside, check_not_description, check_out, console, print_json, waiting
+from ._common import aside, check_not_description, check_out, console, print_json, quiet, waiting
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -22,6 +23,7 @@ EXAMPLES = {
     "elbowroom convert teaarm.json teaarm.xrdf --robot teaarm --pairs teaarm_pairs.json": (
         "spheres and pairs for Isaac, from a file each"
     ),
+    "elbowroom convert scene.yaml scene.json": "obstacles of MoveIt or MotionBenchMaker, and back",
 }
 
 
@@ -30,21 +32,21 @@ class Options:
     """Arguments of `elbowroom convert`."""
 
     source: Annotated[Path, tyro.conf.Positional]
-    """File to read: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) or .xml (MJCF)."""
+    """File to read: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) or .xml (MJCF), or a scene."""
     target: Annotated[Path, tyro.conf.Positional]
-    """File to write; one that is there already keeps what is not understood in it."""
+    """File to write; one that is there already keeps what is not understood in it, unless it is a scene."""
     robot: str | None = None
     """Name or path of the robot; checks the links, and is needed to write URDF and MJCF."""
     srdf: Path | None = None
     """The robot's SRDF, or any file that holds pairs: its pairs are written unless the source has its own."""
     package_dirs: tuple[Path, ...] = ()
-    """Folders in which the robot's package:// meshes are looked for."""
+    """Folders in which package:// meshes of the robot or the scene are looked for."""
     pairs: Path | None = None
     """File of any format whose pairs are written, instead of those of the source."""
     source_format: str | None = None
     """Format of the source, if neither its content nor its extension tells."""
     target_format: str | None = None
-    """Format of the target, if its extension does not tell."""
+    """Format of the target, if its extension does not tell; json or moveit for a scene."""
     json: bool = False
     """Print JSON instead of text."""
 
@@ -52,7 +54,10 @@ class Options:
 def run(options: Options) -> int:
     """Reads, writes, and says what was lost on the way."""
     from .. import formats
+    from ..world import is_scene
 
+    if options.source_format is None and is_scene(options.source):
+        return _convert_scene(options)
     if options.robot is None and (options.srdf is not None or options.package_dirs):
         raise InputError("--srdf and --package-dirs belong to a robot; name it with --robot")
     name = check_out(options.target, options.target_format)
@@ -75,6 +80,28 @@ def run(options: Options) -> int:
     out = console(aside=aside(options.target))
     out.print(f"{options.source} -> {options.target}: {count} spheres, {ignored} ignored pairs", markup=False)
     for label, notes in (("not read", read), ("not in the file", lost)):
+        for note in notes:
+            out.print(f"  {label}: {note}", markup=False)
+    return 0
+
+
+def _convert_scene(options: Options) -> int:
+    """Obstacles from one file to another."""
+    from ..world import World, scene_format
+
+    for flag, given in (("--robot", options.robot), ("--srdf", options.srdf), ("--pairs", options.pairs)):
+        if given is not None:
+            raise InputError(f"{flag} has no effect here: {options.source} is a scene of obstacles")
+    name = scene_format(options.target, options.target_format)
+    with quiet():
+        world = World.read(options.source, package_dirs=options.package_dirs)
+    lost = world.write(options.target, name)
+    if options.json:
+        print_json({"to": name, "obstacles": len(world), "not_read": world.notes, "not_written": lost})
+        return 0
+    out = console(aside=aside(options.target))
+    out.print(f"{options.source} -> {options.target}: {len(world)} obstacles", markup=False)
+    for label, notes in (("note", world.notes), ("of the file", lost)):
         for note in notes:
             out.print(f"  {label}: {note}", markup=False)
     return 0

@@ -1,16 +1,17 @@
-"""List the robots that can be loaded here and now, or describe one: links, joints, limits, geometry, warnings."""
+"""List the robots that can be loaded here and now, or describe one: links, joints, limits, geometry, warnings.
+
+Of a scene, a file of obstacles, it lists these.
+"""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from .._text import number
-from ..errors import ApproximationWarning
-from ._common import RobotOptions, console, print_json, table
+from ._common import RobotOptions, console, print_json, quiet, table
 from ._options import NoEffect
 
 if TYPE_CHECKING:
@@ -22,12 +23,13 @@ class Options(RobotOptions):
     """Arguments of `elbowroom info`."""
 
     robot: Annotated[str, tyro.conf.Positional] = ""
-    """Name or path of the robot; none lists what can be loaded."""
+    """Name or path of the robot, or of a scene; none lists what can be loaded."""
 
 
 EXAMPLES = {
     "elbowroom info": "the robots that can be loaded here",
     "elbowroom info teaarm": "links, joints, limits, geometry and named poses of one",
+    "elbowroom info scene.yaml": "obstacles of a scene, and what was not understood in it",
 }
 NO_EFFECT = (
     NoEffect(("srdf", "package_dirs", "use_visual"), lambda options: not options.robot, "no robot is named"),
@@ -35,12 +37,16 @@ NO_EFFECT = (
 
 
 def run(options: Options) -> int:
-    """Prints the catalogue or one robot."""
+    """Prints the catalogue, one robot or one scene."""
+    from ..world import is_scene
+
     if not options.robot:
         _print_catalogue(options.json)
         return 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ApproximationWarning)  # the report lists them all
+    if is_scene(options.robot):
+        describe_scene(options)
+        return 0
+    with quiet():  # the report lists them all
         robot = options.load()
     facts = describe(robot)
     if options.json:
@@ -48,6 +54,37 @@ def run(options: Options) -> int:
     else:
         _print_robot(robot, facts)
     return 0
+
+
+def describe_scene(options: Options) -> None:
+    """Prints the obstacles of a scene."""
+    from ..world import World
+
+    with quiet():
+        world = World.read(options.robot, package_dirs=options.package_dirs)
+    facts: list[dict[str, Any]] = [
+        {
+            "name": obstacle.name,
+            "kind": obstacle.kind,
+            "position": obstacle.pose[:3, 3],
+            "lower": obstacle.bounds[0],
+            "upper": obstacle.bounds[1],
+        }
+        for obstacle in world
+    ]
+    if options.json:
+        print_json({"scene": options.robot, "obstacles": facts, "notes": world.notes})
+        return
+    out = console()
+    out.print(f"{options.robot}: {len(world)} obstacles", markup=False, style="bold")
+    keys = ("position", "lower", "upper")
+    rows = [
+        (entry["name"], entry["kind"], *(" ".join(map(number, entry[key])) for key in keys))
+        for entry in facts
+    ]
+    out.print(table(("obstacle", "kind", "position (m)", "lower corner", "upper corner"), rows))
+    for note in world.notes:
+        out.print(f"  note: {note}", markup=False)
 
 
 def describe(robot: Robot) -> dict[str, Any]:

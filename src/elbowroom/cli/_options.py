@@ -34,6 +34,7 @@ METAVARS = {
     "package_dirs": "DIR",
     "per_link": "LINK NUMBER",
     "ignore": "LINK LINK",
+    "allow": "LINK OBSTACLE",
     "check": "LINK LINK",
     "base_link": "LINK",
     "ee_link": "LINK",
@@ -208,7 +209,7 @@ def parse(module: Any, words: Sequence[str], prog: str) -> Any:
     )
     parsed = tyro.cli(
         flat,
-        args=list(words),
+        args=_merged(words, arguments),
         prog=prog,
         description=description(module, prog),
         config=(tyro.conf.DisallowNone,),
@@ -240,6 +241,25 @@ def description(module: Any, prog: str) -> str:
         lines += ["", "Examples:" if len(examples) > 1 else "Example:"]
         lines += [line for command, text in examples.items() for line in (f"  {command}", f"      {text}")]
     return "\n".join(lines)
+
+
+def _merged(words: Sequence[str], arguments: Sequence[Argument]) -> list[str]:
+    """The words with all values of an option that takes several behind its first flag; of others the last counts."""
+    several = {argument.flag for argument in arguments if get_origin(argument.inner) in (tuple, Mapping)}
+    short = {flag for name, flag in OTHER_FLAGS.items() if any(a.name == name for a in arguments)}
+    target: list[str] = []
+    groups, first = [target], dict[str, list[str]]()
+    for word in words:
+        if word in first:
+            target = first[word]
+            continue
+        if word.startswith("--") or word in short:
+            target = []
+            groups.append(target)
+        if word in several:
+            first[word] = target
+        target.append(word)
+    return [word for group in groups for word in group]
 
 
 def _given(words: Sequence[str], arguments: Sequence[Argument]) -> set[str]:

@@ -148,7 +148,7 @@ def _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratc
     moves[i] = movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, 0.0, parts)
     size = ball[3] + buffer
     need = size + moves[i]
-    far = scene_bound(world, grid, x, y, z, need + SLACK)
+    far = scene_bound(world, grid, x, y, z)
     if far > need + SLACK:
         return far - size, far - need
     if moves[i] <= TIGHT or far > need - TIGHT:

@@ -4,6 +4,9 @@ Sixteen configurations at a time, the balls around links, parts of links and the
 clearance grid (`world`). A sphere that the grid cannot clear is compared with the obstacles near it; where it reaches
 one, the mesh of its link is compared with the exact shape of that obstacle, once per link and obstacle.
 
+Thin functions are inlined by numba itself (`inline="always"`): each level of calls above `mesh_gap` would compile all
+of it again.
+
 `ints`, `floats`, `doubles`, `work` belong to the spheres (`distance.PackedModel`). `robot` is the links' side of the
 meshes (scene, frames, nodes, tris, base): see `_pack.PackedScene`; `base` (1, 12) is the pose of the root body in the
 world. `world` and `grid` are the obstacles. `allowed` (links, obstacles) is 1 where touching is meant.
@@ -37,10 +40,11 @@ from ..world.kernels import (
     HALF_SPACE,
     STACK,
     box_gap_squared,
+    grid_bound,
+    loose_bound,
     mesh_gap,
     mesh_gap_scratch,
     safe_world_distance,
-    scene_bound,
 )
 from ._kernels import compose_rows, pose_bodies, scene_tables
 from ._pack import LINK_BODY, LINK_ROOT
@@ -65,7 +69,7 @@ def world_scratch(robot, world):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def pose_in_world(lane, stride, link, q_full, robot, scratch):
     """Pose of a link's mesh in the world, float64, to its row; bodies are posed once per configuration."""
     scene, frames, _, _, base = robot
@@ -79,7 +83,7 @@ def pose_in_world(lane, stride, link, q_full, robot, scratch):
     compose_rows(base, 0, rows, last, rows, link)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def mesh_distance(link, k, limit, robot, world, scratch):
     """Distance of the mesh of a posed link to obstacle `k`, as `mesh_gap`; link and obstacle have shapes."""
     scene, frames, nodes, tris, _ = robot
@@ -89,58 +93,56 @@ def mesh_distance(link, k, limit, robot, world, scratch):
     return mesh_gap(nodes, tris, root, rel, world, k, limit, search, p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def obstacle_refuses(k, x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch):
-    """Whether obstacle `k`, if within `reach` of a point, refuses the link of the point.
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def mesh_refuses(link, k, lane, q_full, robot, buffer, world, scratch):
+    """Whether the mesh of a link touches obstacle `k` or comes closer than `buffer`; spheres decide without a mesh."""
+    scene, frames = robot[0], robot[1]
+    if scene_tables(scene, frames)[1][link, LINK_ROOT] < 0:
+        return True
+    pose_in_world(lane, np.int64(LANES), link, q_full, robot, scratch)
+    gap = mesh_distance(link, k, 1.01 * buffer, robot, world, scratch)
+    return gap < 0.0 or (gap <= buffer and buffer > 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def sphere_refused(x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch):
+    """Whether any obstacle within `reach` of a point refuses the link of the point.
 
     With `by_mesh` the link's mesh has the last word; obstacles that it was found apart from carry the current mark.
     """
-    _, (marks, flags), _, _ = scratch
-    if allowed[link, k] or marks[k] == flags[MARK]:
-        return False
-    if safe_world_distance(world, k, x, y, z, 1.01 * reach) > reach:
-        return False
-    scene, frames = robot[0], robot[1]
-    if not by_mesh or scene_tables(scene, frames)[1][link, LINK_ROOT] < 0:
-        return True
-    pose_in_world(lane, np.int64(LANES), link, q_full, robot, scratch)
-    marks[k] = flags[MARK]
-    gap = mesh_distance(link, k, 1.01 * buffer, robot, world, scratch)
-    return gap < 0.0 or gap <= buffer and buffer > 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def sphere_refused(x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch):
-    """Whether any obstacle within `reach` of a point refuses the link of the point; see `obstacle_refuses`."""
-    waiting, tree = scratch[2][0], world.tree
+    _, (marks, flags), (waiting, _, _), _ = scratch
+    tree, members, endless = world.tree, world.members, world.endless
     waiting[0] = 0
-    top = min(1, len(world.members))
-    while top > 0:
-        top -= 1
-        row = waiting[top]
-        if box_gap_squared(tree, row, x, y, z) > reach * reach:
-            continue
-        first, count = int(tree[row, 6]), int(tree[row, 7])
-        if count == 0:
-            waiting[top], waiting[top + 1] = first, first + 1
-            top += 2
-            continue
+    top = min(1, len(members))
+    turn = 0  # half-spaces, which no tree holds, come last
+    while top > 0 or turn < len(endless):
+        if top > 0:
+            top -= 1
+            row = waiting[top]
+            if box_gap_squared(tree, row, x, y, z) > reach * reach:
+                continue
+            first, count = int(tree[row, 6]), int(tree[row, 7])
+            if count == 0:
+                waiting[top], waiting[top + 1] = first, first + 1
+                top += 2
+                continue
+            listed = members
+        else:
+            first, count, listed = turn, 1, endless
+            turn += 1
         for i in range(first, first + count):
-            k = world.members[i]
-            if obstacle_refuses(
-                k, x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch
-            ):
+            k = listed[i]
+            if allowed[link, k] or marks[k] == flags[MARK]:
+                continue
+            if safe_world_distance(world, k, x, y, z, 1.01 * reach) > reach:
+                continue
+            if not by_mesh or mesh_refuses(link, k, lane, q_full, robot, buffer, world, scratch):
                 return True
-    for i in range(len(world.endless)):
-        k = world.endless[i]
-        if obstacle_refuses(
-            k, x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch
-        ):
-            return True
+            marks[k] = flags[MARK]
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def lane_point(placed, point, lane, base):
     """A placed point of one lane in the world."""
     at = point * POINT + lane
@@ -152,57 +154,30 @@ def lane_point(placed, point, lane, base):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def link_refused(
-    lane, link, pad, by_mesh, links, groups, points, placed, q_full, robot, buffer, world, grid, allowed, scratch
-):  # fmt: skip
-    """Whether the world refuses a link in one lane; its balls are placed."""
-    base = robot[4]
-    first_group = len(links)
-    scratch[1][1][MARK] += 1
-    for g in range(links[link, LINK_GROUP], links[link, LINK_GROUP] + links[link, LINK_GROUPS]):
-        x, y, z = lane_point(placed, g, lane, base)
-        reach = np.float64(points[4 * g + 3]) + pad
-        if scene_bound(world, grid, x, y, z, reach) > reach:
-            continue
-        s0 = groups[g - first_group, GROUP_SPHERE]
-        for s in range(s0, s0 + groups[g - first_group, GROUP_SPHERES]):
-            x, y, z = lane_point(placed, s, lane, base)
-            reach = np.float64(points[4 * s + 3]) + pad
-            if scene_bound(world, grid, x, y, z, reach) > reach:
-                continue
-            if sphere_refused(
-                x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch
-            ):
-                return True
-    return False
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
+    """Whether the broad phase cannot show that a point is farther than `reach` from every obstacle."""
+    if grid_bound(frame, shape, bounds, planes, x, y, z) <= reach:
+        return True
+    return len(loose) > 0 and loose_bound(world, loose, x, y, z, 1.01 * reach) <= reach
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def world_free(
-    cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out
-):  # fmt: skip
-    """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
-
-    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres.
-    """
-    return _world_free(
-        cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out,
-        world_scratch(robot, world),
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _world_free(
     cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out, scratch
 ):
-    """`world_free` with its scratch, borrowed like the rest."""
+    """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
+
+    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres; `scratch`
+    is that of `world_scratch`.
+    """
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
+    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     bodies, moving, links, groups, _, local, points = tables(ints, floats)
     poses, placed, _, trig = views(ints, work)
+    base, flags, nl = robot[4], scratch[1][1], len(links)
     q_full = np.empty(max(1, len(moving)) * LANES)
-    ready = np.empty(len(links), np.uint8)
-    flags = scratch[1][1]
+    ready = np.empty(nl, np.uint8)
     for start in range(0, len(cfgs), LANES):
         count = min(LANES, len(cfgs) - start)
         alive = 0
@@ -213,29 +188,57 @@ def _world_free(
         if not expand(cfgs, start, count, moving, doubles, q_full):
             return start
         body_poses(bodies, local, q_full, trig, poses)
-        for link in range(len(links)):
+        for link in range(nl):
             ready[link] = 0
             place(poses, links[link, SPHERES_BODY] * LANE_POSE, points, link, 1, placed)
         for lane in range(count):
             if not out[start + lane]:
                 continue
             flags[POSED] = 0
-            for link in range(len(links)):
-                x, y, z = lane_point(placed, link, lane, robot[4])
-                reach = np.float64(points[4 * link + 3]) + pad
-                if scene_bound(world, grid, x, y, z, reach) > reach:
+            for link in range(nl):
+                x, y, z = lane_point(placed, link, lane, base)
+                reach = points[4 * link + 3] + pad
+                if not _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
                     continue
                 need(link, ready, links, poses, points, placed)
-                if link_refused(
-                    lane, link, pad, by_mesh, links, groups, points, placed, q_full, robot, buffer, world, grid,
-                    allowed, scratch,
-                ):  # fmt: skip
-                    out[start + lane] = False
+                flags[MARK] += 1
+                g0 = links[link, LINK_GROUP]
+                for g in range(g0, g0 + links[link, LINK_GROUPS]):
+                    x, y, z = lane_point(placed, g, lane, base)
+                    reach = points[4 * g + 3] + pad
+                    if not _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
+                        continue
+                    s0 = groups[g - nl, GROUP_SPHERE]
+                    for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
+                        x, y, z = lane_point(placed, s, lane, base)
+                        reach = points[4 * s + 3] + pad
+                        if _near(
+                            frame, shape, bounds, planes, loose, world, x, y, z, reach
+                        ) and sphere_refused(
+                            x,
+                            y,
+                            z,
+                            reach,
+                            lane,
+                            link,
+                            by_mesh,
+                            q_full,
+                            robot,
+                            buffer,
+                            world,
+                            allowed,
+                            scratch,
+                        ):
+                            out[start + lane] = False
+                            break
+                    if not out[start + lane]:
+                        break
+                if not out[start + lane]:
                     break
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _parting(x, y, z, radius, k, world, boxes):
     """Metres that surely part a ball from obstacle `k`: straight out of the box around it, or of the half-space."""
     if world.kinds[k] == HALF_SPACE:
@@ -247,7 +250,7 @@ def _parting(x, y, z, radius, k, world, boxes):
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def obstacle_gap(k, ball, center, best, link, row, q_full, robot, by_mesh, world, boxes, scratch):
     """Lower bound of the clearance of a link and obstacle `k`, as one of its spheres tells, or its mesh.
 
@@ -272,7 +275,7 @@ def obstacle_gap(k, ball, center, best, link, row, q_full, robot, by_mesh, world
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest):
+def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch):
     """out[row]: a lower bound of the clearance of all links to all obstacles; closest[row]: link and obstacle, or -1.
 
     Args:
@@ -281,18 +284,8 @@ def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed
         balls: (balls, 4) centres in link frames and radii.
         boxes: (obstacles, 6) corners of the box around each.
     """
-    _world_gaps(
-        q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest,
-        world_scratch(robot, world),
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _world_gaps(
-    q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch
-):
-    """`world_gaps` with its scratch, borrowed like the rest."""
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
+    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     (_, rows), (_, flags), (waiting, _, _), _ = scratch
     tree = world.tree
     for row in range(len(q_full)):
@@ -311,7 +304,9 @@ def _world_gaps(
                 reach = max(best, 0.0) + radius
                 if s < links[link, 0]:  # the ball around the link
                     center = (x, y, z, radius)
-                    if best < np.inf and scene_bound(world, grid, x, y, z, reach) > reach:
+                    if best < np.inf and not _near(
+                        frame, shape, bounds, planes, loose, world, x, y, z, reach
+                    ):
                         break
                     continue
                 waiting[0] = 0

@@ -28,6 +28,10 @@ from ._world_engine import WorldEngine
 
 FIRST_LOOK = 64
 """Pairs sorted at first; eight times as many whenever these do not do."""
+ENCLOSED = 1e-4
+"""Metres that the triangles of a curved link may be outside it: false alarms of the world end there."""
+FLAT = ("mesh", "box")
+"""Kinds of shapes whose triangles are exact."""
 
 
 class Surroundings:
@@ -89,7 +93,9 @@ class Surroundings:
             threads: for large batches.
         """
         meshes = {
-            name: known[name] if name in known else TriangleMesh.from_trimesh(robot.link_mesh(name))
+            name: known[name]
+            if name in known and all(shape.kind in FLAT for shape in robot.shapes[name])
+            else TriangleMesh.from_trimesh(robot.link_mesh(name, within=ENCLOSED))
             for name in robot.mesh_links
         }
         outside = covering_in_world(robot, spheres)

@@ -89,6 +89,7 @@ class WorldEngine:
         other = copy.copy(self)
         for made in ("_grid", "_boxes"):
             other.__dict__.pop(made, None)
+        other._local = threading.local()
         other._enter(world, allow)
         return other
 
@@ -115,6 +116,7 @@ class WorldEngine:
             bad = world_free(
                 frozen(rows[start:stop]), self._workspace(), model.ints, model.floats, model.doubles, self._pad,
                 by == "meshes", self._robot, self.buffer, self.world.packed, grid, self.allowed, answer[start:stop],
+                self._scratch(),
             )  # fmt: skip
             return bad + start if bad >= 0 else -1
 
@@ -145,7 +147,7 @@ class WorldEngine:
             part = slice(start, stop)
             world_gaps(
                 q_full[part], spans, balls, by == "meshes", self._robot, self.world.packed, self._boxes, self._grid,
-                self.allowed, out[part], closest[part],
+                self.allowed, out[part], closest[part], self._scratch(),
             )  # fmt: skip
 
         over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)
@@ -235,6 +237,15 @@ class WorldEngine:
         except AttributeError:
             self._local.work = self._packed.spheres.workspace()
             return self._local.work
+
+    def _scratch(self) -> Any:
+        """What the kernels work with, of the calling thread and for this world."""
+        kept = getattr(self._local, "scratch", None)
+        if kept is None or kept[0] is not self.world:
+            from ._kernels_world import world_scratch
+
+            kept = self._local.scratch = self.world, world_scratch(self._robot, self.world.packed)
+        return kept[1]
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_local"}

@@ -24,7 +24,7 @@ from ._mjcf import read_mjcf as read_mjcf
 from ._mjcf import write_mjcf as write_mjcf
 from ._options import ExportOptions as ExportOptions
 from ._options import robot_facts as robot_facts
-from ._sniff import sniff
+from ._sniff import SCENE, sniff
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
 from ._tool_frames import default_tool_frames as default_tool_frames
@@ -93,7 +93,13 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
     Raises:
         FormatError: the file does not follow its format; the message names the place.
     """
-    name = format_of(path, format or sniff(Path(path)))
+    told = format or sniff(Path(path))
+    if told == SCENE:
+        raise FormatError(
+            f"{path}: expected spheres or pairs, found a scene of obstacles; World.read reads it, and "
+            "elbowroom check takes it as --scene"
+        )
+    name = format_of(path, told)
     found = FORMATS[name][0](path, robot=robot)
     if robot is None or found.pairs is not None or not found.ignored:
         return found

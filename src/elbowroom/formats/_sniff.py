@@ -11,11 +11,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+from .._kinds import SCENE as SCENE_YAML
+from .._kinds import kind_of, scene_parts
 from .._xml import read_xml
 from ..errors import ElbowroomError
 from ._contents import MAX_BYTES
 
 XRDF_LINE = re.compile(rb"""^["']?format["']?\s*:\s*["']?xrdf["']?\s*(#.*)?$""", re.MULTILINE)
+SCENE = "scene"
+"""Not one of the formats of this folder: a scene of obstacles, which `World.read` reads."""
 CUROBO_LINE = re.compile(rb"""^["']?(robot_cfg|kinematics|collision_spheres)["']?\s*:""", re.MULTILINE)
 OF_SRDF = (
     "disable_collisions",
@@ -48,7 +52,9 @@ def sniff(path: Path) -> str:
         return _of_object(data)
     if XRDF_LINE.search(data):
         return "xrdf"
-    return "curobo" if CUROBO_LINE.search(data) else ""
+    if CUROBO_LINE.search(data):
+        return "curobo"
+    return SCENE if kind_of(data) == SCENE_YAML else ""
 
 
 def _of_object(data: bytes) -> str:
@@ -59,6 +65,8 @@ def _of_object(data: bytes) -> str:
         return ""
     if found.get("format") == "xrdf":
         return "xrdf"
+    if found.get("format") == "elbowroom-world" or scene_parts(found) is not None:
+        return SCENE
     return "curobo" if {"robot_cfg", "kinematics", "collision_spheres"} & set(found) else "json"
 
 

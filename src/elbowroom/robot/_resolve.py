@@ -87,7 +87,8 @@ class MeshResolver:
         if scheme == "file":
             return self._existing([self._absolute(unquote(rest))], address, where)
         raise UnsafeFileError(
-            f"{where}: {self._word} {address!r}: only package://, file:// and paths are read, never {scheme}:// addresses"
+            f"{where}: {self._word} {address!r}: only package://, file:// and paths are read, "
+            f"never {scheme}:// addresses"
         )
 
     def require(self, path: Path, what: str) -> None:

@@ -6,6 +6,8 @@ numba.
 
 from __future__ import annotations
 
+from ._file import is_scene as is_scene
+from ._file import scene_format as scene_format
 from ._grid import PackedGrid as PackedGrid
 from ._obstacles import Box as Box
 from ._obstacles import Capsule as Capsule
@@ -35,5 +37,7 @@ __all__ = [
     "SdfGrid",
     "Sphere",
     "World",
+    "is_scene",
+    "scene_format",
     "scene_for",
 ]

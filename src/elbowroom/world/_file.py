@@ -11,11 +11,11 @@ import numpy as np
 
 from .._cache import npz_bytes
 from .._files import check_place, is_stdout, write_bytes
-from .._kinds import EMPTY, WORLD, WORLD_MARK, kind_of, scene_parts
+from .._kinds import EMPTY, SCENE, WORLD, WORLD_MARK, kind_of, scene_parts
 from .._text import read_text
 from .._yaml import parse_yaml
 from ..errors import FormatError, InputError
-from ._json import FORMAT, Sidecar, json_text, obstacle_to_json, obstacles_from_json, parse_json
+from ._json import FORMAT, Sidecar, json_text, obstacles_from_json, obstacles_to_json, parse_json
 from ._linked import LinkedFiles
 from ._moveit import obstacles_from_scene
 from ._moveit_write import scene_text
@@ -68,6 +68,17 @@ def _text(path: Path) -> str:
     return read_text(path, MAX_BYTES)
 
 
+def is_scene(path: str | Path) -> bool:
+    """Whether a file looks like a scene that `World.read` reads; False for one that cannot be read."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with open(path, "rb") as file:
+            return kind_of(file.read(MAX_BYTES)) in (WORLD, SCENE)
+    except (OSError, ValueError):
+        return False
+
+
 def scene_format(path: Path, name: str | None) -> str:
     """The format in which a scene is written: the one named, or that of the extension.
 
@@ -90,7 +101,7 @@ def write_world(path: Path, world: World, format: str | None) -> tuple[str, ...]
     beside = path.with_suffix(".npz")
     alone = is_stdout(path) or (path.exists() and not path.is_file())
     sidecar = Sidecar("" if alone else beside.name)
-    entries = [obstacle_to_json(obstacle, sidecar) for obstacle in world]
+    entries = obstacles_to_json(world.obstacles, sidecar)
     check_place(path, WORLD)
     if sidecar.arrays:  # first, so that the scene never names arrays that are not there
         write_bytes(beside, npz_bytes({WORLD_MARK: np.array(1), **sidecar.arrays}))

@@ -2,7 +2,7 @@
 
 One look says for most points of a robot that no obstacle is near, whatever their kind and number. A cell holds the
 distance of its centre less half its diagonal, rounded down, so the bound holds for every point of the cell. Half-spaces
-are not in it: one product each is cheaper. A world that differs from another in a few obstacles keeps the grid: those
+are asked one by one, which is as cheap. A world that differs from another in a few obstacles keeps the grid: those
 that came or moved are `loose` and asked one by one; those that left only make the bound lower than it need be.
 """
 
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import freeze
+from .._frozen import freeze, frozen
 from .._parallel import cores, over_rows
-from ._obstacles import Obstacle
+from ._obstacles import HalfSpace, Obstacle
 from ._pack import PackedWorld
 
 CELL = 0.025
@@ -39,7 +39,9 @@ class PackedGrid(NamedTuple):
     shape: Int[np.ndarray, "3"]
     """Cells along x, y, z."""
     bounds: Float[np.ndarray, "cells"]
-    """Metres, float32, z fastest."""
+    """Metres, float32, z fastest; inside an obstacle anything that is not positive."""
+    planes: Float[np.ndarray, "half_spaces 4"]
+    """Normals and offsets of half-spaces in the world frame."""
     loose: Int[np.ndarray, "loose"]
     """Obstacles that are not in the grid."""
 
@@ -62,7 +64,8 @@ class ClearanceGrid:
         if len(loose) > MAX_LOOSE or stale > MAX_LOOSE:
             return None
         freeze(loose)
-        return ClearanceGrid(self.packed._replace(loose=loose), self.made_of, self.kept)
+        changed = self.packed._replace(loose=loose, planes=_planes(obstacles))
+        return ClearanceGrid(changed, self.made_of, self.kept)
 
 
 def clearance_grid(
@@ -104,4 +107,15 @@ def clearance_grid(
         over_rows(piece, columns, threads=threads or cores(), at_least=2, align=1)
     freeze(frame, shape, bounds, loose)
     inside = tuple(obstacles[int(k)] for k in packed.members)
-    return ClearanceGrid(PackedGrid(frame, shape, bounds, loose), frozenset(map(id, inside)), inside)
+    filled = PackedGrid(frame, shape, bounds, _planes(obstacles), loose)
+    return ClearanceGrid(filled, frozenset(map(id, inside)), inside)
+
+
+def _planes(obstacles: tuple[Obstacle, ...]) -> Float[np.ndarray, "half_spaces 4"]:
+    rows = [
+        (*normal, o.offset + normal @ o.pose[:3, 3])
+        for o in obstacles
+        if isinstance(o, HalfSpace)
+        for normal in (o.pose[:3, :3] @ np.array(o.normal),)
+    ]
+    return frozen(np.array(rows, dtype=np.float64).reshape(-1, 4))

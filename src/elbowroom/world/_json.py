@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from ..errors import ElbowroomError, FormatError
 from ._linked import LinkedFiles
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid
+from ._world import refuse_too_many
 
 FORMAT = "elbowroom-world"
 VERSION = 1
@@ -94,6 +95,7 @@ def obstacles_from_json(
         raise FormatError(f"{path}: 'obstacles' must be a list, found {short(listed)}")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise FormatError(f"{path}: 'notes' must be a list of sentences, found {short(notes)}")
+    refuse_too_many(len(listed))
     found, said = list[Obstacle](), list[str](notes)
     said += _unknown(data, ("format", "version", "obstacles", "notes"), "the scene")
     for k, entry in enumerate(listed):
@@ -146,12 +148,12 @@ def _obstacle(entry: Any, where: str, files: LinkedFiles) -> tuple[Obstacle, lis
 def _mesh(entry: Mapping[str, Any], values: dict[str, Any], where: str, files: LinkedFiles) -> Any:
     if "file" in entry:
         given = np.ravel(_numbers(entry.get("scale", 1.0), f"{where}: 'scale'", files))
-        scale = np.full(3, given[0]) if given.size == 1 else given
-        if scale.shape != (3,) or not (np.isfinite(scale).all() and scale.all()):
+        scale = given.tolist() * (3 if given.size == 1 else 1)
+        if len(scale) != 3 or not (np.isfinite(scale).all() and all(scale)):
             raise FormatError(
                 f"{where}: 'scale' must be one or three numbers other than 0, found {short(entry['scale'])}"
             )
-        return files.mesh(entry["file"], tuple(map(float, scale)), where)
+        return files.mesh(entry["file"], (scale[0], scale[1], scale[2]), where)
     parts = entry["vertices"], entry["faces"]
     key = json.dumps(parts) if all(isinstance(part, Mapping) for part in parts) else None
     return files.mesh_of(values.pop("vertices"), values.pop("faces"), key)
@@ -197,20 +199,21 @@ class Sidecar:
         return {"file": self.name, "array": key}
 
 
-def obstacle_to_json(obstacle: Obstacle, sidecar: Sidecar) -> dict[str, Any]:
-    """An obstacle as plain values; large arrays go to the sidecar."""
-    seven = as_wxyz_xyz(obstacle.pose)
-    same = np.array_equal(as_matrix(seven), obstacle.pose)
-    entry = {
-        "kind": obstacle.kind,
-        "name": obstacle.name,
-        "pose": (seven if same else obstacle.pose).tolist(),
-    }
-    holder = obstacle.mesh if isinstance(obstacle, MeshObstacle) else obstacle
-    for name in FIELDS[type(obstacle)]:
-        value = getattr(holder, name)
-        entry[name] = sidecar.put(value) if isinstance(value, np.ndarray) else value
-    return entry
+def obstacles_to_json(obstacles: Sequence[Obstacle], sidecar: Sidecar) -> list[dict[str, Any]]:
+    """Obstacles as plain values; large arrays go to the sidecar."""
+    poses = np.array([obstacle.pose for obstacle in obstacles]).reshape(-1, 4, 4)
+    sevens = as_wxyz_xyz(poses)
+    same = (as_matrix(sevens) == poses).all(axis=(1, 2))
+    entries: list[dict[str, Any]] = []
+    for k, obstacle in enumerate(obstacles):
+        pose = sevens[k] if same[k] else poses[k]
+        entry = {"kind": obstacle.kind, "name": obstacle.name, "pose": pose.tolist()}
+        holder = obstacle.mesh if isinstance(obstacle, MeshObstacle) else obstacle
+        for name in FIELDS[type(obstacle)]:
+            value = getattr(holder, name)
+            entry[name] = sidecar.put(value) if isinstance(value, np.ndarray) else value
+        entries.append(entry)
+    return entries
 
 
 def json_text(entries: list[dict[str, Any]], notes: tuple[str, ...]) -> str:

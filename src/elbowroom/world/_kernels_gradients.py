@@ -26,12 +26,12 @@ PROBE = 1e-6
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _outward(x, y, z, out):
-    """Length of a vector, its direction to out[:3]; z for none."""
+    """Length of a vector, its direction to out[:3]; x for none, which leads out of spheres and capsules alike."""
     length = np.sqrt(x * x + y * y + z * z)
     if length > 0.0:
         out[0], out[1], out[2] = x / length, y / length, z / length
     else:
-        out[0], out[1], out[2] = 0.0, 0.0, 1.0
+        out[0], out[1], out[2] = 1.0, 0.0, 0.0
     return length
 
 
@@ -141,13 +141,11 @@ def nearest_batch(world, points, start, stop, distances, found):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gradient_batch(world, points, found, start, stop, distances, gradients):
-    """Rows from start to stop: distance to obstacle `found` of each row, and its gradient; zero where it is -1."""
+def gradient_batch(world, points, found, start, stop, gradients):
+    """Rows from start to stop: gradient of the distance to obstacle `found` of each row; zero where it is -1."""
     world = borrowed(world)
     for i in range(start, stop):
         if found[i] < 0:
             gradients[i, 0], gradients[i, 1], gradients[i, 2] = 0.0, 0.0, 0.0
-            continue
-        distances[i] = world_gradient(
-            world, found[i], points[i, 0], points[i, 1], points[i, 2], gradients[i]
-        )
+        else:
+            world_gradient(world, found[i], points[i, 0], points[i, 1], points[i, 2], gradients[i])

@@ -15,13 +15,13 @@ SLACK = 1e-6
 """Metres taken off every bound: more than the rounding of places in the grid."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _nearest_bounded(world, x, y, z, limit, waiting):
     """Lower bound of the distance to obstacles that have an end, exact but for fields, below `limit`.
 
     Inside an obstacle any value that is not positive will do.
     """
-    tree = world.tree
+    tree, boxes = world.tree, world.boxes
     best = limit
     waiting[0] = 0
     top = min(1, len(world.members))
@@ -39,7 +39,8 @@ def _nearest_bounded(world, x, y, z, limit, waiting):
             top += 2
             continue
         for i in range(first, first + count):
-            best = min(best, safe_world_distance(world, world.members[i], x, y, z, best))
+            if box_gap_squared(boxes, i, x, y, z) < best * best:
+                best = min(best, safe_world_distance(world, world.members[i], x, y, z, best))
     return best
 
 
@@ -80,34 +81,35 @@ def fill_grid(world, frame, shape, first, last, bounds):
                             bounds[(i * ny + j) * nz + k] = low - np.float32(1e-7) * abs(low)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def grid_bound(grid, x, y, z):
-    """Lower bound of the distance of a point to the obstacles in the grid."""
-    frame = grid.frame
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def grid_bound(frame, shape, bounds, planes, x, y, z):
+    """Lower bound of the distance of a point to the obstacles in the grid and to half-spaces."""
     i = int(np.floor((x - frame[0]) * frame[3]))
     j = int(np.floor((y - frame[1]) * frame[3]))
     k = int(np.floor((z - frame[2]) * frame[3]))
-    nx, ny, nz = grid.shape[0], grid.shape[1], grid.shape[2]
-    if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz:
-        return np.float64(grid.bounds[(i * ny + j) * nz + k])
-    dx = max(0.0, frame[4] - x, x - frame[7])
-    dy = max(0.0, frame[5] - y, y - frame[8])
-    dz = max(0.0, frame[6] - z, z - frame[9])
-    return np.sqrt(dx * dx + dy * dy + dz * dz) - SLACK
+    if 0 <= i < shape[0] and 0 <= j < shape[1] and 0 <= k < shape[2]:
+        low = np.float64(bounds[(i * shape[1] + j) * shape[2] + k])
+    else:
+        dx = max(0.0, frame[4] - x, x - frame[7])
+        dy = max(0.0, frame[5] - y, y - frame[8])
+        dz = max(0.0, frame[6] - z, z - frame[9])
+        low = np.sqrt(dx * dx + dy * dy + dz * dz) - SLACK
+    for m in range(len(planes)):
+        low = min(low, planes[m, 0] * x + planes[m, 1] * y + planes[m, 2] * z - planes[m, 3])
+    return low
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scene_bound(world, grid, x, y, z, enough):
-    """Lower bound of the distance of a point to all obstacles; stops when it is known to be at most `enough`."""
-    low = grid_bound(grid, x, y, z)
-    if low <= enough:
-        return low
-    for i in range(len(grid.loose)):
-        low = min(low, safe_world_distance(world, grid.loose[i], x, y, z, low))
-        if low <= enough:
-            return low
-    for i in range(len(world.endless)):
-        low = min(low, safe_world_distance(world, world.endless[i], x, y, z, low))
-        if low <= enough:
-            return low
+def loose_bound(world, loose, x, y, z, low):
+    """The smaller of `low` and the distance to the obstacles that are not in the grid."""
+    world = borrowed(world)
+    for i in range(len(loose)):
+        low = min(low, safe_world_distance(world, loose[i], x, y, z, low))
     return low
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scene_bound(world, grid, x, y, z):
+    """Lower bound of the distance of a point to all obstacles."""
+    low = grid_bound(grid.frame, grid.shape, grid.bounds, grid.planes, x, y, z)
+    return loose_bound(world, grid.loose, x, y, z, low)

@@ -2,8 +2,9 @@
 
 The field changes by at most `slope` a metre, so its value at the centre of a piece of surface bounds it everywhere on
 the piece; within one cell the interpolation is a polynomial whose linear part gives a closer bound. Pieces are halved
-until they are decided. What is undecided at `FINEST` counts as touching: the answer is conservative by that much, and
-distances are lower bounds: the least value on the surface over the slope, less `FINEST`.
+until they are decided. What is undecided at `FINEST` counts as touching: the answer is conservative by that much.
+Distances are lower bounds: the least value on the surface over the slope, less at most `FINEST` and a part in
+`1 / ACCURACY`.
 """
 
 # pyright: basic
@@ -17,10 +18,14 @@ from ._kernels_field import cell_of, field_distance
 
 FINEST = 1e-5
 """Metres: pieces of surface below this radius are not halved."""
+ACCURACY = 1e-2
+"""Part of a distance that its bound may be below the least value on the surface."""
 PIECES = 128
 """Pieces waiting at most: halving a triangle of 1 km down to FINEST takes some 60."""
 MOST_PIECES = 200_000
-"""Pieces looked at in one query; what is left then counts with its bound, as touching where that is not positive."""
+"""Pieces looked at in one query; what is undecided then counts as touching, or with its bound."""
+SMALLEST = 1e-12
+"""Metres: what is known to be apart is not nearer than this."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -71,7 +76,10 @@ def _cell_bound(values, rows, sizes, k, t, x, y, z, hx, hy, hz):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _triangle_low(values, rows, sizes, k, t, pieces, best, left, p):
-    """Best lower bound of the distance after triangle t[0], or -1 when it touches; and the pieces left to look at."""
+    """Best lower bound of the distance after triangle t[0], or -1 when it touches; and the pieces left to look at.
+
+    With best = 0 only touching is asked for; a positive `best` is for surfaces that are known not to touch.
+    """
     pieces[0] = t[0]
     top = 1
     while top > 0:
@@ -106,13 +114,14 @@ def _triangle_low(values, rows, sizes, k, t, pieces, best, left, p):
         if low > 0.0 and low >= best:
             continue
         if radius <= FINEST or left <= 0:
-            if low <= 0.0:
+            if best == 0.0:
                 return -1.0, left
-            best = low
+            best = max(low, SMALLEST)
             p[0, 0], p[0, 1], p[0, 2] = x, y, z
             continue
-        if d > FINEST and d - FINEST < best:
-            best = d - FINEST
+        floor = (1.0 - ACCURACY) * d - FINEST
+        if floor > 0.0 and floor < best:
+            best = floor
             p[0, 0], p[0, 1], p[0, 2] = x, y, z
         for half in range(2):
             pieces[top] = t[0]
@@ -200,15 +209,10 @@ def _other_point(values, rows, sizes, k, distance, p):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def field_gap(
-    nodes, tris, root, rel, inv, values, rows, sizes, k, limit, closed, stack, bounds, t, pieces, p
-):
-    """A mesh against field k; see `mesh_gap`."""
-    bound = _node_bound(nodes, root, rel, values, rows, sizes, k)
-    if bound > 0.0 and bound >= limit:
-        return limit
+def _surface_low(nodes, tris, root, rel, values, rows, sizes, k, limit, stack, bounds, t, pieces, p):
+    """Surface of a mesh against field k; a positive limit only where they are known not to touch."""
     best, left = limit, MOST_PIECES
-    stack[0], bounds[0] = root, bound
+    stack[0], bounds[0] = root, _node_bound(nodes, root, rel, values, rows, sizes, k)
     top = 1
     while top > 0:
         top -= 1
@@ -232,8 +236,28 @@ def field_gap(
         top += int(d1 <= 0.0 or d1 < best)
         stack[top], bounds[top] = near, d0
         top += int(d0 <= 0.0 or d0 < best)
-    if closed and bound <= 0.0 and _sample_inside(nodes, tris, root, rel, inv, values, rows, sizes, k, stack):
-        return -1.0
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def field_gap(
+    nodes, tris, root, rel, inv, values, rows, sizes, k, limit, closed, stack, bounds, t, pieces, p
+):
+    """A mesh against field k; see `mesh_gap`."""
+    bound = _node_bound(nodes, root, rel, values, rows, sizes, k)
+    if bound > 0.0 and bound >= limit:
+        return limit
+    if bound <= 0.0:
+        if (
+            _surface_low(nodes, tris, root, rel, values, rows, sizes, k, 0.0, stack, bounds, t, pieces, p)
+            < 0.0
+        ):
+            return -1.0
+        if closed and _sample_inside(nodes, tris, root, rel, inv, values, rows, sizes, k, stack):
+            return -1.0
+    if limit <= 0.0:
+        return limit
+    best = _surface_low(nodes, tris, root, rel, values, rows, sizes, k, limit, stack, bounds, t, pieces, p)
     if best < limit:
         _other_point(values, rows, sizes, k, best, p)
     return best

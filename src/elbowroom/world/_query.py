@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,12 @@ from ._pack import PackedWorld
 
 THREAD_ROWS = 4096
 """Points from which on threads pay."""
+
+
+def is_jax(points: Any) -> bool:
+    """Whether points are a JAX array or a tracer; JAX is not loaded to find out."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(points, jax.Array)
 
 
 def point_rows(points: Any) -> tuple[Float[np.ndarray, "rows 3"], tuple[int, ...]]:
@@ -57,9 +64,7 @@ def gradient_rows(
 
     distances, found = nearest_rows(world, rows)
     gradients = np.empty((len(rows), 3))
-    _over(
-        lambda start, stop: gradient_batch(world, rows, found, start, stop, distances, gradients), len(rows)
-    )
+    _over(lambda start, stop: gradient_batch(world, rows, found, start, stop, gradients), len(rows))
     return distances, gradients
 
 

@@ -10,16 +10,21 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
+from .._text import short
 from ..errors import FormatError, InputError, UnknownNameError, unknown
+from ._boxes import boxes_intersect
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
 from ._obstacles import Obstacle
 from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
-from ._query import gradient_rows, nearest_rows, point_rows
+from ._query import gradient_rows, is_jax, nearest_rows, point_rows
+
+if TYPE_CHECKING:
+    from ._jax import JaxWorld
 
 MAX_OBSTACLES = 100_000
 """More are a point cloud or a mesh."""
@@ -38,13 +43,17 @@ class World:
         Raises:
             InputError: two obstacles of one name, or something that is not an obstacle.
         """
-        self.obstacles: tuple[Obstacle, ...] = _named(obstacles)
-        """In the order given."""
+        self._obstacles = _named(obstacles)
         self._notes = tuple(notes)
         self._index = {obstacle.name: k for k, obstacle in enumerate(self.obstacles)}
         self._grids: dict[bytes, ClearanceGrid] = {}
 
     # Parts --------------------------------------------------------------------------------------
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """In the order given."""
+        return self._obstacles
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,6 +72,8 @@ class World:
         Raises:
             UnknownNameError: there is none of that name.
         """
+        if not isinstance(name, str):
+            raise InputError(f"expected the name of an obstacle, found {short(name)}")
         if name not in self._index:
             raise UnknownNameError(unknown("obstacle", name, self._index))
         return self._index[name]
@@ -71,7 +82,7 @@ class World:
         return self.obstacles[self.index(name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._index
+        return isinstance(name, str) and name in self._index
 
     def __iter__(self) -> Iterator[Obstacle]:
         return iter(self.obstacles)
@@ -115,7 +126,7 @@ class World:
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
         laid: Geometry | None = self.__dict__.get("geometry")
-        if laid is not None and laid.fits(other.obstacles):
+        if laid is not None and laid.serves(other.obstacles):
             other.__dict__["geometry"] = laid
         for region, grid in self._grids.items():
             kept = grid.for_obstacles(other.obstacles)
@@ -135,16 +146,18 @@ class World:
             points: (..., 3) in the world frame.
 
         Returns:
-            (...) distances; a float for one point.
+            (...) distances; a float for one point. A JAX array gives a JAX array: under jit, vmap and grad.
 
         Raises:
             InputError: another shape, NaN or infinity.
         """
+        if is_jax(points):
+            return self._in_jax.distance(points)
         rows, shape = point_rows(points)
         distances, _ = nearest_rows(self.packed, rows)
         return distances.reshape(shape) if shape else float(distances[0])
 
-    def distance_and_gradient(self, points: Any) -> tuple[Any, Float[np.ndarray, "*batch 3"]]:
+    def distance_and_gradient(self, points: Any) -> tuple[Any, Any]:
         """`distance`, and how it changes with the point: the unit vector away from the nearest obstacle.
 
         Where it has no gradient (a surface, the middle of a sphere, as near to two obstacles), one of its one-sided
@@ -154,8 +167,11 @@ class World:
             points: (..., 3) in the world frame.
 
         Returns:
-            (...) distances, a float for one point, and (..., 3) gradients in the world frame.
+            (...) distances, a float for one point, and (..., 3) gradients in the world frame. JAX arrays for a JAX
+            array.
         """
+        if is_jax(points):
+            return self._in_jax.distance_and_gradient(points)
         rows, shape = point_rows(points)
         distances, gradients = gradient_rows(self.packed, rows)
         return distances.reshape(shape) if shape else float(distances[0]), gradients.reshape(*shape, 3)
@@ -173,6 +189,28 @@ class World:
         _, found = nearest_rows(self.packed, rows)
         names = np.array([*self.names, None], dtype=object)[found]
         return names.reshape(shape) if shape else names[0]
+
+    # Boxes --------------------------------------------------------------------------------------
+
+    def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
+        """Which oriented boxes share a point with an obstacle; touching and being inside count.
+
+        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
+        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
+
+        Args:
+            center: (..., 3) centres in the world, metres.
+            half_extents: (..., 3) half edges along the axes of each box, metres; zero makes a plate, a stick, a point.
+            axes: (..., 3, 3) axes of each box as columns, unit vectors in the world: its rotation R_world_box.
+
+        Returns:
+            bool for one box, else (...,) bool.
+
+        Raises:
+            InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
+        """
+        found = boxes_intersect(self.packed, center, half_extents, axes)
+        return found if found.ndim else bool(found)
 
     # Files --------------------------------------------------------------------------------------
 
@@ -195,8 +233,8 @@ class World:
         from ._file import read_obstacles
 
         path = Path(path)
-        obstacles, notes = read_obstacles(path, package_dirs)
         try:
+            obstacles, notes = read_obstacles(path, package_dirs)
             return cls(obstacles, notes=notes)
         except InputError as error:
             raise FormatError(f"{path}: {error}") from error
@@ -242,6 +280,12 @@ class World:
             self._grids[key] = clearance_grid(self.obstacles, self.packed, region, threads)
         return self._grids[key].packed
 
+    @cached_property
+    def _in_jax(self) -> JaxWorld:
+        from ._jax import JaxWorld
+
+        return JaxWorld(self)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"obstacles": self.obstacles, "notes": self._notes}
 
@@ -249,13 +293,20 @@ class World:
         self.__init__(state["obstacles"], notes=state["notes"])
 
 
+def refuse_too_many(count: int) -> None:
+    """Raises an InputError where there are more obstacles than a world takes; to be asked before they are made."""
+    if count > MAX_OBSTACLES:
+        raise InputError(
+            f"at most {MAX_OBSTACLES} obstacles, found {count}; a PointCloud or MeshObstacle holds more"
+        )
+
+
 def _named(obstacles: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
     """Obstacles with unique names."""
+    if not isinstance(obstacles, Iterable) or isinstance(obstacles, str):
+        raise InputError(f"expected a list of obstacles, found a {type(obstacles).__name__}")
     given = list(obstacles)
-    if len(given) > MAX_OBSTACLES:
-        raise InputError(
-            f"at most {MAX_OBSTACLES} obstacles, found {len(given)}; a PointCloud or MeshObstacle holds more"
-        )
+    refuse_too_many(len(given))
     taken: set[str] = set()
     for obstacle in given:
         if type(obstacle) not in KINDS:

@@ -7,6 +7,7 @@ from .._borrow import borrowed as borrowed
 from ._kernels_gradients import local_gradient as local_gradient
 from ._kernels_gradients import world_gradient as world_gradient
 from ._kernels_grid import grid_bound as grid_bound
+from ._kernels_grid import loose_bound as loose_bound
 from ._kernels_grid import scene_bound as scene_bound
 from ._kernels_mesh import mesh_gap as mesh_gap
 from ._kernels_mesh import mesh_gap_scratch as mesh_gap_scratch
