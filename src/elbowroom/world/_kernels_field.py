@@ -109,7 +109,9 @@ def field_gradient(values, rows, sizes, k, x, y, z, out):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _steeper(x0, x1, y0, y1, z0, z1, rx, ry, rz):
     """Longest gradient of two opposite corners of a cell, squared: each from the three edges that meet there."""
-    return max((x0 * rx) ** 2 + (y0 * ry) ** 2 + (z0 * rz) ** 2, (x1 * rx) ** 2 + (y1 * ry) ** 2 + (z1 * rz) ** 2)
+    return max(
+        (x0 * rx) ** 2 + (y0 * ry) ** 2 + (z0 * rz) ** 2, (x1 * rx) ** 2 + (y1 * ry) ** 2 + (z1 * rz) ** 2
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
