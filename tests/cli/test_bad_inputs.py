@@ -52,6 +52,8 @@ WITNESSES = {
     b'<joint name="k" type="fixed"><parent link="c"/><child link="b"/></joint></robot>',
     "cube.stl": b"solid a\nendsolid a\n",
     "data.npz": _cache.npz_bytes({"cfgs": np.zeros(3)}),
+    "cell.yaml": b"world:\n  collision_objects:\n    - id: table\n      primitives: [{type: 1, dimensions: [1, 1, 1]}]\n",
+    "cell.json": b'{"format": "elbowroom-world", "version": 1, "obstacles": [{"kind": "box", "size": [1, 1, -1]}]}',
     "table.csv": b"a,b\n1,2\n",
     "read_only.json": b'{"torso_link": [{"center": [0, 0, 0], "radius": 0.1}]}',
 }
@@ -112,6 +114,16 @@ def cases() -> list[list[str]]:
     check QUICK --pairs package.json|check QUICK --pairs folder|check QUICK --pairs notes.txt|check QUICK --samples 0
     check QUICK --samples HUGE|check QUICK --samples nan|check QUICK -n 7|check teaarm --spheres other_robot.json
     check teaarm --spheres spheres.json --method tight|check QUICK --random HUGE
+    check QUICK --scene|check QUICK --scene ghost.yaml|check QUICK --scene folder|check QUICK --scene picture.png
+    check QUICK --scene robot.urdf|check QUICK --scene spheres.json|check QUICK --scene compose.yml
+    check QUICK --scene broken.yml|check QUICK --scene broken.json|check QUICK --scene cell.json
+    check QUICK --scene data.npz|check QUICK --scene notes.txt|check QUICK --scene loop|check QUICK --allow b table
+    check QUICK --scene cell.yaml --allow|check QUICK --scene cell.yaml --allow b|check QUICK --scene list.json
+    check QUICK --scene cell.yaml --allow ghost table|check QUICK --scene cell.yaml --allow b ghost
+    check QUICK --pairs cell.yaml|spheres teaarm --spheres cell.yaml|info cell.json
+    convert cell.yaml a|convert cell.yaml a.xrdf|convert cell.yaml robot.urdf --target-format json|convert cell.json a.yaml
+    convert cell.yaml a.json --robot teaarm|convert cell.yaml spheres.json|convert spheres.json cell.yaml
+    convert cell.yaml missing/a.json|convert cell.yaml folder --target-format json|convert cell.yaml a.json --target-format pdf
     mesh|mesh cube.stl|mesh ghost.stl ghost.stl|mesh cube.stl cube.stl|mesh notes.txt notes.txt|mesh folder folder
     mesh picture.png cube.stl|mesh robot.urdf robot.urdf|mesh empty.urdf cube.stl|mesh data.npz cube.stl
     mesh cube.stl cube.stl --scale 0|mesh cube.stl cube.stl --scale nan|mesh cube.stl cube.stl --pose-a 1 2

@@ -62,7 +62,7 @@ def describe_scene(options: Options) -> None:
 
     with quiet():
         world = World.read(options.robot, package_dirs=options.package_dirs)
-    facts = [
+    facts: list[dict[str, Any]] = [
         {
             "name": obstacle.name,
             "kind": obstacle.kind,

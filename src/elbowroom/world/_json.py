@@ -26,6 +26,7 @@ from ..errors import ElbowroomError, FormatError
 from ._linked import LinkedFiles
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid
+from ._world import refuse_too_many
 
 FORMAT = "elbowroom-world"
 VERSION = 1
@@ -94,6 +95,7 @@ def obstacles_from_json(
         raise FormatError(f"{path}: 'obstacles' must be a list, found {short(listed)}")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise FormatError(f"{path}: 'notes' must be a list of sentences, found {short(notes)}")
+    refuse_too_many(len(listed))
     found, said = list[Obstacle](), list[str](notes)
     said += _unknown(data, ("format", "version", "obstacles", "notes"), "the scene")
     for k, entry in enumerate(listed):

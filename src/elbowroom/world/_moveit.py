@@ -25,6 +25,7 @@ from ..mesh import TriangleMesh
 from ._linked import LinkedFiles
 from ._moveit_values import items, mapping, name_of, numbers, pose_of, transform_of
 from ._obstacles import UNIT_TOLERANCE, Box, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
+from ._world import refuse_too_many
 
 TYPES = {"box": 1, "sphere": 2, "cylinder": 3, "cone": 4, "prism": 5}
 """Of shape_msgs/SolidPrimitive."""
@@ -53,6 +54,7 @@ def obstacles_from_scene(data: Any, path: Path, files: LinkedFiles) -> tuple[lis
     where = f"{path}: collision_objects"
     reader = _Reader(_frames(scene.get("fixed_frame_transforms"), path), files)
     objects = items(world["collision_objects"], where)
+    refuse_too_many(len(objects))
     ids, taken = list[str](), set[str]()
     for k, entry in enumerate(objects):
         name = name_of(mapping(entry, f"{where}, entry {k + 1}").get("id"), f"{where}, entry {k + 1}: id")
@@ -206,7 +208,7 @@ class _Reader:
     def frame_notes(self) -> list[str]:
         """On frames that the file does not place."""
         return [
-            f"the poses of {objects} objects are in the frame {frame!r}, which is taken for the world frame"
+            f"the frame {frame!r} of {objects} object{'s' if objects > 1 else ''} is taken for the world frame"
             for frame, objects in self.unknown_frames.items()
         ]
 
@@ -258,10 +260,8 @@ def _operation(entry: Mapping[str, Any], where: str) -> int:
 
 
 def _says(value: Any) -> bool:
-    """Whether there is anything in a value: a number, a text, an entry at any depth."""
-    if isinstance(value, Mapping):
-        return any(_says(part) for part in value.values())
-    return bool(value) or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    """Whether a part of a message was filled in: something in it is not empty, zero or false."""
+    return any(_says(part) for part in value.values()) if isinstance(value, Mapping) else bool(value)
 
 
 def _title(where: str) -> str:

@@ -7,7 +7,6 @@ it. The text is plain enough for readers of YAML 1.1 and 1.2 alike.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +105,7 @@ def _primitive(kind: str, dimensions: Iterable[float], pose: np.ndarray) -> Shap
 
 def _object(name: str, shapes: list[Shape]) -> list[str]:
     """Lines of one object."""
-    lines = [f"    - id: {json.dumps(name)}", "      header:", "        frame_id: world"]
+    lines = [f"    - id: {_quoted(name)}", "      header:", "        frame_id: world"]
     for listed in LISTS:
         own = [shape for shape in shapes if shape[0] == listed]
         if own:
@@ -119,6 +118,13 @@ def _object(name: str, shapes: list[Shape]) -> list[str]:
                 lines.append(f"        - position: {_flow(position)}")
                 lines.append(f"          orientation: {_flow((x, y, z, w))}")
     return lines
+
+
+def _quoted(name: str) -> str:
+    """A name in double quotes, with the escapes of YAML for what cannot be printed."""
+    plain = {'"': '\\"', "\\": "\\\\", "\n": "\\n"}
+    signs = (plain.get(sign) or (sign if sign.isprintable() else f"\\U{ord(sign):08x}") for sign in name)
+    return f'"{"".join(signs)}"'
 
 
 def _flow(values: Iterable[Any]) -> str:

@@ -118,8 +118,11 @@ class Obstacle(Frozen):
                 f"pose of {self.title}: expected a position within {MAX_SIZE:g} m, found {t.tolist()}"
             )
         values = np.asarray(given, dtype=np.float64)
-        length = float(np.linalg.norm(values[:4])) if values.shape == (7,) else 1.0
-        off = float(np.abs(R.T @ R - np.eye(3)).max())
+        length, off = 1.0, 0.0
+        if values.shape == (7,):
+            length = float(np.linalg.norm(values[:4]))
+        else:
+            off = float(np.abs(R.T @ R - np.eye(3)).max())
         exact = np.concatenate([quaternion_from_rotation(R), t]) if off > ROUNDING else None
         object.__setattr__(self, "pose", frozen(T.copy() if exact is None else matrix_from_wxyz_xyz(exact)))
         if abs(length - 1.0) > UNIT_TOLERANCE:
@@ -148,6 +151,8 @@ class Obstacle(Frozen):
 
     def _vector(self, what: str, value: Any) -> Float[np.ndarray, "3"]:
         try:
+            if np.asarray(value).dtype.kind not in "fiu":
+                raise ValueError("no numbers")
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{self.title}: {what} must be three numbers, found {short(value)}") from error
