@@ -11,30 +11,9 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError
 from elbowroom.mesh import ExactCollision
-
-RAILS = """<robot name="rails">
-  <link name="post"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>
-  <link name="bare"/>
-  <link name="cart"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
-  <joint name="x" type="prismatic"><parent link="post"/><child link="bare"/><axis xyz="1 0 0"/>
-    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-  <joint name="y" type="prismatic"><parent link="bare"/><child link="cart"/><axis xyz="0 1 0"/>
-    <limit lower="-1" upper="0.5" velocity="1" effort="1"/></joint>
-</robot>"""
-
-
-@pytest.fixture(scope="module")
-def rails(tmp_path_factory):
-    """A cart of 0.1 that moves in a plane around a post of 0.2: apart by max(|x|, |y|) - 0.15 along the axes."""
-    path = tmp_path_factory.mktemp("rails") / "rails.urdf"
-    path.write_text(RAILS)
-    robot = er.load_robot(path)
-    spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
-    pairs = er.compute_pairs(robot, spheres, er.PairOptions(check=[("cart", "post")], buffer=0.05))
-    return lambda buffer=0.0: CollisionModel(robot, spheres, pairs, buffer=buffer)
+from elbowroom.world import Box, World
 
 
 def along_x(*values):
@@ -190,3 +169,27 @@ def test_angles_that_wrap_around_are_noticed(quick):
     rows = np.tile(model.default_cfg, (2, 1))
     rows[1, 0] += 6.0
     assert any("turns by 6.00 rad from row 1 to 2" in note for note in er.audit(model, rows).notes)
+
+
+def test_obstacles_are_named_at_rows_and_between_them(rails):
+    """A thin wall across the rail: between two free rows, then in a row."""
+    T = np.eye(4)
+    T[0, 3] = 0.5
+    model = rails().with_world(World([Box((0.01, 1.0, 1.0), pose=T, name="wall")]))
+    free = er.audit(model, along_x(0.3, 0.4))
+    assert free
+    assert free.worst.clashes[0].pair == ("cart", "wall")
+    np.testing.assert_allclose(free.clearance, [0.145, 0.045], atol=1e-9)
+    assert [free.pairs[k] for k in free.closest_idx] == [("cart", "wall")] * 2
+    jump = er.audit(model, along_x(0.3, 0.4, 0.6, 0.7))
+    assert not jump
+    assert jump.rows_free.all()
+    assert jump.count("blocked") == 1
+    assert jump.pairs[jump.blocked_idx[1]] == ("cart", "wall")
+    assert "cart and wall touch at" in jump.segment_text(1)
+    assert ",cart,wall," in jump.to_csv()
+    stopped = er.audit(model, along_x(0.3, 0.45, 0.46))
+    assert stopped.rows_free.tolist() == [True, False, False]
+    assert stopped.first.clashes[0].pair == ("cart", "wall")
+    assert "cart and wall overlap by" in str(stopped)
+    assert stopped.pairs[stopped.closest_idx[2]] == ("cart", "wall")

@@ -61,3 +61,34 @@ def test_box_is_exact():
     mesh = trimesh.Trimesh(data.vertices, data.faces, process=False)
     assert mesh.is_watertight
     assert mesh.volume == pytest.approx(0.006)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [
+        ("cylinder", (0.07, 0.3)),
+        ("capsule", (0.2, 0.3)),
+        ("sphere", (0.12,)),
+        ("ellipsoid", (0.3, 0.05, 0.1)),
+    ],
+)
+def test_finer_triangles_are_as_close_as_asked_and_inside_the_coarse_ones(kind, size):
+    shape = _tessellate.primitive(kind, np.eye(4), size)
+    radius = max(size) if kind == "ellipsoid" else size[0]
+    support = {
+        "cylinder": lambda n: radius * np.hypot(n[:, 0], n[:, 1]) + size[-1] / 2 * np.abs(n[:, 2]),
+        "capsule": lambda n: radius + size[-1] / 2 * np.abs(n[:, 2]),
+        "sphere": lambda n: np.full(len(n), radius),
+        "ellipsoid": lambda n: np.linalg.norm(n * size, axis=1),
+    }[kind]
+    fine, coarse = _tessellate.fine_triangles(shape, 1e-4), shape.load()
+    assert len(fine.faces) > len(coarse.faces)
+    check(fine, support, radius)
+    directions = np.random.default_rng(1).normal(size=(500, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    assert np.all((directions @ fine.vertices.T).max(axis=1) - support(directions) <= 1e-4)
+    mesh = trimesh.Trimesh(coarse.vertices, coarse.faces, process=False)
+    solid = mesh.area_faces > 1e-9 * mesh.area_faces.max()
+    heights = np.einsum("ij,ij->i", mesh.face_normals, mesh.triangles[:, 0])
+    assert np.all((mesh.face_normals @ fine.vertices.T).max(axis=1)[solid] <= heights[solid] + 1e-9)
+    np.testing.assert_array_equal(_tessellate.fine_triangles(shape, 0.01 * radius).faces, coarse.faces)

@@ -214,11 +214,11 @@ def test_clouds_agree_with_scipys_tree(n):
     rng = np.random.default_rng(n)
     given = rng.normal(size=(n, 3))
     given[n // 2 :] = given[: n - n // 2]  # points given twice
-    cloud = PointCloud(given, 0.5, pose=pose(rng))
+    cloud = PointCloud(given, 2.0, pose=pose(rng))
     points = np.concatenate(
         [rng.uniform(-3.0, 3.0, (3000, 3)), given @ cloud.pose[:3, :3].T + cloud.pose[:3, 3]]
     )
-    expected = cKDTree(given).query(in_frame_of(cloud, points))[0] - 0.5
+    expected = cKDTree(given).query(in_frame_of(cloud, points))[0] - 2.0
     np.testing.assert_allclose(World([cloud]).distance(points), expected, atol=1e-12)
 
 

@@ -82,7 +82,7 @@ def draw(kind: str, rng: np.random.Generator, spread: float = 0.5, **values) -> 
         name = ("egg", "torus", "bracket")[int(rng.integers(3))]
         return MeshObstacle(TriangleMesh.from_trimesh(solid(name)), **placed)
     if kind == "point_cloud":
-        return PointCloud(rng.uniform(-0.4, 0.4, (2000, 3)) * (a, b, c) / 0.4, 0.03, **placed)
+        return PointCloud(rng.uniform(-0.4, 0.4, (2000, 3)) * (a, b, c) / 0.4, 0.04, **placed)
     values, spacing = ball_field()
     return SdfGrid(values, spacing, (-0.5, -0.5, -0.5), **placed)
 

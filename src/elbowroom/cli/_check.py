@@ -37,7 +37,7 @@ EXAMPLES = {
     "elbowroom check teaarm --named hug arms_up": "named configurations",
     "elbowroom check teaarm --random 10000 --json": "how often a random configuration is free, and why not",
     "elbowroom check teaarm --cfg-file grasps.csv --missing default": "rows of a table, joints by name",
-    "elbowroom check teaarm --scene scene.yaml --allow base_link table": "among obstacles; the base stands on the table",
+    "elbowroom check teaarm --scene scene.yaml --allow base_link table": "among obstacles, the base on a table",
     "elbowroom check teaarm --trajectory run.csv --plot run.png": "audit a recorded motion",
 }
 EXIT_COLLIDES = 1

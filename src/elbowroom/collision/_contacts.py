@@ -120,14 +120,16 @@ def _(obstacle: MeshObstacle, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
 @_deepest.register
 def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
     """The ball that is deepest in the link: its radius minus the signed distance of its centre to the link."""
-    points = obstacle.points @ obstacle.pose[:3, :3].T + obstacle.pose[:3, 3]
-    local = (points - T[:3, 3]) @ T[:3, :3]
     reach = obstacle.radius + ROUNDING
-    near = (np.abs(local - mesh.center) <= mesh.half_extents + reach).all(axis=1)
-    if not near.any():
+    R = obstacle.pose[:3, :3].T @ T[:3, :3]  # the link in the frame of the cloud
+    t = obstacle.pose[:3, :3].T @ (T[:3, 3] - obstacle.pose[:3, 3])
+    middle, spread = R @ mesh.center + t, np.abs(R) @ mesh.half_extents + reach
+    local = (obstacle.points[(np.abs(obstacle.points - middle) <= spread).all(axis=1)] - t) @ R
+    local = local[(np.abs(local - mesh.center) <= mesh.half_extents + reach).all(axis=1)]
+    if len(local) == 0:
         return None
-    Ts = np.tile(np.eye(4), (int(near.sum()), 1, 1))
-    Ts[:, :3, 3] = local[near]
+    Ts = np.tile(np.eye(4), (len(local), 1, 1))
+    Ts[:, :3, 3] = local
     core = TriangleMesh.core(np.zeros((1, 3)))
     found = shapes.distance_batch(core, Ts, mesh, None, contain=False, signed=False)
     inside = shapes.collide_states(core, Ts, mesh, None) > 0
@@ -137,8 +139,8 @@ def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
         return None
     outward = -found.normals[k] if not inside[k] else found.normals[k]  # of the link's surface
     if not found.distances[k] > 0.0:  # the centre is on the surface, which has no one point nearest to it
-        outward = _direction(local[near][k] - mesh.center)
-    on_link = local[near][k] - signed[k] * outward
+        outward = _direction(local[k] - mesh.center)
+    on_link = local[k] - signed[k] * outward
     depth = max(obstacle.radius - signed[k], 0.0)
     return contact_at(-depth, T[:3, :3] @ on_link + T[:3, 3], T[:3, :3] @ outward)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._jit import njit
 from ..robot.kernels import chord_of
+from ..world.kernels import borrowed
 from ._kernels_link_world import FIRST_ON_WAY, N_ON_WAY, link_on_piece, link_scratch, obstacle_in_reach
 from ._kernels_segment import BLOCKED, DEPTH, FREE, MAX_VALUE, UNDECIDED, joint_rates
 
@@ -23,6 +24,7 @@ WIDE = 32
 @njit(cache=True, nogil=True, error_model="numpy")
 def place_bodies(cfg, chains, needed, pose):
     """Poses (3, 4) of the needed bodies in the world, joints moved; those that carry a needed one are needed too."""
+    chains = borrowed(chains)
     pose[0] = chains.local[0]
     for b in range(1, len(chains.kinds)):
         if needed[b] == 0:
@@ -63,6 +65,7 @@ def _next_piece(waiting, n):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pose_piece(begin, end, t, half, open_links, rate, chains, needed, cfg, pose, chord):
     """Bodies of the open links at the middle of a piece, and what every joint adds to a movement on it."""
+    chains = borrowed(chains)
     needed[:] = 0
     for link in range(len(chains.links)):
         if open_links[link]:
@@ -79,6 +82,7 @@ def _pose_piece(begin, end, t, half, open_links, rate, chains, needed, cfg, pose
 @njit(cache=True, nogil=True, error_model="numpy")
 def _moves(link, chains, rate):
     """Whether any joint on the way of a link moves on the segment."""
+    chains = borrowed(chains)
     first = chains.links[link, FIRST_ON_WAY]
     fastest = 0.0
     for i in range(first, first + chains.links[link, N_ON_WAY]):
@@ -104,6 +108,7 @@ def world_scratch(dof, chains, world):
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratch):
     """One segment: (status, t, low, link, obstacle, by_spheres, by_meshes); see `prove_world_segments`."""
+    chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
     (cfg, rate, chord, pose, needed), (waiting, open_at, now), search = scratch
     by_spheres, by_meshes, low = 0, 0, np.inf
     links = len(chains.links)
@@ -128,7 +133,7 @@ def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratc
                 obstacle = obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, search)
                 return UNDECIDED, t, low, link, max(obstacle, 0), by_spheres, by_meshes
             status, bound, obstacle, asked = link_on_piece(
-                link, half, buffer, chains, world, grid, allowed, pose, chord, search
+                link, buffer, chains, world, grid, allowed, pose, chord, search
             )
             by_spheres += 1
             by_meshes += asked

@@ -6,7 +6,8 @@ pair of links is either checked or ignored for a reason, and the reasons rest on
 (`_world_engine`): every link is checked against every obstacle that it is not allowed to touch.
 
 Curved primitives of a robot are judged by triangles that enclose them (at most 1 % of the radius outside): a false
-alarm within that distance is possible, a miss is not. Obstacles are judged by their exact shapes.
+alarm within that distance is possible, a miss is not. Obstacles are judged by their exact shapes, and curved links
+among them by triangles at most 0.1 mm outside.
 """
 
 from __future__ import annotations

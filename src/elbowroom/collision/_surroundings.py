@@ -28,6 +28,10 @@ from ._world_engine import WorldEngine
 
 FIRST_LOOK = 64
 """Pairs sorted at first; eight times as many whenever these do not do."""
+ENCLOSED = 1e-4
+"""Metres that the triangles of a curved link may be outside it: false alarms of the world end there."""
+FLAT = ("mesh", "box")
+"""Kinds of shapes whose triangles are exact."""
 
 
 class Surroundings:
@@ -62,6 +66,8 @@ class Surroundings:
         self.links = (*self._meshes, *self._balls)
         """Links that take part."""
         self._link_idx = [robot.link_index(name) for name in self.links]
+        bodies, frames = find_bodies(robot.tree), robot.tree.link_frame[self._link_idx].tolist()
+        self._still = [name for name, f in zip(self.links, frames, strict=True) if bodies.of_frame[f] == 0]
         self._nodes, self._tris, self._roots = pack_meshes(list(self._meshes.values()))
         self._boxes = np.array([self._box(name) for name in self.links]).reshape(-1, 2, 3)
         self._enter(engine, allow)
@@ -89,7 +95,9 @@ class Surroundings:
             threads: for large batches.
         """
         meshes = {
-            name: known[name] if name in known else TriangleMesh.from_trimesh(robot.link_mesh(name))
+            name: known[name]
+            if name in known and all(shape.kind in FLAT for shape in robot.shapes[name])
+            else TriangleMesh.from_trimesh(robot.link_mesh(name, within=ENCLOSED))
             for name in robot.mesh_links
         }
         outside = covering_in_world(robot, spheres)
@@ -189,13 +197,7 @@ class Surroundings:
 
     def stuck(self) -> tuple[tuple[str, str], ...]:
         """Links that no joint moves and obstacles that they clash with, whatever the configuration."""
-        bodies = find_bodies(self.robot.tree)
-        still = [
-            name
-            for name, idx in zip(self.links, self._link_idx, strict=True)
-            if bodies.of_frame[int(self.robot.tree.link_frame[idx])] == 0
-        ]
-        return self.within(self.robot.default_cfg, self.buffer, still) if still else ()
+        return self.within(self.robot.default_cfg, self.buffer, self._still) if self._still else ()
 
     # Work ---------------------------------------------------------------------------------------
 

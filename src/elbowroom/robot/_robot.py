@@ -291,11 +291,15 @@ class Robot(Frozen):
 
     # Geometry ---------------------------------------------------------------------------------
 
-    def link_mesh(self, link: str) -> trimesh.Trimesh | None:
+    def link_mesh(self, link: str, *, within: float | None = None) -> trimesh.Trimesh | None:
         """All collision shapes of a link as one mesh in the link frame; None if it has none.
 
         Curved primitives are enclosed by their triangles (see `notes`). The mesh is a copy; read-only
         triangles of single shapes are in `shapes`.
+
+        Args:
+            link: its name.
+            within: metres that triangles may be outside a curved primitive; None: 1 % of its radius.
 
         Raises:
             MeshError: a mesh file is broken.
@@ -305,18 +309,27 @@ class Robot(Frozen):
         self.link_index(link)
         if link not in self.shapes:
             return None
+        if within is not None:
+            points, triangles = self._joined(link, within)
+            return trimesh.Trimesh(points, triangles, process=False)
         if link not in self._meshes:
-            vertices: list[np.ndarray] = []
-            faces: list[np.ndarray] = []
-            count = 0
-            for shape in self.shapes[link]:
-                data = shape.load()
-                vertices.append(data.vertices @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3])
-                faces.append(data.faces + count)
-                count += len(data.vertices)
-            self._meshes[link] = (np.concatenate(vertices), np.concatenate(faces))
+            self._meshes[link] = self._joined(link, np.inf)
         points, triangles = self._meshes[link]
         return trimesh.Trimesh(points.copy(), triangles.copy(), process=False)
+
+    def _joined(self, link: str, within: float) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices and faces of all shapes of a link."""
+        from ._tessellate import fine_triangles
+
+        vertices: list[np.ndarray] = []
+        faces: list[np.ndarray] = []
+        count = 0
+        for shape in self.shapes[link]:
+            data = fine_triangles(shape, within)
+            vertices.append(data.vertices @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3])
+            faces.append(data.faces + count)
+            count += len(data.vertices)
+        return np.concatenate(vertices), np.concatenate(faces)
 
     @property
     def mesh_links(self) -> tuple[str, ...]:

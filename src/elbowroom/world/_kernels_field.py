@@ -1,4 +1,4 @@
-"""Kernels of sampled distance fields: the value and its gradient at a point.
+"""Kernels of sampled distance fields: the value and its gradient at a point, and how steep a field is.
 
 Inside the grid the field is trilinear, but no deeper than the nearest face of the grid: the solid ends there. Beyond
 the grid, with q the nearest point of the grid, all of the solid lies on the far side of q: by Pythagoras it is at
@@ -104,3 +104,43 @@ def field_gradient(values, rows, sizes, k, x, y, z, out):
     middle = sizes[k, 3 + axis] + 0.5 * sizes[k, axis] * (rows[k, 1 + axis] - 1)
     out[axis] = 1.0 if (x if axis == 0 else (y if axis == 1 else z)) > middle else -1.0
     return -depth
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _steeper(x0, x1, y0, y1, z0, z1, rx, ry, rz):
+    """Longest gradient of two opposite corners of a cell, squared: each from the three edges that meet there."""
+    return max(
+        (x0 * rx) ** 2 + (y0 * ry) ** 2 + (z0 * rz) ** 2, (x1 * rx) ** 2 + (y1 * ry) ** 2 + (z1 * rz) ** 2
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def steepest(values, dx, dy, dz):
+    """Bound on the gradient of the trilinear interpolation outside the solid.
+
+    In a cell the gradient is longest at a corner, since each of its parts is linear along the edges. Cells that are
+    wholly solid do not count: no way from outside to the solid leads through them.
+
+    Args:
+        values: (nx, ny, nz) float32.
+        dx, dy, dz: spacing.
+    """
+    worst = 0.0
+    rx, ry, rz = 1.0 / dx, 1.0 / dy, 1.0 / dz
+    for i in range(values.shape[0] - 1):
+        for j in range(values.shape[1] - 1):
+            for k in range(values.shape[2] - 1):
+                a, b = np.float64(values[i, j, k]), np.float64(values[i, j, k + 1])
+                c, d = np.float64(values[i, j + 1, k]), np.float64(values[i, j + 1, k + 1])
+                e, f = np.float64(values[i + 1, j, k]), np.float64(values[i + 1, j, k + 1])
+                g, h = np.float64(values[i + 1, j + 1, k]), np.float64(values[i + 1, j + 1, k + 1])
+                if max(a, b, c, d, e, f, g, h) <= 0.0:
+                    continue
+                worst = max(
+                    worst,
+                    _steeper(e - a, h - d, c - a, h - f, b - a, h - g, rx, ry, rz),
+                    _steeper(f - b, g - c, d - b, g - e, b - a, h - g, rx, ry, rz),
+                    _steeper(g - c, f - b, c - a, h - f, d - c, f - e, rx, ry, rz),
+                    _steeper(h - d, e - a, d - b, g - e, d - c, f - e, rx, ry, rz),
+                )
+    return np.sqrt(worst) * (1.0 + 1e-12)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._borrow import borrowed
 from .._jit import njit
 from ..mesh.kernels import (
     APART,
@@ -29,7 +30,7 @@ from ..mesh.kernels import (
 from ._kernels_convex import outward, plane_bound, triangle_gap
 from ._kernels_mesh_cloud import cloud_gap
 from ._kernels_mesh_field import PIECES, field_gap
-from ._pack import CLOUD, HALF_SPACE, MESH, SDF
+from ._pack import BOX, CLOUD, CYLINDER, HALF_SPACE, MESH, SDF
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -111,6 +112,7 @@ def _half_space_gap(x, y, z, offset, nodes, tris, root, rel, limit, tol, stack, 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
     """A mesh against a MESH obstacle."""
+    world, scratch = borrowed(world), borrowed(scratch)
     stack, codes, rows, w, inv, bounds, _, _, q, aim, spans, hint, _, _ = scratch
     other = world.rows[k, 0]
     if (
@@ -133,13 +135,21 @@ def _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _holds(nodes, tris, root, rel, x, y, z, stack):
-    """Is a point of the obstacle's frame inside the closed pieces of the mesh?"""
-    x, y, z = x - rel[9], y - rel[10], z - rel[11]
-    u = rel[0] * x + rel[3] * y + rel[6] * z
-    v = rel[1] * x + rel[4] * y + rel[7] * z
-    w = rel[2] * x + rel[5] * y + rel[8] * z
-    return point_inside(nodes, tris, root, u, v, w, stack)
+def _holds(nodes, tris, root, rel, inner, stack):
+    """Is an obstacle that its surface does not meet inside the closed pieces of a mesh?
+
+    The origin of the obstacle's frame is asked, where the ball of radius `inner` around it is of the obstacle.
+    """
+    x = -(rel[0] * rel[9] + rel[3] * rel[10] + rel[6] * rel[11])
+    y = -(rel[1] * rel[9] + rel[4] * rel[10] + rel[7] * rel[11])
+    z = -(rel[2] * rel[9] + rel[5] * rel[10] + rel[8] * rel[11])
+    if (
+        abs(x - nodes[root, 0]) + inner > nodes[root, 3]
+        or abs(y - nodes[root, 1]) + inner > nodes[root, 4]
+        or abs(z - nodes[root, 2]) + inner > nodes[root, 5]
+    ):
+        return False
+    return point_inside(nodes, tris, root, x, y, z, stack)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -149,9 +159,10 @@ def mesh_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
     `nodes`, `tris` are those of `mesh.pack_meshes`, `root` the row of the mesh, `rel` its pose in the frame of the
     obstacle. With limit 0 only the sign counts. The closest points, on the mesh and on the obstacle, go to p[0] and
     p[1] in the frame of the obstacle when the result is in (0, limit). Gaps up to 1e-13 of the scene's size touch.
-    Distances of boxes and cylinders are at most 1e-10 m below the truth, never above it. `scratch` is that of
-    `mesh_gap_scratch`.
+    Distances are exact to rounding but for boxes and cylinders, where they are at most 1e-10 m below the truth, and
+    for fields, where they are lower bounds (see `_kernels_mesh_field`). `scratch` is that of `mesh_gap_scratch`.
     """
+    world, scratch = borrowed(world), borrowed(scratch)
     kind = world.kinds[k]
     if kind == MESH:
         return _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p)
@@ -174,8 +185,10 @@ def mesh_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
             nodes, tris, root, rel, inv, values, rows, sizes, k, limit, closed, stack, bounds, t, pieces, p
         )  # fmt: skip
     d = _convex_gap(kind, a, b, c, nodes, tris, root, rel, limit, tol, stack, bounds, t, core, q, p)
-    if d >= 0.0 and closed and _holds(nodes, tris, root, rel, 0.0, 0.0, 0.0, stack):
-        return -1.0
+    if d >= 0.0 and closed:
+        inner = min(a, b, c) if kind == BOX else (min(a, b) if kind == CYLINDER else a)
+        if _holds(nodes, tris, root, rel, inner, stack):
+            return -1.0
     return d
 
 

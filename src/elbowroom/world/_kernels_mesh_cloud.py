@@ -1,7 +1,7 @@
 """A posed mesh against the balls of a point cloud.
 
 Both trees are walked together in the frame of the mesh, nearest boxes first. A ball whose centre is inside a closed
-mesh touches it, too: where no ball meets the surface, all points nearer to one another than to the surface are on the
+mesh touches it, too: where no ball meets the surface, points nearer to one another than to the surface are on the
 same side of it, so that few of them are asked.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._borrow import borrowed
 from .._jit import njit
 from ..mesh.kernels import nearest_triangle, point_distance, point_inside, pose_triangle
 from ._kernels_convex import triangle_gap
@@ -20,18 +21,30 @@ ROW = (1 << 32) - 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _pair_bound(nodes, i, cloud_nodes, j, rel, inv):
-    """Squared lower bound of the distance between the boxes of a node and a cloud's node: gaps along their axes."""
-    x, y, z = (
-        0.5 * (cloud_nodes[j, 0] + cloud_nodes[j, 3]),
-        0.5 * (cloud_nodes[j, 1] + cloud_nodes[j, 4]),
-        0.5 * (cloud_nodes[j, 2] + cloud_nodes[j, 5]),
+def _box_of(cloud_nodes, j, inv):
+    """Centre of a cloud's node in the frame of the mesh, and its half edges along the axes of the cloud."""
+    x = 0.5 * (cloud_nodes[j, 0] + cloud_nodes[j, 3])
+    y = 0.5 * (cloud_nodes[j, 1] + cloud_nodes[j, 4])
+    z = 0.5 * (cloud_nodes[j, 2] + cloud_nodes[j, 5])
+    return (
+        inv[0] * x + inv[1] * y + inv[2] * z + inv[9],
+        inv[3] * x + inv[4] * y + inv[5] * z + inv[10],
+        inv[6] * x + inv[7] * y + inv[8] * z + inv[11],
+        cloud_nodes[j, 3] - x,
+        cloud_nodes[j, 4] - y,
+        cloud_nodes[j, 5] - z,
     )
-    hx, hy, hz = cloud_nodes[j, 3] - x, cloud_nodes[j, 4] - y, cloud_nodes[j, 5] - z
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pair_bound(nodes, i, cloud_nodes, j, rel, inv):
+    """Lower bound of the distance between the boxes of two nodes; where it is not positive, only an order.
+
+    The gaps along the axes of the one box and of the other.
+    """
+    x, y, z, hx, hy, hz = _box_of(cloud_nodes, j, inv)
     gx, gy, gz = nodes[i, 3], nodes[i, 4], nodes[i, 5]
-    dx = inv[0] * x + inv[1] * y + inv[2] * z + inv[9] - nodes[i, 0]
-    dy = inv[3] * x + inv[4] * y + inv[5] * z + inv[10] - nodes[i, 1]
-    dz = inv[6] * x + inv[7] * y + inv[8] * z + inv[11] - nodes[i, 2]
+    dx, dy, dz = x - nodes[i, 0], y - nodes[i, 1], z - nodes[i, 2]
     u = max(0.0, abs(dx) - gx - abs(inv[0]) * hx - abs(inv[1]) * hy - abs(inv[2]) * hz)
     v = max(0.0, abs(dy) - gy - abs(inv[3]) * hx - abs(inv[4]) * hy - abs(inv[5]) * hz)
     w = max(0.0, abs(dz) - gz - abs(inv[6]) * hx - abs(inv[7]) * hy - abs(inv[8]) * hz)
@@ -42,7 +55,21 @@ def _pair_bound(nodes, i, cloud_nodes, j, rel, inv):
     u = max(0.0, u - abs(rel[0]) * gx - abs(rel[1]) * gy - abs(rel[2]) * gz)
     v = max(0.0, v - abs(rel[3]) * gx - abs(rel[4]) * gy - abs(rel[5]) * gz)
     w = max(0.0, w - abs(rel[6]) * gx - abs(rel[7]) * gy - abs(rel[8]) * gz)
-    return max(bound, u * u + v * v + w * w)
+    bound = max(bound, u * u + v * v + w * w)
+    if bound > 0.0:
+        return np.sqrt(bound)
+    return np.sqrt(dx * dx + dy * dy + dz * dz) - (gx + gy + gz + hx + hy + hz)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _leaf_bound(nodes, tris, i, cloud_nodes, j, inv):
+    """Lower bound of the distance between the triangles of a leaf and the ball around a cloud's node."""
+    x, y, z, hx, hy, hz = _box_of(cloud_nodes, j, inv)
+    first = int(nodes[i, 6])
+    near = np.inf
+    for k in range(first, first + int(nodes[i, 7])):
+        near = min(near, point_distance(tris, k, x, y, z, near))
+    return np.sqrt(near) - np.sqrt(hx * hx + hy * hy + hz * hz)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -81,50 +108,61 @@ def _surface_to_points(
 ):
     """Squared distance of a mesh's surface to the nearest point of a cloud, or `most` when none is nearer.
 
-    Ends at the first pair within `enough`, which is below `most`.
+    Ends at the first pair within `enough`, which is below `most`; both are squared.
     """
-    best = most
+    best, reach = most, np.sqrt(most)
     stack[0] = (root << 32) | cloud
     bounds[0] = _pair_bound(nodes, root, cloud_nodes, cloud, rel, inv)
     top = 1
     while top > 0:
         top -= 1
-        if bounds[top] >= best:
+        if bounds[top] >= reach:
             continue
         i, j = stack[top] >> 32, stack[top] & ROW
-        inner, wide = nodes[i, 7] == 0.0, cloud_nodes[j, 7] == 0.0
-        if not inner and not wide:
-            best = _leaf_pair(nodes, tris, i, cloud_nodes, points, j, inv, best, found)
+        leaf, wide = nodes[i, 7] > 0.0, cloud_nodes[j, 7] == 0.0
+        if leaf and not wide:
+            near = _leaf_pair(nodes, tris, i, cloud_nodes, points, j, inv, best, found)
+            if near < best:
+                best, reach = near, np.sqrt(near)
             if best <= enough:
                 return best
             continue
-        if inner and wide:
+        open_mesh = not leaf
+        if open_mesh and wide:
             size = cloud_nodes[j, 3] + cloud_nodes[j, 4] + cloud_nodes[j, 5]
             size -= cloud_nodes[j, 0] + cloud_nodes[j, 1] + cloud_nodes[j, 2]
-            inner = 2.0 * (nodes[i, 3] + nodes[i, 4] + nodes[i, 5]) >= size
-        if inner:
+            open_mesh = 2.0 * (nodes[i, 3] + nodes[i, 4] + nodes[i, 5]) >= size
+        if open_mesh:
             child = int(nodes[i, 6])
-            near, far = (child << 32) | j, ((child + 1) << 32) | j
+            near_code, far_code = (child << 32) | j, ((child + 1) << 32) | j
             d0 = _pair_bound(nodes, child, cloud_nodes, j, rel, inv)
             d1 = _pair_bound(nodes, child + 1, cloud_nodes, j, rel, inv)
         else:
             child = int(cloud_nodes[j, 6])
-            near, far = (i << 32) | child, (i << 32) | (child + 1)
-            d0 = _pair_bound(nodes, i, cloud_nodes, child, rel, inv)
-            d1 = _pair_bound(nodes, i, cloud_nodes, child + 1, rel, inv)
+            near_code, far_code = (i << 32) | child, (i << 32) | (child + 1)
+            if leaf:
+                d0 = _leaf_bound(nodes, tris, i, cloud_nodes, child, inv)
+                d1 = _leaf_bound(nodes, tris, i, cloud_nodes, child + 1, inv)
+            else:
+                d0 = _pair_bound(nodes, i, cloud_nodes, child, rel, inv)
+                d1 = _pair_bound(nodes, i, cloud_nodes, child + 1, rel, inv)
         if d1 < d0:
-            near, far, d0, d1 = far, near, d1, d0
-        stack[top], bounds[top] = far, d1
-        top += int(d1 < best)
-        stack[top], bounds[top] = near, d0
-        top += int(d0 < best)
+            near_code, far_code, d0, d1 = far_code, near_code, d1, d0
+        stack[top], bounds[top] = far_code, d1
+        top += int(d1 < reach)
+        stack[top], bounds[top] = near_code, d0
+        top += int(d0 < reach)
     return best
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def points_inside(nodes, tris, root, cloud_nodes, points, cloud, rel, inv, stack, waiting):
-    """Is a point of the cloud inside the closed pieces of a mesh? Both stacks are scratch."""
-    qx, qy, qz, clear = 0.0, 0.0, 0.0, -1.0  # the point asked last, and its squared distance to the surface
+def _points_inside(nodes, tris, root, cloud_nodes, points, cloud, rel, inv, stack, waiting):
+    """Is a point of the cloud inside the closed pieces of a mesh whose surface no ball meets?
+
+    A node farther from the surface than it is large is on one side of it. Both stacks are scratch.
+    """
+    qx, qy, qz, clear = 0.0, 0.0, 0.0, -1.0  # a place outside, and how far the surface is from it
+    widest = max(nodes[root, 3], nodes[root, 4], nodes[root, 5])
     waiting[0] = cloud
     top = 1
     while top > 0:
@@ -132,6 +170,17 @@ def points_inside(nodes, tris, root, cloud_nodes, points, cloud, rel, inv, stack
         j = waiting[top]
         if _pair_bound(nodes, root, cloud_nodes, j, rel, inv) > 0.0:
             continue
+        x, y, z, hx, hy, hz = _box_of(cloud_nodes, j, inv)
+        size = np.sqrt(hx * hx + hy * hy + hz * hz)
+        if np.sqrt((x - qx) ** 2 + (y - qy) ** 2 + (z - qz) ** 2) + size < clear:
+            continue
+        if size < widest:
+            d = np.sqrt(nearest_triangle(nodes, tris, root, x, y, z, np.inf, stack)[0])
+            if d > size:
+                if point_inside(nodes, tris, root, x, y, z, stack):
+                    return True
+                qx, qy, qz, clear = x, y, z, d
+                continue
         first = int(cloud_nodes[j, 6])
         if cloud_nodes[j, 7] == 0.0:
             waiting[top], waiting[top + 1] = first, first + 1
@@ -139,17 +188,12 @@ def points_inside(nodes, tris, root, cloud_nodes, points, cloud, rel, inv, stack
             continue
         for m in range(first, first + int(cloud_nodes[j, 7])):
             x, y, z = _in_mesh_frame(points, m, inv)
-            if (
-                abs(x - nodes[root, 0]) > nodes[root, 3]
-                or abs(y - nodes[root, 1]) > nodes[root, 4]
-                or abs(z - nodes[root, 2]) > nodes[root, 5]
-                or (x - qx) ** 2 + (y - qy) ** 2 + (z - qz) ** 2 < clear
-            ):
+            if (x - qx) ** 2 + (y - qy) ** 2 + (z - qz) ** 2 < clear * abs(clear):
                 continue
             if point_inside(nodes, tris, root, x, y, z, stack):
                 return True
-            clear, _ = nearest_triangle(nodes, tris, root, x, y, z, np.inf, stack)
             qx, qy, qz = x, y, z
+            clear = np.sqrt(nearest_triangle(nodes, tris, root, x, y, z, np.inf, stack)[0])
     return False
 
 
@@ -158,6 +202,7 @@ def cloud_gap(
     nodes, tris, root, rel, inv, world, k, limit, tol, closed, stack, waiting, bounds, t, core, found, q, p
 ):
     """A mesh against cloud k; see `mesh_gap`."""
+    world = borrowed(world)
     radius, cloud = world.sizes[k, 0], world.rows[k, 0]
     cloud_nodes, points = world.cloud_nodes, world.points
     enough = (radius + tol) ** 2
@@ -167,7 +212,7 @@ def cloud_gap(
     )
     if d <= enough:
         return -1.0
-    if closed and points_inside(nodes, tris, root, cloud_nodes, points, cloud, rel, inv, stack, waiting):
+    if closed and _points_inside(nodes, tris, root, cloud_nodes, points, cloud, rel, inv, stack, waiting):
         return -1.0
     if d >= most:
         return limit

@@ -108,7 +108,7 @@ def safe_world_distance(world, k, x, y, z, limit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def box_distance(nodes, row, x, y, z):
-    """Signed distance of a point to the box of a node: what is in the box is no nearer, and no deeper."""
+    """Signed distance of a point to the box of a node or member: what is in it is no nearer, and no deeper."""
     dx = max(nodes[row, 0] - x, x - nodes[row, 3])
     dy = max(nodes[row, 1] - y, y - nodes[row, 4])
     dz = max(nodes[row, 2] - z, z - nodes[row, 5])
@@ -129,7 +129,7 @@ def nearest(world, x, y, z, limit, waiting):
             best, found = d, k
     if len(world.members) == 0:
         return best, found
-    tree = world.tree
+    tree, boxes = world.tree, world.boxes
     waiting[0] = 0
     top = 1
     while top > 0:
@@ -152,8 +152,9 @@ def nearest(world, x, y, z, limit, waiting):
                 break
         first = int(tree[row, 6])
         for i in range(first, first + int(tree[row, 7])):
-            k = world.members[i]
-            d = world_distance(world, k, x, y, z, best)
-            if d < best:
-                best, found = d, k
+            if box_distance(boxes, i, x, y, z) < best:
+                k = world.members[i]
+                d = world_distance(world, k, x, y, z, best)
+                if d < best:
+                    best, found = d, k
     return best, found

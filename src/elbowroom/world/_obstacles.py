@@ -7,6 +7,7 @@ made of triangles but `MeshObstacle`. Solids (all but open meshes) contain what 
 from __future__ import annotations
 
 import copy
+import inspect
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import Frozen, frozen
-from .._poses import as_matrix
+from .._poses import as_matrix, matrix_from_wxyz_xyz, quaternion_from_rotation
 from .._text import number, short
 from ..errors import ApproximationWarning, InputError, shape_text
 from ..mesh import TriangleMesh
@@ -25,12 +26,19 @@ from ..typing import Matrix4
 MAX_SIZE = 1e6
 """Metres; larger shapes are half-spaces or mistakes."""
 UNIT_TOLERANCE = 1e-6
-"""How far the length of a quaternion or normal may be from one before it is said that it was normalised."""
+"""How far a quaternion, normal or rotation may be off before it is said that it was corrected."""
+ROUNDING = 1e-14
+"""How far R^T R of a rotation in float64 may be from the identity; what is farther is made a rotation."""
+POSE_NOTE = "its pose: "
+"""How notes about poses begin; they do not travel when an obstacle is put elsewhere."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Obstacle(Frozen):
-    """What all obstacles have. A name of "" is replaced by the world: "box", "box_2", ..."""
+    """What all obstacles have. A name of "" is replaced by the world: "box", "box_2", ...
+
+    Obstacles are equal when they are the same object; two boxes of one size are two obstacles.
+    """
 
     kind: ClassVar[str] = ""
     """Word for the shape in files and messages."""
@@ -38,12 +46,11 @@ class Obstacle(Frozen):
     """T_world_obstacle; (7,) wxyz_xyz and (4, 4) are accepted."""
     name: str = ""
     """Unique in a world."""
-    notes: tuple[str, ...] = field(default=(), init=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), init=False)
     """What was changed or is doubtful in what was given."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise InputError(f"{self.kind}: expected a name, found {short(self.name)}")
+        self._check_name()
         self._set_pose(self.pose)
 
     @property
@@ -54,52 +61,80 @@ class Obstacle(Frozen):
     @cached_property
     def bounds(self) -> Float[np.ndarray, "2 3"]:
         """Lower and upper corner of a box around it in the world frame; infinite for half-spaces."""
-        low, high = self._local_bounds()
         R, t = self.pose[:3, :3], self.pose[:3, 3]
-        middle, half = R @ (0.5 * (low + high)) + t, np.abs(R) @ (0.5 * (high - low))
+        center, half = self._extent(R)
+        middle = R @ center + t
         return frozen(np.stack([middle - half, middle + half]))
 
     def at(self, pose: Any) -> Self:
         """The same obstacle elsewhere; what was built for its shape is shared."""
-        moved = copy.copy(self)
-        kept = ("bounds", "notes")
-        for key, value in self.__dict__.items():  # cached properties of the shape travel along
-            if key not in kept:
-                object.__setattr__(moved, key, value)
+        moved = self._copy()
+        moved.__dict__.pop("bounds", None)
+        object.__setattr__(moved, "notes", tuple(n for n in self.notes if not n.startswith(POSE_NOTE)))
         moved._set_pose(pose)
         return moved
 
     def named(self, name: str) -> Self:
         """The same obstacle under another name."""
-        other = copy.copy(self)
-        for key, value in self.__dict__.items():
-            object.__setattr__(other, key, value)
+        other = self._copy()
         object.__setattr__(other, "name", name)
+        other._check_name()
         return other
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of a box around the shape in its own frame."""
+    def __repr__(self) -> str:
+        place = ", ".join(number(x) for x in self.pose[:3, 3])
+        angle = np.degrees(np.arccos(np.clip(0.5 * (np.trace(self.pose[:3, :3]) - 1.0), -1.0, 1.0)))
+        turned = f", turned by {number(float(angle), 3)} deg" if angle > 1e-6 else ""
+        return f"{type(self).__name__}({self.name!r}: {self._shape()}, at ({place}){turned})"
+
+    def _copy(self) -> Self:
+        """Shallow, with what was made on demand."""
+        other = copy.copy(self)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def _shape(self) -> str:
+        """Its size in words."""
         raise NotImplementedError
+
+    def _extent(
+        self, R_world_obstacle: Float[np.ndarray, "3 3"]
+    ) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        """Box around the shape, turned: its centre in the obstacle's frame, its half edges along the world's axes."""
+        raise NotImplementedError
+
+    def _check_name(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"{self.kind}: expected a name, found {short(self.name)}")
 
     def _set_pose(self, pose: Any) -> None:
         given = np.eye(4) if pose is None else pose
         T = as_matrix(given, f"pose of {self.title}")
         if T.shape != (4, 4):
             raise InputError(f"pose of {self.title}: expected one pose, found a stack of shape {T.shape}")
-        if np.abs(T[:3, 3]).max() > MAX_SIZE:
+        R, t = T[:3, :3], T[:3, 3]
+        if np.abs(t).max() > MAX_SIZE:
             raise InputError(
-                f"pose of {self.title}: expected a position within {MAX_SIZE:g} m, found {T[:3, 3].tolist()}"
+                f"pose of {self.title}: expected a position within {MAX_SIZE:g} m, found {t.tolist()}"
             )
-        object.__setattr__(self, "pose", frozen(T.copy()))
         values = np.asarray(given, dtype=np.float64)
+        length, off = 1.0, 0.0
         if values.shape == (7,):
             length = float(np.linalg.norm(values[:4]))
-            if abs(length - 1.0) > UNIT_TOLERANCE:
-                self._note(f"its quaternion has length {number(length)} and was normalised")
+        else:
+            off = float(np.abs(R.T @ R - np.eye(3)).max())
+        exact = np.concatenate([quaternion_from_rotation(R), t]) if off > ROUNDING else None
+        object.__setattr__(self, "pose", frozen(T.copy() if exact is None else matrix_from_wxyz_xyz(exact)))
+        if abs(length - 1.0) > UNIT_TOLERANCE:
+            self._note(f"{POSE_NOTE}the quaternion has length {number(length)} and was normalised")
+        elif off > UNIT_TOLERANCE:
+            self._note(
+                f"{POSE_NOTE}R^T R is off the identity by {number(off)}; the nearest rotation was taken"
+            )
 
     def _note(self, text: str) -> None:
         object.__setattr__(self, "notes", (*self.notes, text))
-        warnings.warn(f"{self.title}: {text}", ApproximationWarning, stacklevel=4)
+        warnings.warn(f"{self.title}: {text}", ApproximationWarning, stacklevel=_levels_to_the_user())
 
     def _set_lengths(self, **values: Any) -> None:
         """Checks lengths in metres and stores them as floats."""
@@ -108,7 +143,7 @@ class Obstacle(Frozen):
 
     def _length(self, what: str, value: Any) -> float:
         plain = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if not plain or not 0.0 < float(value) <= MAX_SIZE:
+        if not plain or not 0.0 < value <= MAX_SIZE:
             raise InputError(
                 f"{self.title}: {what} must be metres above 0 and at most {MAX_SIZE:g}, found {short(value)}"
             )
@@ -116,6 +151,8 @@ class Obstacle(Frozen):
 
     def _vector(self, what: str, value: Any) -> Float[np.ndarray, "3"]:
         try:
+            if np.asarray(value).dtype.kind not in "fiu":
+                raise ValueError("no numbers")
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{self.title}: {what} must be three numbers, found {short(value)}") from error
@@ -125,7 +162,7 @@ class Obstacle(Frozen):
         return array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Box(Obstacle):
     """A box centred at the origin of its frame."""
 
@@ -138,12 +175,14 @@ class Box(Obstacle):
         edges = self._vector("size", self.size)
         object.__setattr__(self, "size", tuple(self._length("size", float(edge)) for edge in edges))
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        half = 0.5 * np.array(self.size)
-        return -half, half
+    def _shape(self) -> str:
+        return " x ".join(map(number, self.size)) + " m"
+
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(3), np.abs(R_world_obstacle) @ (0.5 * np.array(self.size))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sphere(Obstacle):
     """A ball around the origin of its frame."""
 
@@ -155,12 +194,14 @@ class Sphere(Obstacle):
         super().__post_init__()
         self._set_lengths(radius=self.radius)
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        half = np.full(3, self.radius)
-        return -half, half
+    def _shape(self) -> str:
+        return f"radius {number(self.radius)} m"
+
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(3), np.full(3, self.radius)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cylinder(Obstacle):
     """A cylinder about z with flat ends, centred at the origin of its frame."""
 
@@ -174,12 +215,17 @@ class Cylinder(Obstacle):
         super().__post_init__()
         self._set_lengths(radius=self.radius, length=self.length)
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        half = np.array([self.radius, self.radius, 0.5 * self.length])
-        return -half, half
+    def _shape(self) -> str:
+        return f"radius {number(self.radius)} m, length {number(self.length)} m"
+
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        axis = R_world_obstacle[:, 2]
+        return np.zeros(3), 0.5 * self.length * np.abs(axis) + self.radius * np.sqrt(
+            np.maximum(0.0, 1.0 - axis**2)
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Capsule(Obstacle):
     """All points within `radius` of a segment along z, centred at the origin of its frame."""
 
@@ -193,12 +239,14 @@ class Capsule(Obstacle):
         super().__post_init__()
         self._set_lengths(radius=self.radius, length=self.length)
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        half = np.array([self.radius, self.radius, 0.5 * self.length + self.radius])
-        return -half, half
+    def _shape(self) -> str:
+        return f"radius {number(self.radius)} m, length {number(self.length)} m"
+
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(3), 0.5 * self.length * np.abs(R_world_obstacle[:, 2]) + self.radius
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HalfSpace(Obstacle):
     """All points with normal . x <= offset in its frame: a floor, a wall, without end."""
 
@@ -227,8 +275,11 @@ class HalfSpace(Obstacle):
         """It has no end."""
         return frozen(np.array([[-np.inf] * 3, [np.inf] * 3]))
 
+    def _shape(self) -> str:
+        return f"normal ({', '.join(map(number, self.normal))}), offset {number(self.offset)} m"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MeshObstacle(Obstacle):
     """Triangles. Closed pieces are solids; open ones are surfaces, which have no inside."""
 
@@ -248,5 +299,20 @@ class MeshObstacle(Obstacle):
             some = "some pieces of it are" if self.mesh.closed_faces.any() else "it is"
             self._note(f"{some} not closed, so nothing is inside: distances to it are never negative there")
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.mesh.center - self.mesh.half_extents, self.mesh.center + self.mesh.half_extents
+        size = float(np.abs(self.mesh.center).max() + self.mesh.half_extents.max())
+        if size > MAX_SIZE:
+            raise InputError(f"{self.title}: expected a mesh within {MAX_SIZE:g} m, found one of {size:.3g}")
+
+    def _shape(self) -> str:
+        return f"{len(self.mesh)} triangles"
+
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.mesh.center, np.abs(R_world_obstacle) @ self.mesh.half_extents
+
+
+def _levels_to_the_user() -> int:
+    """`stacklevel` of a warning given where this is called, so that it shows the line that called this package."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("elbowroom."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -7,18 +7,18 @@ differ only in poses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import freeze
-from ..mesh import pack_meshes
+from .._frozen import FrozenMap, freeze
+from ..mesh import TriangleMesh, pack_meshes
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid
-from ._tree import box_tree
+from ._tree import BoxTree, box_tree
 
 BOX, SPHERE, CYLINDER, CAPSULE, HALF_SPACE, MESH, CLOUD, SDF = range(8)
 """Kinds of obstacles."""
@@ -71,64 +71,78 @@ class PackedWorld(NamedTuple):
     """Samples of all fields, float32."""
 
 
+Part = TriangleMesh | BoxTree | np.ndarray
+"""What of an obstacle is laid in `Geometry`: its mesh, the tree of its cloud, the values of its field."""
+
+
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Meshes, clouds and fields laid end to end, and where each begins."""
+    """Meshes, clouds and fields laid end to end, each once however many obstacles have it, and where each begins."""
 
-    made_of: tuple[object, ...]
-    """What was laid, to know it again."""
-    rows: Int[np.ndarray, "n 4"]
+    made_of: tuple[Part, ...]
+    """What was laid; kept, so that identities stay theirs."""
+    places: Mapping[int, tuple[int, ...]]
+    """Row of `PackedWorld.rows` by the identity of a part."""
     nodes: np.ndarray
     tris: np.ndarray
     cloud_nodes: np.ndarray
     points: np.ndarray
     values: np.ndarray
 
-    def fits(self, obstacles: Sequence[Obstacle]) -> bool:
-        """Whether it is that of these obstacles."""
-        parts = _parts(obstacles)
-        return len(parts) == len(self.made_of) and all(
-            a is b for a, b in zip(parts, self.made_of, strict=True)
-        )
+    def serves(self, obstacles: Sequence[Obstacle]) -> bool:
+        """Whether it holds all that these obstacles need."""
+        return all(part is None or id(part) in self.places for part in map(_part, obstacles))
+
+    def rows(self, obstacles: Sequence[Obstacle]) -> Int[np.ndarray, "n 4"]:
+        """`PackedWorld.rows`."""
+        rows = np.zeros((len(obstacles), ROWS), np.int64)
+        for k, part in enumerate(map(_part, obstacles)):
+            if part is not None:
+                place = self.places[id(part)]
+                rows[k, : len(place)] = place
+        return rows
 
 
-def _parts(obstacles: Sequence[Obstacle]) -> tuple[object, ...]:
-    """What of every obstacle is laid in `Geometry`; None for primitives."""
-
-    def part(obstacle: Obstacle) -> object:
-        if isinstance(obstacle, MeshObstacle):
+def _part(obstacle: Obstacle) -> Part | None:
+    """What of an obstacle is laid; None for primitives."""
+    match obstacle:
+        case MeshObstacle():
             return obstacle.mesh
-        if isinstance(obstacle, PointCloud):
+        case PointCloud():
             return obstacle.tree
-        return obstacle.values if isinstance(obstacle, SdfGrid) else None
-
-    return tuple(map(part, obstacles))
+        case SdfGrid():
+            return obstacle.values
+        case _:
+            return None
 
 
 def lay_geometry(obstacles: Sequence[Obstacle]) -> Geometry:
     """Lays meshes, clouds and fields of obstacles end to end."""
-    rows = np.zeros((len(obstacles), ROWS), np.int64)
-    meshes = [(k, o.mesh) for k, o in enumerate(obstacles) if isinstance(o, MeshObstacle)]
-    nodes, tris, roots = pack_meshes([mesh for _, mesh in meshes])
-    for (k, _), root in zip(meshes, roots.tolist(), strict=True):
-        rows[k, 0] = root
+    own = {id(part): (part, obstacle) for obstacle in obstacles if (part := _part(obstacle)) is not None}
+    meshes = [part for part, _ in own.values() if isinstance(part, TriangleMesh)]
+    nodes, tris, roots = pack_meshes(meshes)
+    places: dict[int, tuple[int, ...]] = {
+        id(mesh): (root,) for mesh, root in zip(meshes, roots.tolist(), strict=True)
+    }
     trees, points, fields = [np.zeros((0, 8))], [np.zeros((0, 3))], [np.zeros(0, np.float32)]
     n_nodes, n_points, n_values = 0, 0, 0
-    for k, obstacle in enumerate(obstacles):
+    for part, obstacle in own.values():
         if isinstance(obstacle, PointCloud):
-            tree = obstacle.tree.nodes.copy()
-            tree[:, 6] += np.where(tree[:, 7] > 0.0, n_points, n_nodes)
-            rows[k, 0] = n_nodes
+            tree = obstacle.tree.nodes
+            if n_points:
+                tree = tree.copy()
+                tree[:, 6] += np.where(tree[:, 7] > 0.0, n_points, n_nodes)
+            places[id(part)] = (n_nodes,)
             trees.append(tree)
             points.append(obstacle.points)
             n_nodes, n_points = n_nodes + len(tree), n_points + len(obstacle.points)
         elif isinstance(obstacle, SdfGrid):
-            rows[k] = (n_values, *obstacle.values.shape)
+            places[id(part)] = (n_values, *obstacle.values.shape)
             fields.append(obstacle.values.ravel())
             n_values += obstacle.values.size
     laid = tuple(_joined(parts) for parts in (trees, points, fields))
-    freeze(rows, *laid)
-    return Geometry(_parts(obstacles), rows, nodes, tris, *laid)
+    freeze(*laid)
+    return Geometry(tuple(part for part, _ in own.values()), FrozenMap(places), nodes, tris, *laid)
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -151,10 +165,10 @@ def pack_world(obstacles: Sequence[Obstacle], geometry: Geometry) -> PackedWorld
     tree = box_tree(np.ascontiguousarray(bounds[:, 0]), np.ascontiguousarray(bounds[:, 1]))
     members, endless = ends[tree.order], np.flatnonzero(kinds == HALF_SPACE)
     boxes = bounds[tree.order].reshape(-1, 6)
-    freeze(kinds, poses, sizes, members, boxes, endless)
+    rows = geometry.rows(obstacles)
+    freeze(kinds, poses, sizes, rows, members, boxes, endless)
     return PackedWorld(
-        kinds, poses, sizes, geometry.rows, tree.nodes, members, boxes, endless, geometry.nodes,
-        geometry.tris,
+        kinds, poses, sizes, rows, tree.nodes, members, boxes, endless, geometry.nodes, geometry.tris,
         geometry.cloud_nodes, geometry.points, geometry.values,
     )  # fmt: skip
 

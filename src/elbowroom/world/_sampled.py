@@ -12,25 +12,27 @@ from .._frozen import frozen
 from .._text import number, short
 from ..errors import InputError, shape_text
 from ._obstacles import MAX_SIZE, Obstacle
-from ._tree import BoxTree, box_tree
+from ._tree import BoxTree, point_tree
 
 MAX_POINTS = 20_000_000
 """Largest cloud: its points and tree take about 1 GB."""
 MAX_CELLS = 200_000_000
 """Largest distance field."""
-SLOPE_ROUNDING = 1e-6
-"""Relative error of slopes that are computed in float32."""
 SPACING_SAMPLES = 1000
-"""Points whose nearest neighbours tell how dense a cloud is."""
+"""Points that tell how dense a cloud is."""
+NEIGHBOURS, DENSE = 4, 0.75
+"""On a grid of points over a surface the four nearest are one step away; three quarters of all points must have them,
+which leaves out rims and stray points."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PointCloud(Obstacle):
     """Balls of one radius around points, as from a depth camera; where no ball is, is free."""
 
     kind: ClassVar[str] = "point_cloud"
     points: Float[np.ndarray, "points 3"]
-    """Finite points in the frame of the cloud, metres, in the order of the tree; a copy."""
+    """Finite points in the frame of the cloud, metres, in the order of the tree; a copy. Images of points, such as
+    (height, width, 3), are accepted."""
     radius: float
     """Metres around every point."""
     dropped: int = field(default=0, init=False)
@@ -38,24 +40,29 @@ class PointCloud(Obstacle):
     tree: BoxTree = field(init=False, repr=False)
     """Over the points."""
     spacing: float = field(default=0.0, init=False)
-    """Median distance of a point to its nearest neighbour, metres; 0 for a single point."""
+    """Metres within which three quarters of the points have four others: the step of a cloud sampled on a grid."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set_lengths(radius=self.radius)
         kept = self._finite(self.points)
-        tree = box_tree(kept, kept)
+        tree, points = point_tree(kept)
         object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "points", frozen(kept[tree.order]))
-        object.__setattr__(self, "spacing", self._median_spacing())
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "spacing", self._typical_spacing())
         if self.dropped:
             self._note(
                 f"{self.dropped} of {self.dropped + len(kept)} points are NaN or infinite and were left out"
             )
+        at_origin = int((~kept.any(axis=1)).sum())
+        if at_origin > 1:
+            self._note(
+                f"{at_origin} of its points are at its origin exactly, as cameras mark missing depth; they are kept"
+            )
         if self.spacing > 2.0 * self.radius:
             self._note(
-                f"its points are typically {number(1e3 * self.spacing)} mm apart and its balls "
-                f"{number(2e3 * self.radius)} mm wide: the robot may pass between them; a radius of "
+                f"a quarter of its points are {number(1e3 * self.spacing)} mm and more from their neighbours, and its "
+                f"balls {number(2e3 * self.radius)} mm wide: the robot may pass between them; a radius of "
                 f"{number(1e3 * self.spacing)} mm would close most gaps"
             )
 
@@ -68,8 +75,9 @@ class PointCloud(Obstacle):
             raise InputError(
                 f"{self.title}: points must be an (n, 3) array of numbers, found {short(points)}"
             ) from error
-        if array.ndim != 2 or array.shape[1] != 3:
+        if array.ndim < 2 or array.shape[-1] != 3:
             raise InputError(f"{self.title}: points must have shape (n, 3), found {shape_text(array)}")
+        array = array.reshape(-1, 3)
         if len(array) > MAX_POINTS:
             raise InputError(
                 f"{self.title}: at most {MAX_POINTS} points, found {len(array)}; thin it out, for example one point "
@@ -83,32 +91,30 @@ class PointCloud(Obstacle):
                 f"{self.title}: expected at least one finite point, found {len(array)} points, "
                 f"{self.dropped} of them NaN or infinite"
             )
-        if np.abs(kept).max() > MAX_SIZE:
-            raise InputError(
-                f"{self.title}: expected points within {MAX_SIZE:g} m, found {np.abs(kept).max():.3g}"
-            )
+        farthest = max(float(kept.max()), -float(kept.min()))
+        if farthest > MAX_SIZE:
+            raise InputError(f"{self.title}: expected points within {MAX_SIZE:g} m, found {farthest:.3g}")
         return kept
 
-    def _median_spacing(self) -> float:
-        from ._kernels_tree import nearest_point
+    def _typical_spacing(self) -> float:
+        from ._kernels_tree import neighbour_distances
 
-        if len(self.points) < 2:
+        neighbours = min(NEIGHBOURS, len(self.points) - 1)
+        if neighbours == 0:
             return 0.0
-        step = max(1, len(self.points) // SPACING_SAMPLES)
-        picked = np.arange(0, len(self.points), step)
-        return float(np.median([nearest_point(self.tree.nodes, self.points, 0, int(k)) for k in picked]))
+        picked = np.arange(0, len(self.points), max(1, len(self.points) // SPACING_SAMPLES))
+        found = neighbour_distances(self.tree.nodes, self.points, picked, np.int64(neighbours))
+        return float(np.quantile(found, DENSE))
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        root = self.tree.nodes[0]
-        return root[:3] - self.radius, root[3:6] + self.radius
+    def _shape(self) -> str:
+        return f"{len(self.points)} points of radius {number(self.radius)} m"
 
-    def __repr__(self) -> str:
-        return (
-            f"PointCloud({self.name!r}: {len(self.points)} points of radius {number(1e3 * self.radius)} mm)"
-        )
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.tree.nodes[0, :3], self.tree.nodes[0, 3:6]
+        return 0.5 * (low + high), np.abs(R_world_obstacle) @ (0.5 * (high - low)) + self.radius
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SdfGrid(Obstacle):
     """A signed distance field sampled on a grid, trilinear between samples: solid where it is not above zero.
 
@@ -136,7 +142,9 @@ class SdfGrid(Obstacle):
         object.__setattr__(self, "spacing", steps)
         object.__setattr__(self, "origin", tuple(self._vector("origin", self.origin).tolist()))
         object.__setattr__(self, "values", frozen(self._checked(self.values)))
-        slope = _steepest(self.values, steps)
+        from ._kernels_field import steepest
+
+        slope = steepest(self.values, *steps)
         object.__setattr__(self, "slope", max(1.0, slope))
         if slope > 2.0:
             self._note(
@@ -162,38 +170,16 @@ class SdfGrid(Obstacle):
             raise InputError(
                 f"{self.title}: {int((~np.isfinite(array)).sum())} of {array.size} values are NaN or infinite"
             )
-        low = array.astype(np.float32)
-        return np.ascontiguousarray(np.where(low > array, np.nextafter(low, np.float32(-np.inf)), low))
+        low = np.ascontiguousarray(array, dtype=np.float32).copy()
+        for rounded, given in zip(
+            low, array, strict=True
+        ):  # a layer at a time: fields may fill half the memory
+            rounded[:] = np.where(rounded > given, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+        return low
 
-    def _local_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        low = np.array(self.origin)
-        return low, low + np.array(self.spacing) * (np.array(self.values.shape) - 1)
+    def _shape(self) -> str:
+        return f"{' x '.join(map(str, self.values.shape))} samples"
 
-    def __repr__(self) -> str:
-        return f"SdfGrid({self.name!r}: {' x '.join(map(str, self.values.shape))} samples)"
-
-
-def _steepest(values: Float[np.ndarray, "nx ny nz"], spacing: tuple[float, ...]) -> float:
-    """Bound on the gradient of the trilinear interpolation outside the solid.
-
-    In a cell the gradient is longest at a corner, where its parts are the slopes of the three edges that meet there.
-    Cells that are wholly solid do not count: no way from outside to the solid leads through them.
-    """
-    slopes = [np.square(np.diff(values, axis=axis) / spacing[axis]) for axis in range(3)]
-    cells = tuple(n - 1 for n in values.shape)
-    free = np.zeros(cells, dtype=bool)
-    for corner in np.ndindex(2, 2, 2):
-        free |= values[_shifted(corner, cells)] > 0.0
-    steepest = 0.0
-    for corner in np.ndindex(2, 2, 2):
-        squared = np.zeros(cells, dtype=np.float32)
-        for axis in range(3):
-            edges = tuple(0 if k == axis else c for k, c in enumerate(corner))
-            squared += slopes[axis][_shifted(edges, cells)]
-        steepest = max(steepest, float(squared.max(initial=0.0, where=free)))
-    return float(np.sqrt(steepest)) * (1.0 + SLOPE_ROUNDING)
-
-
-def _shifted(corner: tuple[int, ...], cells: tuple[int, ...]) -> tuple[slice, ...]:
-    """One corner of all cells."""
-    return tuple(slice(c, c + n) for c, n in zip(corner, cells, strict=True))
+    def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        half = 0.5 * np.array(self.spacing) * (np.array(self.values.shape) - 1)
+        return np.array(self.origin) + half, np.abs(R_world_obstacle) @ half

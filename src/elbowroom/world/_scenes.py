@@ -150,7 +150,7 @@ def _floor(room: Room) -> float:
     """Puts a floor below the robot, lower where it would take too much, then with a pedestal; gives its height."""
     low = room.center[2] - room.reach
     for drop in (0.0, 0.15, 0.3, 0.5, 0.8):
-        low = room.floor - (0.03 + drop) * room.reach
+        low = room.floor - (0.06 + drop) * room.reach
         group: list[Obstacle] = [HalfSpace(pose=upright(0, 0, low), name="floor")]
         if drop:
             edge, tall = max(1.6 * room.footprint, 0.1 * room.reach), drop * room.reach

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import Frozen, freeze
+from .._frozen import Frozen, freeze, frozen
 
 LEAF = 8
 """Members of a leaf at most."""
@@ -26,8 +26,17 @@ class BoxTree(Frozen):
 
 def box_tree(low: Float[np.ndarray, "n 3"], high: Float[np.ndarray, "n 3"]) -> BoxTree:
     """A tree over n boxes given by their corners; n >= 0."""
+    return _built(low, high)[0]
+
+
+def point_tree(points: Float[np.ndarray, "n 3"]) -> tuple[BoxTree, Float[np.ndarray, "n 3"]]:
+    """A tree over n points, and a copy of the points in its order."""
+    return _built(points, points)
+
+
+def _built(low: np.ndarray, high: np.ndarray) -> tuple[BoxTree, Float[np.ndarray, "n 3"]]:
     from ._kernels_tree import build_box_tree
 
-    nodes, order = build_box_tree(low, high, LEAF)
-    freeze(nodes, order)
-    return BoxTree(nodes, order)
+    nodes, order, centers = build_box_tree(frozen(low[:]), frozen(high[:]), LEAF)
+    freeze(nodes, order, centers)
+    return BoxTree(nodes, order), centers

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .._text import short
 from ..errors import FormatError, InputError, UnknownNameError, unknown
 from ._boxes import boxes_intersect
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
@@ -42,13 +43,17 @@ class World:
         Raises:
             InputError: two obstacles of one name, or something that is not an obstacle.
         """
-        self.obstacles: tuple[Obstacle, ...] = _named(obstacles)
-        """In the order given."""
+        self._obstacles = _named(obstacles)
         self._notes = tuple(notes)
         self._index = {obstacle.name: k for k, obstacle in enumerate(self.obstacles)}
         self._grids: dict[bytes, ClearanceGrid] = {}
 
     # Parts --------------------------------------------------------------------------------------
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """In the order given."""
+        return self._obstacles
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,6 +72,8 @@ class World:
         Raises:
             UnknownNameError: there is none of that name.
         """
+        if not isinstance(name, str):
+            raise InputError(f"expected the name of an obstacle, found {short(name)}")
         if name not in self._index:
             raise UnknownNameError(unknown("obstacle", name, self._index))
         return self._index[name]
@@ -75,7 +82,7 @@ class World:
         return self.obstacles[self.index(name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._index
+        return isinstance(name, str) and name in self._index
 
     def __iter__(self) -> Iterator[Obstacle]:
         return iter(self.obstacles)
@@ -119,7 +126,7 @@ class World:
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
         laid: Geometry | None = self.__dict__.get("geometry")
-        if laid is not None and laid.fits(other.obstacles):
+        if laid is not None and laid.serves(other.obstacles):
             other.__dict__["geometry"] = laid
         for region, grid in self._grids.items():
             kept = grid.for_obstacles(other.obstacles)
@@ -296,6 +303,8 @@ def refuse_too_many(count: int) -> None:
 
 def _named(obstacles: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
     """Obstacles with unique names."""
+    if not isinstance(obstacles, Iterable) or isinstance(obstacles, str):
+        raise InputError(f"expected a list of obstacles, found a {type(obstacles).__name__}")
     given = list(obstacles)
     refuse_too_many(len(given))
     taken: set[str] = set()

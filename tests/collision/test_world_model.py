@@ -1,0 +1,329 @@
+"""CollisionModel among obstacles: known answers of a cart on rails, and Coal on a real arm."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import trimesh
+
+from elbowroom.collision import CollisionModel
+from elbowroom.collision._surroundings import Surroundings
+from elbowroom.errors import ApproximationWarning, InputError, UnknownLinkError, UnknownNameError
+from elbowroom.spheres import SphereModel
+from elbowroom.world import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    MeshObstacle,
+    PointCloud,
+    SdfGrid,
+    Sphere,
+    World,
+)
+
+AWAY = np.array([0.5, 0.0])
+"""The cart at x = 0.5: from 0.45 to 0.55 along x."""
+
+
+def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
+def ball_field(radius: float, step: float = 0.02) -> SdfGrid:
+    """The exact distance field of a ball around the origin, sampled."""
+    axis = np.arange(-0.3, 0.3001, step)
+    x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
+    return SdfGrid(np.sqrt(x * x + y * y + z * z) - radius, step, (-0.3, -0.3, -0.3), name="thing")
+
+
+BALL_MESH = trimesh.creation.icosphere(subdivisions=3, radius=0.1)
+KINDS = [
+    Box((0.2, 0.2, 0.2), name="thing"),
+    Sphere(0.1, name="thing"),
+    Cylinder(0.1, 0.3, name="thing"),
+    Capsule(0.1, 0.3, name="thing"),
+    HalfSpace((-1.0, 0.0, 0.0), 0.1, name="thing"),
+    MeshObstacle(BALL_MESH, name="thing"),
+    PointCloud(np.zeros((1, 3)), 0.1, name="thing"),
+    ball_field(0.1),
+]
+"""Things that reach 0.1 towards -x from the origin of their frame."""
+IDS = [thing.kind for thing in KINDS]
+
+
+@pytest.mark.parametrize("thing", KINDS, ids=IDS)
+def test_a_cart_comes_to_an_obstacle(rails, thing):
+    """The cart's face at x = 0.55 against a thing whose nearest point is at x = 0.7, then 0.56, then 0.53."""
+    model = rails()
+    for place, gap in ((0.8, 0.15), (0.66, 0.01), (0.63, -0.02)):
+        here = model.with_world(World([thing.at(at(place))]))
+        verdict = here.explain(AWAY)
+        assert verdict.free == here.free(AWAY) == (gap > 0.0)
+        assert here.free(AWAY[None]).tolist() == [gap > 0.0]
+        near = verdict.closest
+        assert near is not None
+        assert near.pair == ("cart", "thing")
+        assert verdict.obstacles == {"thing"}
+        np.testing.assert_allclose(near.point_b - near.point_a, near.distance * near.normal, atol=1e-9)
+        if isinstance(thing, SdfGrid):  # distances are divided by the slope, depths those of a few points
+            assert min(gap, gap / thing.slope) - 2e-3 < near.distance < max(gap, 0.0) + 1e-3
+        else:
+            rough = (
+                2e-3 if isinstance(thing, MeshObstacle) else 5e-5 if gap < 0.0 else 1e-9
+            )  # facets; a prism
+            assert near.distance == pytest.approx(gap, abs=rough)
+            np.testing.assert_allclose(near.normal, [1.0, 0.0, 0.0], atol=20.0 * rough)
+        assert here.clearance(AWAY) <= here.clearance(AWAY, exact=True) + 1e-12
+        assert (here.clearance(AWAY) > 0.0) == (gap > 0.0)
+        assert here.clearance(AWAY, exact=True) == near.distance
+        assert [clash.pair for clash in here.clashes(AWAY)] == ([] if gap > 0.0 else [("cart", "thing")])
+        assert here.in_contact(AWAY) == (() if gap > 0.0 else (("cart", "thing"),))
+
+
+def test_the_verdict_says_what_to_allow(rails):
+    world = World([Box((0.2, 0.2, 0.2), pose=at(0.63), name="my box")])
+    verdict = rails().with_world(world).explain(AWAY)
+    assert 'allow=[("cart", "my box")]' in verdict.how_to_allow
+    assert "--allow cart 'my box'" in verdict.how_to_allow
+    assert "disable_collisions" not in verdict.how_to_allow
+    assert "cart and my box overlap by 20.0 mm" in str(verdict)
+    assert verdict.world_clashes == verdict.clashes
+    allowed = rails().with_world(world, allow=[("my box", "cart")])  # either may be named first
+    assert allowed.allow == {("cart", "my box")}
+    verdict = allowed.explain(AWAY)
+    assert verdict.free
+    assert verdict.allowed_touching == (("cart", "my box"),)
+    assert "touching here, and allowed to: cart and my box" in str(verdict)
+    assert verdict.closest is not None
+    assert verdict.closest.pair == ("cart", "post")
+    assert allowed.free(AWAY, by="spheres")
+    assert allowed.in_contact(AWAY) == ()
+
+
+def test_links_and_obstacles_clash_in_one_verdict(rails):
+    """The cart in the post and in a ball: one list, the deepest first, each with its own advice."""
+    model = rails().with_world(World([Sphere(0.1, pose=at(0.26), name="ball")]))
+    verdict = model.explain([0.12, 0.0])
+    assert [clash.pair for clash in verdict.clashes] == [("cart", "post"), ("cart", "ball")]
+    assert verdict.clashes[0].distance == pytest.approx(-0.03, abs=1e-6)
+    assert verdict.clashes[1].distance == pytest.approx(-0.01, abs=1e-6)
+    assert verdict.link_clashes + verdict.world_clashes == verdict.clashes
+    assert '("cart", "ball")' in verdict.how_to_allow
+    assert 'link1="cart" link2="post"' in verdict.how_to_allow
+
+
+def test_a_buffer_is_asked_of_obstacles_too(rails):
+    world = World([Sphere(0.1, pose=at(0.69), name="ball")])  # 0.04 from the cart
+    model = rails(0.05).with_world(world)
+    assert not model.free(AWAY)
+    assert rails(0.03).with_world(world).free(AWAY)
+    (clash,) = model.clashes(AWAY)
+    assert clash.pair == ("cart", "ball")
+    assert clash.distance == pytest.approx(0.04, abs=1e-9)
+    assert model.in_contact(AWAY) == (("cart", "ball"),)
+
+
+def test_a_link_that_cannot_move_is_told_to_be_stuck_once(rails):
+    world = World([Box((2.0, 2.0, 0.1), pose=at(0.0, 0.0, -0.15), name="table")])  # the post rests on it
+    with pytest.warns(ApproximationWarning, match=r'no configuration is free.*allow=\[\("post", "table"\)\]'):
+        model = rails().with_world(world)
+    assert model.in_contact() == (("post", "table"),)
+    assert not model.free(AWAY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        resting = rails().with_world(world, allow=model.in_contact())
+    assert resting.free(AWAY)
+    assert resting.with_world(world.move("table", at(0.0, 0.0, -0.15))).allow == {("post", "table")}
+    assert resting.with_world(World([Sphere(0.1, pose=at(2.0), name="ball")])).allow == frozenset()
+    assert resting.with_world(None).world is None
+    assert resting.with_world(None).allow == frozenset()
+
+
+def test_bad_worlds_and_allowances_are_refused(rails):
+    model, world = rails(), World([Sphere(0.1, pose=at(0.8), name="ball")])
+    for bad in (object(), [Sphere(0.1)], "scene.json"):
+        with pytest.raises(InputError, match="expected a World"):
+            model.with_world(bad)
+        with pytest.raises(InputError, match="expected a World"):
+            CollisionModel(model.robot, model.spheres, model.pairs, bad)
+    with pytest.raises(InputError, match="'cart' names an obstacle and a link"):
+        model.with_world(World([Sphere(0.1, name="cart")]))
+    with pytest.raises(UnknownNameError, match="no obstacle 'bal'; did you mean 'ball'"):
+        model.with_world(world, allow=[("cart", "bal")])
+    with pytest.raises(UnknownLinkError, match="did you mean 'cart'"):
+        model.with_world(world, allow=[("crt", "ball")])
+    with pytest.raises(InputError, match="both links"):
+        model.with_world(world, allow=[("cart", "post")])
+    for bad in ("cart", [("cart",)], [("cart", "ball", "post")], ["ab"], 3, [(1, 2)]):
+        with pytest.raises(InputError, match="expected pairs"):
+            model.with_world(world, allow=bad)
+    with pytest.raises(UnknownNameError, match="no obstacle 'ball'"):
+        CollisionModel(model.robot, model.spheres, model.pairs, allow=[("cart", "ball")])
+
+
+def test_empty_worlds_change_nothing(rails):
+    model = rails()
+    empty = model.with_world(World())
+    assert empty.free(AWAY)
+    assert empty.clearance(AWAY) == model.clearance(AWAY)
+    assert empty.explain(AWAY).obstacles == frozenset()
+    assert empty.in_contact(AWAY) == ()
+
+
+def test_models_with_worlds_travel_and_say_what_they_hold(rails):
+    world = World([Sphere(0.1, pose=at(0.63), name="ball"), HalfSpace(offset=-2.0, name="floor")])
+    model = rails().with_world(world, allow=[("cart", "floor")])
+    other = pickle.loads(pickle.dumps(model))
+    cfgs = model.robot.random_cfgs(200, seed=0)
+    np.testing.assert_array_equal(other.free(cfgs), model.free(cfgs))
+    assert 0 < model.free(cfgs).sum() < len(cfgs)
+    assert other.allow == model.allow
+    assert other.explain(AWAY).clashes[0].pair == ("cart", "ball")
+    assert "among 2 obstacles, 1 pairs allowed to touch" in repr(model)
+
+
+def test_explain_measures_only_what_can_matter_of_many_obstacles(rails, monkeypatch):
+    rng = np.random.default_rng(0)
+    places = rng.uniform(-1.0, 1.0, (10_000, 3))
+    world = World([Sphere(0.01, pose=at(*place)) for place in places])
+    model = rails()
+    with pytest.warns(ApproximationWarning, match="no configuration is free"):
+        stuck = model.with_world(world)
+    inside = rails().with_world(world, allow=stuck.in_contact())
+    asked = []
+    real = Surroundings._gap
+
+    def counted(self, *args):
+        asked.append(args)
+        return real(self, *args)
+
+    monkeypatch.setattr(Surroundings, "_gap", counted)
+    found = inside.explain(np.array([0.9, 0.4]))
+    centers = np.abs(places - [0.9, 0.4, 0.0])
+    touching = np.flatnonzero(np.linalg.norm(np.maximum(centers - 0.05, 0.0), axis=1) <= 0.01)
+    expected = {f"sphere_{k + 1}" if k else "sphere" for k in touching}
+    assert {clash.b for clash in found.clashes if clash.a == "cart"} == expected
+    assert len(asked) < len(inside.allow) + 4 * max(len(expected), 16)
+
+
+def test_a_link_of_spheres_alone_is_measured_by_them(rails):
+    model = rails()
+    balls = {name: model.spheres.link(name) for name in model.spheres.counts}
+    spheres = SphereModel.from_links(
+        model.robot.link_names, {**balls, "bare": (np.array([[0.0, 0.0, 0.5]]), np.array([0.1]))}, robot_name="rails"
+    )  # fmt: skip
+    world = World([Box((0.2, 0.2, 0.2), pose=at(0.65, 0.0, 0.5), name="box")])
+    here = CollisionModel(model.robot, spheres, world=world)
+    verdict = here.explain(AWAY)
+    assert not verdict.free
+    assert verdict.by == "spheres"
+    (clash,) = verdict.clashes
+    assert clash.pair == ("bare", "box")
+    assert clash.distance == pytest.approx(-0.05, abs=1e-9)
+    np.testing.assert_allclose(clash.normal, [1.0, 0.0, 0.0], atol=1e-9)
+    assert here.clearance([0.3, 0.0], exact=True) == pytest.approx(0.15, abs=1e-9)
+
+
+def test_spheres_that_are_too_small_for_the_world_are_not_believed(rails):
+    model = rails()
+    thin = model.spheres.with_padding(world=-0.04)
+    assert (thin.padded_radii("world") > 0.0).all()
+    world = World([Sphere(0.1, pose=at(0.64, 0.04, 0.04), name="ball")])
+    here = CollisionModel(model.robot, thin, model.pairs, world)
+    assert not here.free(AWAY)
+    assert not here.free(AWAY, by="spheres")
+    wide = CollisionModel(model.robot, model.spheres.with_padding(world=0.2), model.pairs, world)
+    assert wide.free([0.35, 0.0])
+    assert not wide.free([0.35, 0.0], by="spheres")  # padding counts where spheres decide
+
+
+def test_without_a_world_none_of_its_kernels_are_loaded():
+    code = (
+        "import sys, numpy as np\n"
+        "from elbowroom.collision._warm import main\n"
+        "main()\n"
+        "assert 'elbowroom.collision._kernels' in sys.modules\n"
+        "loaded = [name for name in sys.modules if name.startswith('elbowroom.world') and 'kernels' in name]\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+ARM_WORLD = World([
+    Box((1.4, 1.4, 0.05), pose=at(0.0, 0.0, -0.025), name="table"),
+    Cylinder(0.06, 0.4, pose=at(0.5, 0.1, 0.21), name="can"),
+    Sphere(0.12, pose=at(0.3, 0.45, 0.6), name="ball"),
+    Capsule(0.05, 0.3, pose=at(0.35, -0.45, 0.4), name="bottle"),
+    MeshObstacle(trimesh.creation.icosphere(radius=0.15), pose=at(-0.45, 0.2, 0.5), name="globe"),
+    HalfSpace((0.0, -1.0, 0.0), -0.7, name="wall"),
+])  # fmt: skip
+REST = ("panda_link0", "table")
+
+
+def test_an_arm_among_obstacles_is_as_coal_sees_it(quick, judge):
+    from tests.world_oracles import CoalWorld
+
+    model = quick("panda").with_world(ARM_WORLD, allow=[REST])
+    coal = CoalWorld(judge("panda"), ARM_WORLD, [REST])
+    cfgs = model.robot.random_cfgs(600, seed=5)
+    alone = quick("panda").free(cfgs)
+    measured = model.clearance(cfgs, exact=True)
+    sure = np.abs(measured) > 1e-4
+    assert sure.mean() > 0.99
+    free = model.free(cfgs)
+    np.testing.assert_array_equal(free[sure], (alone & coal.free(cfgs))[sure])
+    assert 0.2 < free.mean() < alone.mean() - 0.1
+    assert not (model.free(cfgs, by="spheres") & ~free).any()
+    bound = model.clearance(cfgs)
+    np.testing.assert_array_equal(bound > 0.0, free)
+    np.testing.assert_array_equal(measured > 0.0, free)
+    assert (bound <= measured + 1e-9).all()
+    for cfg in cfgs[alone & ~free & sure][:20]:
+        assert [tuple(clash.pair) for clash in sorted(model.explain(cfg).world_clashes, key=lambda c: c.pair)] == (
+            coal.hits(cfg)
+        )  # fmt: skip
+        assert model.in_contact(cfg) == tuple(coal.hits(cfg))
+    near = 0
+    for cfg in cfgs[free][:60]:
+        verdict = model.explain(cfg)
+        assert verdict.closest is not None
+        if verdict.closest.b in verdict.obstacles:
+            near += 1
+            (expected,) = coal.distances(cfg, [verdict.closest.pair])
+            assert verdict.closest.distance == pytest.approx(expected, abs=1e-6)
+            assert coal.clearance(cfg, verdict.closest.distance - 1e-6) == np.inf  # nothing is closer
+    assert near > 10
+
+
+def test_depths_part_what_overlaps(quick):
+    """Moved by the depth along the normal, and a micrometre more, an obstacle is apart from the link that it was in."""
+    model = quick("panda").with_world(ARM_WORLD, allow=[REST])
+    cfgs = model.robot.random_cfgs(300, seed=6)
+    seen = set()
+    for cfg in cfgs[~model.free(cfgs)]:
+        for clash in model.explain(cfg).world_clashes[:1]:
+            if clash.b in seen:
+                continue
+            seen.add(clash.b)
+            alone = quick("panda").with_world(
+                World([ARM_WORLD[clash.b]]),
+                allow=[(n, clash.b) for n in model.robot.link_names if n != clash.a],
+            )
+            assert alone.explain(cfg).world_clashes[0].distance == clash.distance
+            for extra, free in (
+                (2e-6, True),
+                (-1e-4, False),
+            ):  # a prism stands out of its cylinder by 0.05 mm
+                T = np.array(ARM_WORLD[clash.b].pose)
+                T[:3, 3] += (clash.depth + extra) * clash.normal
+                moved = alone.with_world(alone.world.move(clash.b, T))
+                assert (moved.in_contact(cfg) == ()) is free
+    assert seen >= {"table", "ball", "bottle", "can", "globe"}
