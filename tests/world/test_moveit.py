@@ -228,6 +228,35 @@ def test_a_message_with_nothing_in_it_has_no_notes(tmp_path):
     assert read(tmp_path, data).notes == ()
 
 
+def test_a_message_as_ros_prints_it(tmp_path):
+    """`rostopic echo`: dashes on lines of their own, spaces behind colons, a line that ends it."""
+    text = """name: "(noname)"
+robot_state: \n  joint_state: \n    name: [j]
+    position: [0.5]
+world: \n  collision_objects: \n    - \n      header: \n        seq: 0
+        stamp: \n          secs: 0
+        frame_id: "world"
+      id: "table"
+      type: \n        key: ''
+      primitives: \n        - \n          type: 1
+          dimensions: [1.0, 2.0, 3.0]
+      primitive_poses: \n        - \n          position: \n            x: 0.5
+            y: 0.0
+            z: -0.1
+          orientation: \n            x: 0.0
+            y: 0.0
+            z: 0.0
+            w: 1.0
+      meshes: []
+      operation: 0
+---
+"""
+    world = World.read(put(tmp_path, "scene.yaml", text))
+    assert world["table"].size == (1.0, 2.0, 3.0)
+    assert world["table"].pose[:3, 3].tolist() == [0.5, 0.0, -0.1]
+    assert world.notes == ("not kept: robot_state",)
+
+
 def test_appended_shapes_belong_to_their_object(tmp_path):
     more = {**thing(), "operation": "append"}
     world = read(tmp_path, objects(thing(), thing("a#2"), more))
