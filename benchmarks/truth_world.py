@@ -89,6 +89,27 @@ def tally(
     return found
 
 
+def at_contact(
+    bare: er.CollisionModel, model: er.CollisionModel, cfgs: np.ndarray, step: float = 1e-5
+) -> tuple[np.ndarray, np.ndarray]:
+    """Configurations where the verdict changes: those just refused for the world, and free ones `step` rad before.
+
+    Found by halving between free configurations and others that only the world forbids.
+    """
+    ours, itself = model.free(cfgs), bare.free(cfgs)
+    free, hit = cfgs[ours], cfgs[itself & ~ours]
+    count = min(len(free), len(hit))
+    free, hit = free[:count].copy(), hit[:count].copy()
+    for _ in range(40):
+        middle = 0.5 * (free + hit)
+        yes = model.free(middle)
+        free[yes], hit[~yes] = middle[yes], middle[~yes]
+    hit, before = hit[bare.free(hit)], cfgs[ours][:count][bare.free(hit)]
+    back = before - hit
+    before = hit + step * back / np.maximum(np.abs(back).max(axis=1, keepdims=True), step)
+    return hit, before[model.free(before)]
+
+
 def touches(bare: er.CollisionModel, oracle: CoalOracle, judge: CoalWorld, cfg: np.ndarray) -> bool:
     """Whether Coal's distances confirm that something touches."""
     if judge.clearance(cfg, TOLERANCE) <= 0.0:

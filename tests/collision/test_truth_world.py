@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks.truth import judged_pairs
-from benchmarks.truth_world import Tally, tally
+from benchmarks.truth_world import TOLERANCE, Tally, at_contact, tally
 from elbowroom.errors import ApproximationWarning
 from elbowroom.world import SCENES, PointCloud, World, scene_for
 
 from ..clouds import CloudJudge, cloud_of
+from ..world_oracles import CoalWorld
 
 ROWS = 120
 
@@ -28,6 +29,21 @@ def test_free_is_what_coal_says_of_robot_and_world(quick, judge, name):
     assert found.misses_by_spheres == 0
     assert found.alarms_of_primitives == 0  # farther than 0.1 mm from the obstacle
     assert found.alarms_unexplained == 0
+
+
+@pytest.mark.parametrize("name", ["teaarm", "panda", "baxter"])
+def test_the_verdict_changes_where_coal_measures_contact(quick, judge, name):
+    """Random configurations are seldom near contact; these are at it, where an error of a tenth of a millimetre shows."""
+    bare = quick(name)
+    for kind in SCENES:
+        world = scene_for(bare.robot, kind, 20)
+        model, coal_world = bare.with_world(world), CoalWorld(judge(name), world)
+        refused, free = at_contact(bare, model, bare.robot.random_cfgs(100, seed=8))
+        assert len(refused) > 5
+        assert max(coal_world.clearance(cfg, 1e-2) for cfg in refused) <= TOLERANCE
+        apart = free[model.clearance(free) > 2e-6]  # Coal calls it touching up to a micrometre
+        assert len(apart) > 2
+        assert all(coal_world.clearance(cfg, TOLERANCE) > 0.0 for cfg in apart)
 
 
 @pytest.mark.parametrize(("name", "count"), [("teaarm", 3_000), ("panda", 1_000), ("panda", 20_000)])

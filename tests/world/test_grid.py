@@ -62,6 +62,7 @@ def test_bounds_hold_and_are_close(scene, size):
     low, true = bounds(scene, points, region), scene.distance(points)
     assert holds(low, true)
     inside = ((points > region[0]) & (points < region[1])).all(axis=1) & (true > 0.0) & (true < 0.1)
+    inside &= scene.nearest(points) != "sdf_grid"  # whose bounds are divided by its slope
     assert inside.sum() > 20
     assert (true - low)[inside].max() < 0.045  # half a diagonal of a cell, twice
 

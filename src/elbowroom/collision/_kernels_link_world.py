@@ -24,14 +24,16 @@ from ..world.kernels import (
     safe_world_distance,
     scene_bound,
 )
-from ._kernels_segment import BLOCKED, ENOUGH, FREE, MESH_DEPTH, UNDECIDED, mesh_row
+from ._kernels_segment import BLOCKED, ENOUGH, FREE, UNDECIDED, mesh_row
 from ._pack import POSE as ROW
 
 BODY, FIRST_ON_WAY, N_ON_WAY, FIRST_BALL, N_GROUPS, N_BALLS, FIRST_SPAN, ROOT, LINK_COLUMNS = range(9)
 """Columns of a link: its body, its way of joints (first, number), its balls, its tree's root or -1 without a mesh."""
-CLOSE = 0.1
+CLOSE = 0.05
 """Metres of movement above which meshes are only asked whether they touch: where balls overlap in the middle, the
 meshes are hardly ever farther apart than that, so their distance would prove nothing."""
+WORTH = 0.25
+"""Balls closer than this share of their movement need so many more pieces that asking the mesh is quicker."""
 TIGHT = 0.06
 """Metres by which bounds of the grid are usually too low at most: where they miss more, exact distances miss too."""
 
@@ -159,13 +161,14 @@ def _try_ball(i, link, buffer, chains, world, grid, allowed, pose, chord, scratc
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
-    """(low, middle, n): bound for the balls that stay clear, distance in the middle, number of balls left.
+    """(low, middle, share, n): bound for the balls that stay clear, and for the n others: their distance in the middle
+    and the smallest share of a movement that it is.
 
     Groups of balls that stay clear stand for their balls. The balls left go to scratch[0][2].
     """
     chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
-    left = scratch[0][2]
-    low, middle, n = np.inf, np.inf, 0
+    _, moves, left = scratch[0]
+    low, middle, share, n = np.inf, np.inf, np.inf, 0
     first = chains.links[link, FIRST_SPAN]
     for g in range(chains.links[link, N_GROUPS]):
         _, bound = _try_ball(g, link, buffer, chains, world, grid, allowed, pose, chord, scratch)
@@ -178,9 +181,10 @@ def _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
                 low = min(low, bound)
                 continue
             middle = min(middle, apart)
+            share = min(share, apart / max(moves[i], SLACK))
             left[n] = i
             n += 1
-    return low, middle, n
+    return low, middle, share, n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -203,25 +207,32 @@ def _reached(link, n, reach, buffer, chains, world, allowed, scratch):
 @njit(cache=True, nogil=True, error_model="numpy")
 def obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
     """An obstacle that the balls of a link cannot be shown to clear on a piece; -1 for none."""
-    _, _, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
+    _, _, _, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
     return _reached(link, n, 1.0, buffer, chains, world, allowed, scratch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch):
+def _farthest_left(link, n, chains, pose, chord, scratch):
+    """How far any point in the balls left may move."""
+    chains = borrowed(chains)
+    (at, _, left), parts, _, _, _ = scratch
+    row, most = chains.links[link], 0.0
+    start, stop = row[FIRST_ON_WAY], row[FIRST_ON_WAY] + row[N_ON_WAY]
+    for j in range(n):
+        x, y, z = at[left[j], 0], at[left[j], 1], at[left[j], 2]
+        radius = chains.balls[row[FIRST_BALL] + left[j], 3]
+        move = movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, radius, parts)
+        most = max(most, move)
+    return most
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch):
     """(status, low, obstacle): what the mesh says of the balls left; UNDECIDED where it says nothing."""
     chains, world = borrowed(chains), borrowed(world)
-    (at, moves, left), parts, waiting, (near, seen), (mesh, rel, p, search) = scratch
+    (at, moves, left), _, waiting, (near, seen), (mesh, rel, p, search) = scratch
     row = chains.links[link]
-    start, stop = row[FIRST_ON_WAY], row[FIRST_ON_WAY] + row[N_ON_WAY]
-    low, move, found = np.inf, 0.0, 0
-    for j in range(n):
-        i = left[j]
-        x, y, z, radius = at[i, 0], at[i, 1], at[i, 2], chains.balls[row[FIRST_BALL] + i, 3]
-        move = max(
-            move, movement(chains.kinds, pose, chord, chains.way, start, stop, 1, x, y, z, radius, parts)
-        )
-    wide = move > CLOSE
+    low, found, wide = np.inf, 0, move > CLOSE
     for j in range(n):
         i = left[j]
         need = chains.balls[row[FIRST_BALL] + i, 3] + buffer + (0.0 if wide else moves[i])
@@ -248,20 +259,21 @@ def _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def link_on_piece(link, half, buffer, chains, world, grid, allowed, pose, chord, scratch):
-    """(status, low, obstacle, meshes asked): a link on a piece of half width `half`, its bodies posed at the middle.
+def link_on_piece(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
+    """(status, low, obstacle, meshes asked): a link on a piece, its bodies posed at the middle.
 
     FREE comes with a lower bound of what is left of its clearance above the buffer on the piece, BLOCKED with the
     obstacle that it touches in the middle, UNDECIDED with one that the piece is too wide for, or -1.
     """
     chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
-    low, middle, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
+    low, middle, share, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
     if n == 0:
         return FREE, low, -1, 0
     if chains.links[link, ROOT] < 0:
         obstacle = _reached(link, n, 0.0, buffer, chains, world, allowed, scratch) if middle <= 0.0 else -1
         return (BLOCKED if obstacle >= 0 else UNDECIDED), middle, obstacle, 0
-    if middle > 0.0 and half >= 0.5**MESH_DEPTH:
+    move = _farthest_left(link, n, chains, pose, chord, scratch)
+    if middle > 0.0 and (move > CLOSE or share > WORTH):
         return UNDECIDED, low, -1, 0
-    status, bound, obstacle = _by_mesh(link, n, buffer, chains, world, allowed, pose, chord, scratch)
+    status, bound, obstacle = _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch)
     return status, min(low, bound), obstacle, 1

@@ -208,12 +208,13 @@ def prove_pair(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_segments(
-    begins, ends, buffer, budget, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes, tris,
+    begins, ends, buffer, budgets, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes, tris,
     found, counts,
 ):  # fmt: skip
     """Whether all pairs stay farther apart than `buffer` on every segment from begins[k] to ends[k].
 
     Args:
+        budgets: (n,) pieces that each proof may take.
         found: (n, 2) receives the fraction t and `low`: FREE has the smallest proved clearance `low` and t -1; BLOCKED
             has where the pair touches; UNDECIDED has where the budget ended.
         counts: (n, 4) receives the status, the pair that decided or -1, and the pieces looked at by spheres and by
@@ -225,7 +226,7 @@ def prove_segments(
         by_spheres, by_meshes = 0, 0
         for pair in range(len(chains)):
             status, t, bound, by_sphere, by_mesh = prove_pair(
-                pair, begins[k], ends[k], buffer, budget - by_spheres - by_meshes, chains, kinds, drivers, locals_,
+                pair, begins[k], ends[k], buffer, budgets[k] - by_spheres - by_meshes, chains, kinds, drivers, locals_,
                 polys, links, balls, spans, placed, nodes, tris, scratch,
             )  # fmt: skip
             by_spheres += by_sphere

@@ -133,7 +133,7 @@ def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratc
                 obstacle = obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, search)
                 return UNDECIDED, t, low, link, max(obstacle, 0), by_spheres, by_meshes
             status, bound, obstacle, asked = link_on_piece(
-                link, half, buffer, chains, world, grid, allowed, pose, chord, search
+                link, buffer, chains, world, grid, allowed, pose, chord, search
             )
             by_spheres += 1
             by_meshes += asked

@@ -37,10 +37,13 @@ from ..distance.kernels import LINK_BODY as SPHERES_BODY
 from ..distance.kernels import POSE as LANE_POSE
 from ..mesh.kernels import relative_pose
 from ..world.kernels import (
+    FAR,
     HALF_SPACE,
+    HIT,
+    NEAR,
     STACK,
     box_gap_squared,
-    grid_bound,
+    grid_look,
     loose_bound,
     mesh_gap,
     mesh_gap_scratch,
@@ -155,21 +158,22 @@ def lane_point(placed, point, lane, base):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
-    """Whether the broad phase cannot show that a point is farther than `reach` from every obstacle."""
-    if grid_bound(frame, shape, bounds, planes, x, y, z) <= reach:
-        return True
-    return len(loose) > 0 and loose_bound(world, loose, x, y, z, 1.01 * reach) <= reach
+def _look(frame, shape, bounds, planes, loose, world, x, y, z, reach):
+    """FAR when the broad phase shows that no obstacle is within `reach` of a point, HIT when one surely is, or NEAR."""
+    code, _ = grid_look(frame, shape, bounds, planes, x, y, z, reach)
+    if code == FAR and len(loose) > 0 and loose_bound(world, loose, x, y, z, 1.01 * reach) <= reach:
+        return NEAR
+    return code
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def world_free(
-    cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, out, scratch
+    cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, strict, out, scratch
 ):
     """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
 
-    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres; `scratch`
-    is that of `world_scratch`.
+    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres; `strict`
+    (links,) is 1 for links that may touch nothing; `scratch` is that of `world_scratch`.
     """
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
     frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
@@ -198,7 +202,7 @@ def world_free(
             for link in range(nl):
                 x, y, z = lane_point(placed, link, lane, base)
                 reach = points[4 * link + 3] + pad
-                if not _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
+                if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
                     continue
                 need(link, ready, links, poses, points, placed)
                 flags[MARK] += 1
@@ -206,15 +210,16 @@ def world_free(
                 for g in range(g0, g0 + links[link, LINK_GROUPS]):
                     x, y, z = lane_point(placed, g, lane, base)
                     reach = points[4 * g + 3] + pad
-                    if not _near(frame, shape, bounds, planes, loose, world, x, y, z, reach):
+                    if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
                         continue
                     s0 = groups[g - nl, GROUP_SPHERE]
                     for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
                         x, y, z = lane_point(placed, s, lane, base)
                         reach = points[4 * s + 3] + pad
-                        if _near(
-                            frame, shape, bounds, planes, loose, world, x, y, z, reach
-                        ) and sphere_refused(
+                        code = _look(frame, shape, bounds, planes, loose, world, x, y, z, reach)
+                        if code == FAR:
+                            continue
+                        if (code == HIT and not by_mesh and strict[link]) or sphere_refused(
                             x,
                             y,
                             z,

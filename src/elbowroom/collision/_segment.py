@@ -130,6 +130,7 @@ class PackedChains:
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
         buffer: float,
+        budgets: Int[np.ndarray, "n"],
         threads: int,
     ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, "n 4"]]:
         """Proves or refutes segments: `found` and `counts` of `prove_segments`."""
@@ -140,7 +141,7 @@ class PackedChains:
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
             prove_segments(
-                begins[rows], ends[rows], buffer, BUDGET, self.chains, self.kinds, self.drivers, self.local,
+                begins[rows], ends[rows], buffer, budgets[rows], self.chains, self.kinds, self.drivers, self.local,
                 self.polys, self.links, self.balls, self.spans, self.placed, scene.nodes, scene.tris, found[rows],
                 counts[rows],
             )  # fmt: skip
@@ -158,7 +159,7 @@ def prove_all(
     buffer: float,
     threads: int,
 ) -> SegmentProofs:
-    """Proves or refutes segments: the robot against itself, then, where that is free, against the world.
+    """Proves or refutes segments: against the world, which refutes sooner, then the robot against itself.
 
     Args:
         chains: the checked pairs.
@@ -171,22 +172,23 @@ def prove_all(
     """
     from ._kernels_segment import BLOCKED, FREE, UNDECIDED
 
-    start = time.perf_counter()
-    found, counts = chains.prove(scene, begins, ends, buffer, threads)
-    pairs = chains.pairs
+    start, n = time.perf_counter(), len(begins)
+    found, counts, pairs = np.full((n, 2), np.inf), np.tile([FREE, -1, 0, 0], (n, 1)), chains.pairs
     if among is not None:
-        rows = np.flatnonzero(counts[:, 0] == FREE)
-        budgets = BUDGET - counts[rows, 2] - counts[rows, 3]
-        found_w, counts_w = among.segments(begins[rows], ends[rows], budgets)
-        found[rows, 0], found[rows, 1] = found_w[:, 0], np.minimum(found[rows, 1], found_w[:, 1])
-        counts[rows, 0] = counts_w[:, 0]
-        counts[rows, 2:] += counts_w[:, 3:]
+        found, decided = among.segments(begins, ends, np.full(n, BUDGET))
+        counts[:, 0], counts[:, 2:] = decided[:, 0], decided[:, 3:]
         more: dict[LinkPair, int] = {}
         names = among.world.names
-        for row, (link, obstacle) in zip(rows, counts_w[:, 1:3].tolist(), strict=True):
-            if link >= 0:
-                counts[row, 1] = more.setdefault((among.links[link], names[obstacle]), len(pairs) + len(more))
+        for row in np.flatnonzero(decided[:, 0] != FREE):
+            pair = among.links[decided[row, 1]], names[decided[row, 2]]
+            counts[row, 1] = more.setdefault(pair, len(pairs) + len(more))
         pairs = (*pairs, *more)
+    rows = np.flatnonzero(counts[:, 0] == FREE)
+    left = BUDGET - counts[rows, 2] - counts[rows, 3]
+    own, decided = chains.prove(scene, begins[rows], ends[rows], buffer, left, threads)
+    own[:, 1] = np.where(decided[:, 0] == FREE, np.minimum(own[:, 1], found[rows, 1]), own[:, 1])
+    found[rows], counts[rows, :2] = own, decided[:, :2]
+    counts[rows, 2:] += decided[:, 2:]
     t, status = found[:, 0], counts[:, 0]
     proofs = SegmentProofs(
         free=status == FREE,

@@ -82,7 +82,8 @@ class WorldEngine:
         for link, obstacle in allow:
             if link in self.links:
                 self.allowed[self.links.index(link), world.index(obstacle)] = True
-        freeze(self.allowed)
+        self._strict = ~self.allowed.any(axis=1)
+        freeze(self.allowed, self._strict)
 
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
@@ -115,8 +116,8 @@ class WorldEngine:
         def piece(start: int, stop: int) -> int:
             bad = world_free(
                 frozen(rows[start:stop]), self._workspace(), model.ints, model.floats, model.doubles, self._pad,
-                by == "meshes", self._robot, self.buffer, self.world.packed, grid, self.allowed, answer[start:stop],
-                self._scratch(),
+                by == "meshes", self._robot, self.buffer, self.world.packed, grid, self.allowed, self._strict,
+                answer[start:stop], self._scratch(),
             )  # fmt: skip
             return bad + start if bad >= 0 else -1
 

@@ -23,7 +23,9 @@ CELL = 0.025
 """Edge of a cell, metres: a ball of some centimetres is told apart from an obstacle about as far away."""
 MAX_CELLS = 2_000_000
 """Cells grow beyond it; 8 MB of float32."""
-NEAR = 0.4
+SLACK = 1e-6
+"""Metres taken off every bound: more than the rounding of places in the grid."""
+TIGHT = 0.4
 """Metres beyond which bounds need not be tight: no ball around a part of a link is larger."""
 MAX_LOOSE = 8
 """Obstacles asked one by one at most."""
@@ -34,8 +36,9 @@ BLOCK = 4
 class PackedGrid(NamedTuple):
     """What the kernels take."""
 
-    frame: Float[np.ndarray, "10"]
-    """Lower corner of the grid, 1 / cell, then the corners of the box around the obstacles in it."""
+    frame: Float[np.ndarray, "12"]
+    """Lower corner of the grid, 1 / cell, then the corners of the box around the obstacles in it, half the diagonal of
+    a cell, and what must be added to a distance so that it is an upper bound: infinite once an obstacle has left."""
     shape: Int[np.ndarray, "3"]
     """Cells along x, y, z."""
     bounds: Float[np.ndarray, "cells"]
@@ -64,7 +67,10 @@ class ClearanceGrid:
         if len(loose) > MAX_LOOSE or stale > MAX_LOOSE:
             return None
         freeze(loose)
-        changed = self.packed._replace(loose=loose, planes=_planes(obstacles))
+        frame = self.packed.frame.copy()
+        frame[-1] = np.inf if stale else frame[-1]
+        freeze(frame)
+        changed = self.packed._replace(frame=frame, loose=loose, planes=_planes(obstacles))
         return ClearanceGrid(changed, self.made_of, self.kept)
 
 
@@ -86,7 +92,7 @@ def clearance_grid(
     from ._kernels_grid import fill_grid
 
     root = packed.tree[0]
-    low, high = np.maximum(root[:3] - NEAR, region[0]), np.minimum(root[3:6] + NEAR, region[1])
+    low, high = np.maximum(root[:3] - TIGHT, region[0]), np.minimum(root[3:6] + TIGHT, region[1])
     extent = np.maximum(high - low, 0.0) if len(packed.members) else np.zeros(3)
     cell = max(CELL, float(np.prod(extent) / MAX_CELLS) ** (1 / 3))
     while True:  # a flat region has few cells along one axis: their number is not the volume's
@@ -96,7 +102,8 @@ def clearance_grid(
         cell *= 1.1
     bounds = np.zeros(int(np.prod(shape)), dtype=np.float32)
     corner = np.where(extent > 0.0, low, 0.0)
-    frame = np.concatenate([corner, [1.0 / cell], root[:6]])
+    half = 0.5 * np.sqrt(3.0) * cell
+    frame = np.concatenate([corner, [1.0 / cell], root[:6], [half, 4.0 * SLACK]])
     loose = np.zeros(0, np.int64)
     if len(bounds):
         columns = -(-int(shape[0]) // BLOCK)

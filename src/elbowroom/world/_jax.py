@@ -7,6 +7,7 @@ meshes and clouds are asked of the numba kernels by callbacks, whose derivative 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ from ._sampled import PointCloud, SdfGrid
 if TYPE_CHECKING:
     from ._world import World
 
+Components = tuple[jax.Array, jax.Array, jax.Array]
+"""x, y and z of points, each an array."""
 Distance = Callable[[jax.Array], jax.Array]
 """From points (..., 3) in the world to signed distances (...), metres."""
 
@@ -40,7 +43,7 @@ class JaxWorld:
             points = _checked(points)
             if not parts:
                 return jnp.full(points.shape[:-1], jnp.inf, points.dtype)
-            return _least(jnp.stack([part(points) for part in parts], axis=-1))
+            return functools.reduce(_nearer, [part(points) for part in parts])
 
         def distance_and_gradient(points: jax.Array) -> tuple[jax.Array, jax.Array]:
             found, pull = jax.vjp(distance, _checked(points))
@@ -63,18 +66,17 @@ def _checked(points: jax.Array) -> jax.Array:
     return points if is_float else points.astype(jnp.result_type(float))
 
 
-def _least(distances: jax.Array) -> jax.Array:
-    """The least along the last axis; its derivative is that of one of them, also where several are equal."""
-    nearest = jnp.argmin(distances, axis=-1, keepdims=True)
-    return jnp.take_along_axis(distances, nearest, axis=-1)[..., 0]
+def _nearer(a: jax.Array, b: jax.Array) -> jax.Array:
+    """The lesser; its derivative is that of one of them, also where they are equal."""
+    return jnp.where(b < a, b, a)
 
 
 # Primitives ---------------------------------------------------------------------------------------
 
 
-def _length(v: jax.Array) -> jax.Array:
-    """Length of vectors (..., d), with derivative zero at zero."""
-    square = (v * v).sum(axis=-1)
+def _length(*v: jax.Array) -> jax.Array:
+    """Length of vectors given by their components, with derivative zero at zero."""
+    square = sum(c * c for c in v)
     some = square > 0.0
     return jnp.where(some, jnp.sqrt(jnp.where(some, square, 1.0)), 0.0)
 
@@ -84,47 +86,51 @@ def _size(v: jax.Array) -> jax.Array:
     return jnp.where(v < 0.0, -v, v)
 
 
-def _corner(beyond: jax.Array) -> jax.Array:
-    """Signed distance from signed distances (..., d) along directions at right angles."""
-    return _length(jnp.maximum(beyond, 0.0)) + jnp.minimum(beyond.max(axis=-1), 0.0)
+def _corner(*beyond: jax.Array) -> jax.Array:
+    """Signed distance from signed distances along directions at right angles."""
+    most = functools.reduce(jnp.maximum, beyond)
+    return _length(*(jnp.maximum(b, 0.0) for b in beyond)) + jnp.minimum(most, 0.0)
 
 
-def _box(x: jax.Array, size: jax.Array) -> jax.Array:
-    return _corner(_size(x) - size[..., :3])
+def _box(x: Components, size: jax.Array) -> jax.Array:
+    return _corner(*(_size(x[k]) - size[..., k] for k in range(3)))
 
 
-def _sphere(x: jax.Array, size: jax.Array) -> jax.Array:
-    return _length(x) - size[..., 0]
+def _sphere(x: Components, size: jax.Array) -> jax.Array:
+    return _length(*x) - size[..., 0]
 
 
-def _cylinder(x: jax.Array, size: jax.Array) -> jax.Array:
-    return _corner(jnp.stack([_length(x[..., :2]) - size[..., 0], _size(x[..., 2]) - size[..., 1]], axis=-1))
+def _cylinder(x: Components, size: jax.Array) -> jax.Array:
+    return _corner(_length(x[0], x[1]) - size[..., 0], _size(x[2]) - size[..., 1])
 
 
-def _capsule(x: jax.Array, size: jax.Array) -> jax.Array:
-    z = jnp.maximum(_size(x[..., 2]) - size[..., 1], 0.0)
-    return _length(jnp.concatenate([x[..., :2], z[..., None]], axis=-1)) - size[..., 0]
+def _capsule(x: Components, size: jax.Array) -> jax.Array:
+    return _length(x[0], x[1], jnp.maximum(_size(x[2]) - size[..., 1], 0.0)) - size[..., 0]
 
 
-def _half_space(x: jax.Array, size: jax.Array) -> jax.Array:
-    return (x * size[..., :3]).sum(axis=-1) - size[..., 3]
+def _half_space(x: Components, size: jax.Array) -> jax.Array:
+    return x[0] * size[..., 0] + x[1] * size[..., 1] + x[2] * size[..., 2] - size[..., 3]
 
 
-SHAPES: dict[int, Callable[[jax.Array, jax.Array], jax.Array]] = {
+SHAPES: dict[int, Callable[[Components, jax.Array], jax.Array]] = {
     BOX: _box,
     SPHERE: _sphere,
     CYLINDER: _cylinder,
     CAPSULE: _capsule,
     HALF_SPACE: _half_space,
 }
-"""Signed distance of points (..., 3) in the frame of an obstacle, by kind; sizes as in `PackedWorld`."""
+"""Signed distance of points in the frame of an obstacle, by kind; sizes as in `PackedWorld`."""
 
 
-def _local(points: jax.Array, poses: jax.Array) -> jax.Array:
-    """Points in the frames of obstacles, whose poses are rows of 12."""
-    R = poses[..., :9].reshape(*poses.shape[:-1], 3, 3)
-    # Sums of products, not a matrix product: accelerators would round those to less than single precision.
-    return ((points - poses[..., 9:])[..., None] * R).sum(axis=-2)
+def _local(points: jax.Array, poses: jax.Array) -> Components:
+    """Points in the frames of obstacles, whose poses are rows of 12.
+
+    By components, which run through memory in long rows, and not by a matrix product, which accelerators round to less
+    than single precision.
+    """
+    u, v, w = (points[..., k] - poses[..., 9 + k] for k in range(3))
+    x, y, z = (u * poses[..., k] + v * poses[..., 3 + k] + w * poses[..., 6 + k] for k in range(3))
+    return x, y, z
 
 
 def _primitives(packed: PackedWorld) -> list[Distance]:
@@ -137,12 +143,11 @@ def _nearest_of(packed: PackedWorld, kind: int) -> Distance:
     all_poses, all_sizes = packed.poses[rows], packed.sizes[rows]
 
     def distance(points: jax.Array) -> jax.Array:
-        poses, sizes = all_poses.astype(points.dtype), all_sizes.astype(points.dtype)
+        poses = jnp.asarray(all_poses.astype(points.dtype))
+        sizes = jnp.asarray(all_sizes.astype(points.dtype))
         fixed = jax.lax.stop_gradient(points)
-        nearest = jnp.argmin(
-            shape(_local(fixed[..., None, :], jnp.asarray(poses)), jnp.asarray(sizes)), axis=-1
-        )
-        return shape(_local(points, jnp.asarray(poses)[nearest]), jnp.asarray(sizes)[nearest])
+        nearest = jnp.argmin(shape(_local(fixed[..., None, :], poses), sizes), axis=-1)
+        return shape(_local(points, poses[nearest]), sizes[nearest])
 
     return distance
 
@@ -150,37 +155,46 @@ def _nearest_of(packed: PackedWorld, kind: int) -> Distance:
 # Distance fields ----------------------------------------------------------------------------------
 
 
+CORNERS = np.array([[k >> 2, (k >> 1) & 1, k & 1] for k in range(8)], np.int32)
+"""Corners of a cell."""
+
+
 def _field(field: SdfGrid) -> Distance:
     """Trilinear inside the grid; beyond it, the least that the nearest sample allows. See `_kernels_field`."""
     pose = np.concatenate([field.pose[:3, :3].ravel(), field.pose[:3, 3]])
-    last = np.array(field.values.shape) - 1
+    shape = field.values.shape
 
     def distance(points: jax.Array) -> jax.Array:
-        dtype = points.dtype
-        step, origin = np.array(field.spacing, dtype), np.array(field.origin, dtype)
-        x = _local(points, jnp.asarray(pose.astype(dtype))) - origin
-        inner = jnp.clip(x, 0.0, (last * step).astype(dtype))
-        cell = jnp.clip(jnp.floor(jax.lax.stop_gradient(inner) / step), 0, last - 1).astype(np.int32)
-        value = _trilinear(jnp.asarray(field.values), cell, inner / step - cell)
-        gap = ((x - inner) ** 2).sum(axis=-1)
+        x = _local(points, jnp.asarray(pose.astype(points.dtype)))
+        cells, places, gaps, depths = zip(
+            *(_cell(x[k], field.origin[k], field.spacing[k], shape[k]) for k in range(3)), strict=True
+        )
+        value = _trilinear(jnp.asarray(field.values), cells, places)
+        gap = gaps[0] ** 2 + gaps[1] ** 2 + gaps[2] ** 2
         out = gap > 0.0
         beyond = jnp.sqrt(jnp.where(out, gap + jnp.maximum(value, 0.0) ** 2, 1.0))
-        depth = jnp.minimum(x, (last * step).astype(dtype) - x).min(axis=-1)
-        return jnp.where(out, beyond, jnp.where(value < 0.0, jnp.maximum(value, -depth), value))
+        inside = jnp.maximum(value, -functools.reduce(jnp.minimum, depths))
+        return jnp.where(out, beyond, jnp.where(value < 0.0, inside, value))
 
     return distance
 
 
-def _trilinear(values: jax.Array, cell: jax.Array, at: jax.Array) -> jax.Array:
-    """Interpolates between the samples of cells (..., 3), at places (..., 3) from 0 to 1 in them."""
-    i, j, k = cell[..., 0], cell[..., 1], cell[..., 2]
-    total = jnp.zeros(at.shape[:-1], at.dtype)
-    for a in range(2):
-        for b in range(2):
-            for c in range(2):
-                weight = jnp.prod(jnp.where(np.array([a, b, c]) == 1, at, 1.0 - at), axis=-1)
-                total = total + weight * values[i + a, j + b, k + c].astype(at.dtype)
-    return total
+def _cell(x: jax.Array, origin: float, step: float, samples: int) -> tuple[jax.Array, ...]:
+    """Along one axis: the cell, the place in it from 0 to 1, how far beyond the grid and how far inside it."""
+    last = step * (samples - 1)
+    x = x - origin
+    inner = jnp.clip(x, 0.0, last)
+    cell = jnp.minimum(jnp.floor(jax.lax.stop_gradient(inner) / step), samples - 2).astype(np.int32)
+    return cell, inner / step - cell, x - inner, jnp.minimum(x, last - x)
+
+
+def _trilinear(values: jax.Array, cell: Sequence[jax.Array], place: Sequence[jax.Array]) -> jax.Array:
+    """Interpolates between the samples at the corners of cells."""
+    cells = tuple(cell[k][..., None] + CORNERS[:, k] for k in range(3))
+    u, v, w = (
+        jnp.where(CORNERS[:, k] == 1, place[k][..., None], 1.0 - place[k][..., None]) for k in range(3)
+    )
+    return (u * v * w * values[cells].astype(u.dtype)).sum(axis=-1)
 
 
 # Meshes and clouds --------------------------------------------------------------------------------

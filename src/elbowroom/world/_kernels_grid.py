@@ -7,12 +7,12 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ._grid import BLOCK, NEAR
+from ._grid import BLOCK, SLACK, TIGHT
 from ._kernels_points import safe_world_distance
 from ._kernels_tree import STACK, box_gap_squared
 
-SLACK = 1e-6
-"""Metres taken off every bound: more than the rounding of places in the grid."""
+FAR, NEAR, HIT = range(3)
+"""What a look at the grid says."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -58,12 +58,14 @@ def fill_grid(world, frame, shape, first, last, bounds):
     nx, ny, nz = shape[0], shape[1], shape[2]
     for bx in range(first, last):
         for by in range((ny + BLOCK - 1) // BLOCK):
-            middle = NEAR + reach
+            middle = TIGHT + reach
             for bz in range((nz + BLOCK - 1) // BLOCK):
                 cx = frame[0] + (bx + 0.5) * BLOCK * cell
                 cy = frame[1] + (by + 0.5) * BLOCK * cell
                 cz = frame[2] + (bz + 0.5) * BLOCK * cell
-                limit = min(NEAR + reach, middle + BLOCK * cell + SLACK)  # the next is at most a step farther
+                limit = min(
+                    TIGHT + reach, middle + BLOCK * cell + SLACK
+                )  # the next is at most a step farther
                 middle = _nearest_bounded(world, cx, cy, cz, limit, waiting)
                 exact = -reach < middle < 3.0 * reach
                 x1, y1, z1 = min(nx, (bx + 1) * BLOCK), min(ny, (by + 1) * BLOCK), min(nz, (bz + 1) * BLOCK)
@@ -82,21 +84,37 @@ def fill_grid(world, frame, shape, first, last, bounds):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def grid_bound(frame, shape, bounds, planes, x, y, z):
-    """Lower bound of the distance of a point to the obstacles in the grid and to half-spaces."""
-    i = int(np.floor((x - frame[0]) * frame[3]))
-    j = int(np.floor((y - frame[1]) * frame[3]))
-    k = int(np.floor((z - frame[2]) * frame[3]))
+def grid_look(frame, shape, bounds, planes, x, y, z, reach):
+    """(code, low): FAR, NEAR or HIT, and a lower bound of the distance of a point to grid and half-spaces.
+
+    FAR when nothing in the grid and no half-space is within `reach`, HIT when something surely is. The centre of the
+    cell tells more than the cell: the distance changes by at most the way between it and the point.
+    """
+    u, v, w = (x - frame[0]) * frame[3], (y - frame[1]) * frame[3], (z - frame[2]) * frame[3]
+    i, j, k = int(np.floor(u)), int(np.floor(v)), int(np.floor(w))
+    code = FAR
     if 0 <= i < shape[0] and 0 <= j < shape[1] and 0 <= k < shape[2]:
         low = np.float64(bounds[(i * shape[1] + j) * shape[2] + k])
+        if low <= reach:
+            u, v, w = u - i - 0.5, v - j - 0.5, w - k - 0.5
+            off = np.sqrt(u * u + v * v + w * w) / frame[3]
+            middle = low + frame[10]
+            code = HIT if middle + off + frame[11] < reach and low < 6.0 * frame[10] else NEAR
+            low = middle - off
     else:
         dx = max(0.0, frame[4] - x, x - frame[7])
         dy = max(0.0, frame[5] - y, y - frame[8])
         dz = max(0.0, frame[6] - z, z - frame[9])
         low = np.sqrt(dx * dx + dy * dy + dz * dz) - SLACK
+        code = NEAR
+    if low > reach:
+        code = FAR
     for m in range(len(planes)):
-        low = min(low, planes[m, 0] * x + planes[m, 1] * y + planes[m, 2] * z - planes[m, 3])
-    return low
+        up = planes[m, 0] * x + planes[m, 1] * y + planes[m, 2] * z - planes[m, 3]
+        if up <= reach:
+            code = HIT
+        low = min(low, up)
+    return code, low
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -111,5 +129,5 @@ def loose_bound(world, loose, x, y, z, low):
 @njit(cache=True, nogil=True, error_model="numpy")
 def scene_bound(world, grid, x, y, z):
     """Lower bound of the distance of a point to all obstacles."""
-    low = grid_bound(grid.frame, grid.shape, grid.bounds, grid.planes, x, y, z)
+    _, low = grid_look(grid.frame, grid.shape, grid.bounds, grid.planes, x, y, z, np.inf)
     return loose_bound(world, grid.loose, x, y, z, low)

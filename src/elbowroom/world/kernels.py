@@ -6,7 +6,10 @@ A kernel that takes a `world` begins with `world = borrowed(world)`; see `elbowr
 from .._borrow import borrowed as borrowed
 from ._kernels_gradients import local_gradient as local_gradient
 from ._kernels_gradients import world_gradient as world_gradient
-from ._kernels_grid import grid_bound as grid_bound
+from ._kernels_grid import FAR as FAR
+from ._kernels_grid import HIT as HIT
+from ._kernels_grid import NEAR as NEAR
+from ._kernels_grid import grid_look as grid_look
 from ._kernels_grid import loose_bound as loose_bound
 from ._kernels_grid import scene_bound as scene_bound
 from ._kernels_mesh import mesh_gap as mesh_gap
