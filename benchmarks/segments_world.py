@@ -47,7 +47,7 @@ def edges(model: er.CollisionModel, count: int, seed: int) -> tuple[np.ndarray, 
 
 
 def judged(model: er.CollisionModel, judge: CoalWorld, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Free edges, those of them proved, proofs that Coal refutes, blocked edges where Coal sees no contact, undecided."""
+    """Free edges, those of them proved, proofs that Coal refutes, blocked edges without contact in Coal, undecided."""
     exact = er.ExactCollision(model.robot, model.pairs, threads=1)
     proofs = model.segments_free(begins, ends)
     names = set(model.world.names if model.world is not None else ())
@@ -93,14 +93,14 @@ def suite(name: str, count: int, scenes: int) -> None:
             print(
                 f"{name} {kind} {seed}, {len(model.world)} obstacles, {label}: {1e6 * seconds / each:.0f} us an edge, "
                 f"{proofs.free.mean():.0%} free, pieces by spheres {proofs.by_spheres.mean():.0f}, by meshes "
-                f"{proofs.by_meshes.mean():.1f}; so far {proved} of {free} free edges proved, {refuted} proofs refuted, "
+                f"{proofs.by_meshes.mean():.1f}; so far {proved} of {free} free edges proved, {refuted} refuted, "
                 f"{unseen} blocked edges without contact, {undecided} undecided",
                 flush=True,
             )
     for label, (free, proved, refuted, unseen, undecided) in totals.items():
         mean = np.mean(costs[label], axis=0)
         print(
-            f"{name}: {each * scenes} {label} edges in {scenes} scenes: {proved} proved free, {refuted} of them refuted "
+            f"{name}: {each * scenes} {label} edges in {scenes} scenes: {proved} proved free, {refuted} refuted "
             f"by Coal at {1000 * STEP:g} mm steps, {free} free by steps ({100 * proved / max(1, free):.1f} % proved), "
             f"{unseen} blocked edges without contact, {undecided} undecided; mean {1e6 * mean[0]:.0f} us an edge, "
             f"{mean[2]:.0f} pieces by spheres, {mean[3]:.1f} by meshes",
