@@ -40,6 +40,9 @@ SAMPLES = {
     "compose": b"services:\n  a: b\n",
     "checkpoint": CHECKPOINT,
     "arrays": _cache.npz_bytes({"cfgs": np.zeros(3)}),
+    "world": b'{"format": "elbowroom-world", "version": 1, "obstacles": []}',
+    "scene": b"world:\n  collision_objects: []\n",
+    "scene_arrays": _cache.npz_bytes({"elbowroom_world": np.array(1), "cfgs": np.zeros(3)}),
     "csv": b"time,phase\n0,1\n",
     "notes": b"buy milk\n",
     "binary": b"abc\0def",
@@ -61,7 +64,7 @@ def test_only_the_same_kind_is_replaced(tmp_path, there):
     for name, data in SAMPLES.items():
         path.write_bytes(SAMPLES[there])
         if name == there:
-            write_bytes(path, data + (b"" if name in ("checkpoint", "arrays") else b"\n"))
+            write_bytes(path, data + (b"" if name in ("checkpoint", "arrays", "scene_arrays") else b"\n"))
             assert path.read_bytes().startswith(data)
         else:
             with pytest.raises(InputError, match="would replace it"):

@@ -10,7 +10,8 @@ from ruamel.yaml import YAML
 
 from elbowroom._yaml_plain import MAX_DEPTH, read_plain
 
-SCENE = """world:
+SCENE = """---
+world:
   collision_objects:
     - header:
         frame_id: base_link
@@ -37,6 +38,11 @@ SCENE = """world:
       - 'two words'
       - "a \\"quote\\" and\\nmore"
     - {on: 1, y: 2}
+    -
+      id: 3
+      list:
+      -
+        - 1
 name: (noname)
 flag: true
 """
@@ -74,7 +80,6 @@ def test_a_scene_is_read():
         "a: 1\na: 2\n",
         "a:\t1\n",
         "a: 1\r\nb: 2\r\n",
-        "---\na: 1\n",
         "a: 1\n---\nb: 2\n",
         "a: yes\n",
         "a: No\n",
@@ -101,7 +106,9 @@ def test_a_scene_is_read():
         "",
         "# nothing\n",
         "True: 1\n",
-        "-\n  a: 1\n",
+        "-\na: 1\n",
+        "a:\n-\n",
+        "-\n-\n",
         f"a: {'9' * 5000}\n",
         "\n".join(" " * k + "a:" for k in range(MAX_DEPTH + 3)) + "\n",
         "%YAML 1.1\n---\na: 1\n",

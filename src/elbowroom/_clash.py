@@ -17,9 +17,9 @@ class Clash:
     """
 
     a: str
-    """First link or obstacle; the names of two links are sorted."""
+    """A link; the names of two links are sorted."""
     b: str
-    """Second."""
+    """Another link, or an obstacle."""
     distance: float
     """Metres: clearance when positive, minus the depth of penetration when not."""
     point_a: Float[np.ndarray, "3"]

@@ -42,6 +42,8 @@ def read_plain(text: str) -> Any:
         if not BLANK.fullmatch(line):
             body = line.strip(" ")
             lines.append((len(line) - len(line.lstrip(" ")), body))
+    if lines and lines[0] == (0, "---"):
+        del lines[0]
     try:
         if not lines or lines[0][0] != 0:
             return None
@@ -71,10 +73,15 @@ def _list(lines: list[tuple[int, str]], at: int, indent: int, depth: int) -> tup
     found: list[Any] = []
     while at < len(lines) and lines[at][0] == indent:
         body = lines[at][1]
-        if not body.startswith("- "):
+        if body == "-":
+            at += 1
+            if at == len(lines) or lines[at][0] <= indent:
+                raise _DoubtError
+        elif body.startswith("- "):
+            rest = body[1:].lstrip(" ")
+            lines[at] = (indent + len(body) - len(rest), rest)  # what follows the dash is a line of its own
+        else:
             break
-        rest = body[1:].lstrip(" ")
-        lines[at] = (indent + len(body) - len(rest), rest)  # what follows the dash is a line of its own
         value, at = _block(lines, at, depth + 1)
         found.append(value)
     return found, at
@@ -95,7 +102,7 @@ def _mapping(lines: list[tuple[int, str]], at: int, indent: int, depth: int) -> 
                 raise _DoubtError  # text that goes on, or a fault
             found[key] = _scalar(text)
         elif at < len(lines) and (
-            lines[at][0] > indent or (lines[at][0] == indent and lines[at][1].startswith("- "))
+            lines[at][0] > indent or (lines[at][0] == indent and lines[at][1][:2] in ("-", "- "))
         ):
             found[key], at = _block(lines, at, depth + 1)
         else:

@@ -23,6 +23,7 @@ from elbowroom._text import number
 from elbowroom.cli import VERBS, _doctor, _options, _progress, main
 from elbowroom.pairs import PairOptions
 from elbowroom.spheres import FitOptions
+from elbowroom.world import Box, World
 
 ELBOWROOM = [sys.executable, "-m", "elbowroom"]
 MODULES = {verb: importlib.import_module(f"elbowroom.cli._{verb}") for verb in VERBS}
@@ -175,6 +176,7 @@ def workplace(tmp_path_factory):
             np.savetxt(name, table, delimiter=",", header=",".join(columns), comments="")
         for name, size in (("hand.stl", 0.1), ("cup.obj", 0.08), ("cup.stl", 0.02)):
             trimesh.creation.box((size, size, size)).export(name)
+        World([Box((2, 2, 0.1), pose=[1, 0, 0, 0, 0, 0, -0.05], name="table")]).write("scene.yaml")
     finally:
         os.chdir(before)
     return place

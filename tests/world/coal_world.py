@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import trimesh
 
-from elbowroom.errors import ApproximationWarning
 from elbowroom.mesh import TriangleMesh
 from elbowroom.world import (
     Box,
@@ -70,10 +67,9 @@ def obstacle(kind: str, rng: np.random.Generator, spread: float = 1.0) -> Obstac
         case "half_space":
             return HalfSpace((1.0, 0.0, 0.0), -1.0 - a, pose=T)
         case "point_cloud":
-            points = rng.normal(size=(60, 3))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ApproximationWarning)  # sparse on purpose
-                return PointCloud(points / np.linalg.norm(points, axis=1, keepdims=True) * a, 0.05, pose=T)
+            points = rng.normal(size=(100, 3))
+            points *= (0.1 + 0.3 * a) / np.linalg.norm(points, axis=1, keepdims=True)
+            return PointCloud(points, 0.05, pose=T)
         case _:
             return MeshObstacle(TriangleMesh.from_trimesh(shape(kind)), pose=T)
 

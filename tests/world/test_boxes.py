@@ -20,6 +20,7 @@ from elbowroom.world import (
     Sphere,
     World,
 )
+from elbowroom.world._kernels_box_shapes import axis_gap_squared
 
 from .coal_world import KINDS, CoalWorld, boxes, obstacle, pose, rotations, shape
 
@@ -87,6 +88,26 @@ def test_boxes_pushed_to_ten_micrometres_are_apart_and_ten_deeper_meet(kind):
         assert not world.box_intersects(c + (gap - 1e-5) * direction, h, R)
         assert world.box_intersects(c + (gap + 1e-5) * direction, h, R)
     assert pushed > 200
+
+
+def test_the_distance_of_a_segment_to_a_box_is_the_least_along_it():
+    """Ternary search, which finds the least of a convex function, against the exact piece."""
+    rng = np.random.default_rng(23)
+    center, half, axes = boxes(2000, rng, 0.5)
+    length = rng.uniform(0.05, 0.5, 2000)
+
+    def squared(s: np.ndarray) -> np.ndarray:
+        local = np.einsum("nij,ni->nj", axes, np.stack([0.0 * s, 0.0 * s, s], axis=1) - center)
+        return (np.maximum(np.abs(local) - half, 0.0) ** 2).sum(axis=1)
+
+    low, high = -length, length
+    for _ in range(120):
+        a, b = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
+        left = squared(a) <= squared(b)
+        low, high = np.where(left, low, a), np.where(left, b, high)
+    rows = np.concatenate([axes.reshape(-1, 9), center, half], axis=1)
+    found = [axis_gap_squared(row[:12], row, reach) for row, reach in zip(rows, length, strict=True)]
+    assert np.abs(np.sqrt(found) - np.sqrt(squared(low))).max() < 1e-9
 
 
 def face_to_face(

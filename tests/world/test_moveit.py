@@ -77,7 +77,7 @@ def test_types_as_words_and_numbers_and_vectors_as_mappings(tmp_path):
     assert [type(o) for o in world] == [Box, Box, Sphere, Sphere, Cylinder]
     assert (world["17#5"].length, world["17#5"].radius) == (0.7, 0.2)
     assert world["17#4"].pose[:3, 3].tolist() == [3.0, 0.0, -1.0]
-    assert "object '17' has 5 shapes" in world.notes[0]
+    assert world.notes == ("shapes of one object are obstacles of their own (17, 17#2, ...): 17 (5)",)
 
 
 def test_poses_of_objects_and_shapes_are_joined(tmp_path):
@@ -154,6 +154,20 @@ def test_quaternions_of_messages_that_nobody_filled_in(tmp_path):
     assert np.abs(world["a"].pose[:3, :3].T @ world["a"].pose[:3, :3] - np.eye(3)).max() < 1e-15
 
 
+def test_what_holds_for_many_objects_is_said_once(tmp_path):
+    entries = [thing(f"o{k}") for k in range(100)]
+    for entry in entries:
+        entry["primitive_poses"] = [{"orientation": [0, 0, 0, 2]}]
+        entry["subframe_names"] = ["tip"]
+    with pytest.warns(ApproximationWarning) as caught:
+        world = read(tmp_path, objects(*entries))
+    assert len(caught) == 1
+    assert world.notes == (
+        "objects 'o0', 'o1', 'o2', 'o3', 'o4', 'o5' and 94 more: a quaternion has length 2 and was normalised",
+        "objects 'o0', 'o1', 'o2', 'o3', 'o4', 'o5' and 94 more: subframe_names is not kept",
+    )
+
+
 def test_shapes_without_poses_are_at_the_object(tmp_path):
     entry = {**thing(), "pose": {"position": [1, 2, 3]}}
     del entry["primitive_poses"]
@@ -189,7 +203,7 @@ def test_what_is_no_obstacle_is_noted(tmp_path):
     for words in (
         "object 'a': type is not kept",
         "object 'a': subframe_names is not kept",
-        "object 'empty' has no shape and is left out",
+        "object 'empty': it has no shape and is left out",
         "the octomap is not read",
         "attached_collision_objects are not read",
         "not kept: robot_state, link_padding",
@@ -226,6 +240,35 @@ def test_a_message_with_nothing_in_it_has_no_notes(tmp_path):
     )
     data["world"]["octomap"] = {"header": header, "octomap": octomap}
     assert read(tmp_path, data).notes == ()
+
+
+def test_a_message_as_ros_prints_it(tmp_path):
+    """`rostopic echo`: dashes on lines of their own, spaces behind colons, a line that ends it."""
+    text = """name: "(noname)"
+robot_state: \n  joint_state: \n    name: [j]
+    position: [0.5]
+world: \n  collision_objects: \n    - \n      header: \n        seq: 0
+        stamp: \n          secs: 0
+        frame_id: "world"
+      id: "table"
+      type: \n        key: ''
+      primitives: \n        - \n          type: 1
+          dimensions: [1.0, 2.0, 3.0]
+      primitive_poses: \n        - \n          position: \n            x: 0.5
+            y: 0.0
+            z: -0.1
+          orientation: \n            x: 0.0
+            y: 0.0
+            z: 0.0
+            w: 1.0
+      meshes: []
+      operation: 0
+---
+"""
+    world = World.read(put(tmp_path, "scene.yaml", text))
+    assert world["table"].size == (1.0, 2.0, 3.0)
+    assert world["table"].pose[:3, 3].tolist() == [0.5, 0.0, -0.1]
+    assert world.notes == ("not kept: robot_state",)
 
 
 def test_appended_shapes_belong_to_their_object(tmp_path):

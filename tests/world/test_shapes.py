@@ -450,7 +450,7 @@ def test_fields_are_never_apart_where_the_surface_meets_their_solid(spacing):
                 true = coal_free_sphere_distance(m, T) - 0.2
                 assert gap <= true + 0.375 * spacing**2 / 0.1
                 if true < 0.1:  # in the grid
-                    assert gap >= 0.99 * true / field.slope - 1.1e-5
+                    assert gap >= 0.97 * true / field.slope - 1.1e-5
     assert 20 < met < 150
 
 
@@ -476,4 +476,4 @@ def test_a_field_of_a_plane_is_the_half_space():
             if low <= 0.0:
                 assert gap == -1.0
             elif low > 1e-4:
-                assert 0.99 * low / field.slope - 1.1e-5 <= gap <= low
+                assert 0.97 * low / field.slope - 1.1e-5 <= gap <= low

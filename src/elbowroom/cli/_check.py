@@ -22,7 +22,7 @@ from ..spheres import FitOptions
 from . import _sphere_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
 from ._check_motion import check_motion, clash_facts
-from ._common import check_plot, console, pairs_from_file, print_json, progress_bar, quiet, waiting
+from ._common import check_plot, console, pairs_from_file, print_json, progress_bar, quiet, some, waiting
 from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
@@ -37,7 +37,7 @@ EXAMPLES = {
     "elbowroom check teaarm --named hug arms_up": "named configurations",
     "elbowroom check teaarm --random 10000 --json": "how often a random configuration is free, and why not",
     "elbowroom check teaarm --cfg-file grasps.csv --missing default": "rows of a table, joints by name",
-    "elbowroom check teaarm --scene cell.yaml --allow base_link table": "among obstacles; the base stands on the table",
+    "elbowroom check teaarm --scene scene.yaml --allow base_link table": "among obstacles, the base on a table",
     "elbowroom check teaarm --trajectory run.csv --plot run.png": "audit a recorded motion",
 }
 EXIT_COLLIDES = 1
@@ -271,7 +271,7 @@ def _print(
     )
     if model.world is not None:
         line(f"  among {len(model.world)} obstacles of {options.scene}")
-    for note in (*model.pairs.notes, *_notes(model.world), *chosen.notes):
+    for note in (*model.pairs.notes, *some(_notes(model.world)), *chosen.notes):
         line(f"  note: {note}")
     if outside:
         line(f"  {outside} configurations are outside the joint limits")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._common import aside, console, print_json, progress_bar, waiting, write_text
+from ._common import aside, console, print_json, progress_bar, some, waiting, write_text
 
 if TYPE_CHECKING:
     from ..collision import Audit, CollisionModel, Moment
@@ -47,7 +47,7 @@ def check_motion(
     for link in uncovered:
         line(f"  the spheres do not cover {link}; a ball around its mesh stands in")
     line(f"{motion.source}: " + "\n".join(found.lines(limit)))
-    for note in (*around, *motion.notes):
+    for note in (*some(around), *motion.notes):
         line(f"  note: {note}")
     for path in (csv, plot):
         if path is not None:

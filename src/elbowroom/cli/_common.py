@@ -74,6 +74,8 @@ def _xacro_arg(text: str) -> tuple[str, str]:
     return name, value
 
 
+MOST_NOTES = 20
+"""Notes on a scene that are printed."""
 KIND_OF_FORMAT = {"srdf": SRDF, "urdf": OUR_URDF, "mjcf": OUR_MJCF, "curobo": CUROBO, "xrdf": XRDF}
 """What a file of each format is; JSON may be several things."""
 
@@ -162,6 +164,13 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         raise InputError(f"{path}: there is no such mesh file")
     data = read_mesh(path, (scale, scale, scale), "mesh")
     return TriangleMesh(data.vertices, data.faces)
+
+
+def some(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes to print: all if they are few."""
+    if len(notes) <= MOST_NOTES:
+        return notes
+    return (*notes[:MOST_NOTES], f"... and {len(notes) - MOST_NOTES} more; --json lists all")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from ..errors import FormatError, InputError
-from ._common import aside, check_not_description, check_out, console, print_json, quiet, waiting
+from ._common import aside, check_not_description, check_out, console, print_json, quiet, some, waiting
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -102,7 +102,7 @@ def _convert_scene(options: Options) -> int:
     out = console(aside=aside(options.target))
     out.print(f"{options.source} -> {options.target}: {len(world)} obstacles", markup=False)
     for label, notes in (("note", world.notes), ("of the file", lost)):
-        for note in notes:
+        for note in some(notes):
             out.print(f"  {label}: {note}", markup=False)
     return 0
 

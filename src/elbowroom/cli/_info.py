@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from .._text import number
-from ._common import RobotOptions, console, print_json, quiet, table
+from ._common import RobotOptions, console, print_json, quiet, some, table
 from ._options import NoEffect
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def describe_scene(options: Options) -> None:
         for entry in facts
     ]
     out.print(table(("obstacle", "kind", "position (m)", "lower corner", "upper corner"), rows))
-    for note in world.notes:
+    for note in some(world.notes):
         out.print(f"  note: {note}", markup=False)
 
 

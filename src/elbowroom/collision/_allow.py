@@ -27,7 +27,7 @@ def checked_world(robot: Robot, world: Any) -> World | None:
         raise InputError(
             f"world: expected a World of obstacles (elbowroom.world.World) or None, found {short(world)}"
         )
-    taken = sorted(set(world.names) & set(robot.link_names))
+    taken = [name for name in robot.link_names if name in world]
     if taken:
         raise InputError(
             f"world: {', '.join(map(repr, taken[:5]))} names an obstacle and a link of {robot.name}; a verdict could "

@@ -114,18 +114,15 @@ class Answers:
         row = self.robot.as_cfg(cfg)
         if self.free(row):
             return ()
-        near = self._links.near(row) if self.buffer else self._links.contacts(row)
-        near = _closest_first(near, self._near_obstacles(row))
-        found = tuple(clash for clash in near if clash.distance <= self.buffer)
-        # Otherwise something touches to rounding only.
-        return found or _closest_first(near, self._links.near(row))[:1]
+        links = self._links.near(row) if self.buffer else self._links.contacts(row)
+        return self._clashing(row, links, self._near_obstacles(row)) or self._links.near(row)[:1]
 
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""
         row = self.robot.as_cfg(cfg)
         links, obstacles, free = self._links.near(row), self._near_obstacles(row), bool(self.free(row))
         near = _closest_first(links, obstacles)
-        clashes = () if free else tuple(clash for clash in near if clash.distance <= self.buffer) or near[:1]
+        clashes = () if free else self._clashing(row, links, obstacles)
         names = frozenset(clash.b for clash in obstacles)
         if free:
             by_spheres = self._engine.by_spheres(row) and (
@@ -198,6 +195,16 @@ class Answers:
             for k, near in self._around.nearer(rows, out):
                 out[k], pairs[k] = near.distance, near.pair
         return out, pairs
+
+    def _clashing(
+        self, row: Float[np.ndarray, "dof"], links: Sequence[Clash], obstacles: Sequence[Clash]
+    ) -> tuple[Clash, ...]:
+        """What clashes of what is near at a configuration that is not free, the deepest first."""
+        found = tuple(c for c in _closest_first(links, obstacles) if c.distance <= self.buffer)
+        if found:
+            return found
+        # Something touches to rounding only, or a field keeps its distance: the closest of those who are refused.
+        return tuple(obstacles[:1] if obstacles and self._engine.free(row, "meshes") else links[:1])
 
     def _near_obstacles(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
         """Links and obstacles that clash, and the closest pair, the closest first."""

@@ -114,7 +114,8 @@ def _(obstacle: Cylinder, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
 
 @_deepest.register
 def _(obstacle: MeshObstacle, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
-    return _of_shape(mesh, T, obstacle.mesh, obstacle.pose)
+    found = shapes.distance(mesh, T, obstacle.mesh, obstacle.pose)  # knows what touches to rounding only
+    return contact_at(min(found.distance, 0.0), found.point_a, found.normal)
 
 
 @_deepest.register

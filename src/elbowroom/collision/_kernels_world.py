@@ -309,9 +309,7 @@ def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed
                 reach = max(best, 0.0) + radius
                 if s < links[link, 0]:  # the ball around the link
                     center = (x, y, z, radius)
-                    if best < np.inf and not _near(
-                        frame, shape, bounds, planes, loose, world, x, y, z, reach
-                    ):
+                    if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
                         break
                     continue
                 waiting[0] = 0

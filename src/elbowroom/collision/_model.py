@@ -98,6 +98,7 @@ class CollisionModel(Answers):
         self._engine = Engine(self.robot, self.spheres, self.pairs, self.buffer, threads)
         self._links = NearLinks(self.robot, self.spheres, self.pairs)
         self._around: Surroundings | None = None
+        self._anywhere: list[Surroundings] = []  # the robot packed for any world: shared by `with_world`
         self._enter(world, allow)
 
     def _enter(self, world: Any, allow: Any) -> None:
@@ -109,13 +110,10 @@ class CollisionModel(Answers):
         if not self.world:
             self._around = None
             return
-        if self._around is not None:
-            self._around = self._around.among(self.world, self.allow)
-        else:
+        if not self._anywhere:
             known, threads = self._engine.meshes, self._engine.threads
-            self._around = Surroundings.of(
-                self.robot, self.spheres, known, self.world, self.allow, self.buffer, threads
-            )
+            self._anywhere.append(Surroundings.of(self.robot, self.spheres, known, self.buffer, threads))
+        self._around = (self._around or self._anywhere[0]).among(self.world, self.allow)
         stuck = self._around.stuck()
         if stuck:
             named = "; ".join(f"{link} and {obstacle}" for link, obstacle in stuck)

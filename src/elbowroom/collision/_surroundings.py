@@ -43,7 +43,6 @@ class Surroundings:
         meshes: Mapping[str, TriangleMesh],
         spheres: SphereModel,
         engine: WorldEngine,
-        allow: Allow,
     ) -> None:
         """Packs the meshes.
 
@@ -52,7 +51,6 @@ class Surroundings:
             meshes: of all links that have one.
             spheres: links without a mesh are measured by theirs, with the padding against the world.
             engine: decides about the same links and obstacles.
-            allow: pairs that may touch; they are never closest.
         """
         self.robot, self.buffer = robot, engine.buffer
         self._meshes = dict(meshes)
@@ -67,10 +65,10 @@ class Surroundings:
         """Links that take part."""
         self._link_idx = [robot.link_index(name) for name in self.links]
         bodies, frames = find_bodies(robot.tree), robot.tree.link_frame[self._link_idx].tolist()
-        self._still = [name for name, f in zip(self.links, frames, strict=True) if bodies.of_frame[f] == 0]
+        self._still = [k for k, frame in enumerate(frames) if bodies.of_frame[frame] == 0]
         self._nodes, self._tris, self._roots = pack_meshes(list(self._meshes.values()))
         self._boxes = np.array([self._box(name) for name in self.links]).reshape(-1, 2, 3)
-        self._enter(engine, allow)
+        self._enter(engine, frozenset())
 
     @classmethod
     def of(
@@ -78,19 +76,15 @@ class Surroundings:
         robot: Robot,
         spheres: SphereModel,
         known: Mapping[str, TriangleMesh],
-        world: World,
-        allow: Allow,
         buffer: float,
         threads: int,
     ) -> Surroundings:
-        """A robot among obstacles.
+        """A robot packed for any world, in an empty one.
 
         Args:
             robot: the robot.
             spheres: proved to cover its links.
             known: meshes of links that were made already.
-            world: the obstacles.
-            allow: pairs that may touch.
             buffer: metres that links and obstacles must be apart.
             threads: for large batches.
         """
@@ -101,11 +95,17 @@ class Surroundings:
             for name in robot.mesh_links
         }
         outside = covering_in_world(robot, spheres)
-        engine = WorldEngine(robot, outside, meshes, world, allow, buffer, threads)
-        return cls(robot, meshes, outside, engine, allow)
+        engine = WorldEngine(robot, outside, meshes, World(), (), buffer, threads)
+        assert engine.region.shape == (2, 3)  # of the robot alone: made once, for all worlds
+        return cls(robot, meshes, outside, engine)
 
     def among(self, world: World, allow: Allow) -> Surroundings:
-        """The same robot among other obstacles; what was packed of it is shared."""
+        """The same robot among other obstacles; what was packed of it is shared.
+
+        Args:
+            world: the obstacles.
+            allow: pairs that may touch; they are never closest.
+        """
         other = copy.copy(self)
         other._enter(self.engine.among(world, allow), allow)
         return other
@@ -117,7 +117,8 @@ class Surroundings:
         """The obstacles."""
         number = {name: k for k, name in enumerate(self.links)}
         self._allowed = sorted((number[a], self.world.index(b)) for a, b in allow if a in number)
-        self._bounds = np.array([obstacle.bounds for obstacle in self.world]).reshape(-1, 2, 3)
+        bounds = np.concatenate([np.zeros((0, 3)), *(obstacle.bounds for obstacle in self.world)])
+        self._bounds = np.ascontiguousarray(bounds.reshape(-1, 2, 3).transpose(1, 2, 0))
 
     def _box(self, link: str) -> Float[np.ndarray, "2 3"]:
         """Middle and half the size of a box around a link, in its frame."""
@@ -139,8 +140,6 @@ class Surroundings:
         """
         Ts = self._poses(row)
         lower = self._lower(Ts)
-        for link, k in self._allowed:
-            lower[link, k] = np.inf
         found: list[Clash] = []
         best, scratch = below, self._scratch()
         for link, k in _ascending(lower):
@@ -174,21 +173,17 @@ class Surroundings:
                 yield k, near[0]
 
     def within(
-        self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[str] | None = None
+        self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[int] | None = None
     ) -> tuple[tuple[str, str], ...]:
         """Pairs (link, obstacle) not farther apart than `reach` that may not touch, sorted by name.
 
         Args:
             row: the configuration.
             reach: metres, 0 for what touches.
-            links: those to look at; all when omitted.
+            links: numbers of those to look at; all when omitted.
         """
         Ts = self._poses(row)
-        lower = self._lower(Ts)
-        for link, k in self._allowed:
-            lower[link, k] = np.inf
-        if links is not None:
-            lower[[name not in links for name in self.links]] = np.inf
+        lower = self._lower(Ts, links)
         return self._close(Ts, [(int(a), int(k)) for a, k in np.argwhere(lower <= reach)], reach)
 
     def allowed_touching(self, row: Float[np.ndarray, "dof"]) -> tuple[tuple[str, str], ...]:
@@ -204,16 +199,24 @@ class Surroundings:
     def _poses(self, row: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "links 4 4"]:
         return matrix_from_wxyz_xyz(np.asarray(self.robot.link_poses(row[None]))[0][self._link_idx])
 
-    def _lower(self, Ts: Float[np.ndarray, "links 4 4"]) -> Float[np.ndarray, "links obstacles"]:
-        """Distances of the boxes around links and obstacles."""
+    def _lower(
+        self, Ts: Float[np.ndarray, "links 4 4"], links: Sequence[int] | None = None
+    ) -> Float[np.ndarray, "links obstacles"]:
+        """Distances of the boxes around links and obstacles; infinite for pairs that may touch and links not asked."""
         R, half = Ts[:, :3, :3], self._boxes[:, 1]
         middle = np.einsum("lij,lj->li", R, self._boxes[:, 0]) + Ts[:, :3, 3]
         spread = np.einsum("lij,lj->li", np.abs(R), half)
-        out = np.empty((len(self.links), len(self.world)))
-        low, high = self._bounds[:, 0], self._bounds[:, 1]
-        for link, (m, h) in enumerate(zip(middle, spread, strict=True)):
-            gaps = np.maximum(np.maximum(low - (m + h), (m - h) - high), 0.0)
-            out[link] = np.sqrt(np.einsum("ni,ni->n", gaps, gaps))
+        begin, end = middle - spread, middle + spread
+        out = np.full((len(self.links), len(self.world)), np.inf)
+        low, high = self._bounds
+        for link in range(len(self.links)) if links is None else links:
+            squared = np.zeros(len(self.world))
+            for axis in range(3):
+                gap = np.maximum(low[axis] - end[link, axis], begin[link, axis] - high[axis])
+                squared += np.maximum(gap, 0.0, out=gap) ** 2
+            np.sqrt(squared, out=out[link])
+        for link, k in self._allowed:
+            out[link, k] = np.inf
         return out
 
     def _close(

@@ -82,7 +82,7 @@ class WorldEngine:
         for link, obstacle in allow:
             if link in self.links:
                 self.allowed[self.links.index(link), world.index(obstacle)] = True
-        self._strict = ~self.allowed.any(axis=1)
+        self._strict: Bool[np.ndarray, "links"] = np.array([not row.any() for row in self.allowed], np.bool_)
         freeze(self.allowed, self._strict)
 
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:

@@ -36,6 +36,7 @@ def read_obstacles(
 ) -> tuple[list[Obstacle], list[str]]:
     """Obstacles of a file and notes on it; see `World.read`."""
     text = _text(path)
+    text = text.rstrip().removesuffix("\n---")  # with which ROS ends a message that it prints
     as_json = text.lstrip()[:1] in ("{", "[")
     data, notes = (parse_json(text, path), []) if as_json else parse_yaml(text, path, "safe")
     files = LinkedFiles(path, package_dirs)

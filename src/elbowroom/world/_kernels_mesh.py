@@ -19,6 +19,7 @@ from ..mesh.kernels import (
     HEADER_SCALE,
     STACK,
     TOUCH,
+    box_gap,
     inverse_pose,
     pair_state,
     point_inside,
@@ -115,6 +116,8 @@ def _surfaces_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
     world, scratch = borrowed(world), borrowed(scratch)
     stack, codes, rows, w, inv, bounds, _, _, q, aim, spans, hint, _, _ = scratch
     other = world.rows[k, 0]
+    if limit > 0.0 and box_gap(world.nodes, other, nodes, root, rel, 0.0) >= limit:
+        return limit
     if (
         pair_state(world.nodes, world.tris, other, nodes, tris, root, rel, inv, stack, codes, rows, w, True)
         != APART

@@ -3,8 +3,8 @@
 The field changes by at most `slope` a metre, so its value at the centre of a piece of surface bounds it everywhere on
 the piece; within one cell the interpolation is a polynomial whose linear part gives a closer bound. Pieces are halved
 until they are decided. What is undecided at `FINEST` counts as touching: the answer is conservative by that much.
-Distances are lower bounds: the least value on the surface over the slope, less at most `FINEST` and a part in
-`1 / ACCURACY`.
+Distances are lower bounds: the least value on the surface over the slope, less at most `FINEST` and the part `ACCURACY`
+of it.
 """
 
 # pyright: basic
@@ -18,7 +18,7 @@ from ._kernels_field import cell_of, field_distance
 
 FINEST = 1e-5
 """Metres: pieces of surface below this radius are not halved."""
-ACCURACY = 1e-2
+ACCURACY = 0.03
 """Part of a distance that its bound may be below the least value on the surface."""
 PIECES = 128
 """Pieces waiting at most: halving a triangle of 1 km down to FINEST takes some 60."""

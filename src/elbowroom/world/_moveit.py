@@ -23,7 +23,7 @@ from .._text import number, short
 from ..errors import ApproximationWarning, ElbowroomError, FormatError
 from ..mesh import TriangleMesh
 from ._linked import LinkedFiles
-from ._moveit_values import items, mapping, name_of, numbers, pose_of, transform_of
+from ._moveit_values import WORLD_FRAMES, frame_of, frames_of, items, mapping, name_of, numbers, pose_of
 from ._obstacles import UNIT_TOLERANCE, Box, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._world import refuse_too_many
 
@@ -32,9 +32,10 @@ TYPES = {"box": 1, "sphere": 2, "cylinder": 3, "cone": 4, "prism": 5}
 DIMENSIONS = {1: ("x", "y", "z"), 2: ("radius",), 3: ("height", "radius"), 4: ("height", "radius")}
 OPERATIONS = {"add": 0, "remove": 1, "append": 2, "move": 3}
 """Of moveit_msgs/CollisionObject."""
-WORLD_FRAMES = ("", "world")
 IDLE = ("name", "robot_model_name", "is_diff", "fixed_frame_transforms", "world", "collision_objects")
 """Keys of a scene that need no note."""
+SHOWN = 6
+"""Objects that a note names before it says how many more there are."""
 PART = "#"
 """Stands between the id of an object and the number of its shape."""
 
@@ -52,7 +53,7 @@ def obstacles_from_scene(data: Any, path: Path, files: LinkedFiles) -> tuple[lis
     """
     scene, world = scene_parts(data) or ({}, {"collision_objects": data})
     where = f"{path}: collision_objects"
-    reader = _Reader(_frames(scene.get("fixed_frame_transforms"), path), files)
+    reader = _Reader(frames_of(scene.get("fixed_frame_transforms"), path), files)
     objects = items(world["collision_objects"], where)
     refuse_too_many(len(objects))
     ids, taken = list[str](), set[str]()
@@ -80,12 +81,20 @@ def obstacles_from_scene(data: Any, path: Path, files: LinkedFiles) -> tuple[lis
             if str(path) in str(error):
                 raise
             raise FormatError(f"{at}: {error}") from error
-    several = {name: shapes for name, shapes in used.items() if shapes > 1}
-    for name, shapes in several.items():
-        reader.notes.append(
-            f"object {name!r} has {shapes} shapes, which are obstacles of their own: {name}, {name}{PART}2, ..."
-        )
-    return found, [*reader.notes, *reader.frame_notes(), *_other_notes(scene, world)]
+    return found, [*reader.notes(), *_several_note(used), *_other_notes(scene, world)]
+
+
+def _several_note(used: Mapping[str, int]) -> list[str]:
+    """A note on objects of several shapes, given the number of shapes by object."""
+    several = [f"{name} ({shapes})" for name, shapes in used.items() if shapes > 1]
+    if not several:
+        return []
+    name = several[0].rpartition(" ")[0]
+    more = f" and {len(several) - SHOWN} more" if len(several) > SHOWN else ""
+    return [
+        f"shapes of one object are obstacles of their own ({name}, {name}{PART}2, ...): "
+        f"{', '.join(several[:SHOWN])}{more}"
+    ]
 
 
 class _Reader:
@@ -94,8 +103,8 @@ class _Reader:
     def __init__(self, frames: dict[str, Float[np.ndarray, "4 4"]], files: LinkedFiles) -> None:
         self.frames = frames
         self.files = files
-        self.notes: list[str] = []
         self.unknown_frames: dict[str, int] = {}
+        self._said: dict[tuple[str, bool], list[str]] = {}
 
     def shapes(self, entry: Mapping[str, Any], where: str) -> list[Obstacle]:
         """Obstacles of one object in the world frame, without names."""
@@ -108,9 +117,10 @@ class _Reader:
         ):
             found += self._placed(entry, key, poses, make, T_world_object, where)
         others = [key for key in ("type", "subframe_names") if _says(entry.get(key))]
-        self.notes += [f"{_title(where)}: {key} is not kept" for key in others]
+        for key in others:
+            self._say(where, f"{key} is not kept")
         if not found:
-            self.notes.append(f"{_title(where)} has no shape and is left out")
+            self._say(where, "it has no shape and is left out")
         return found
 
     def _placed(
@@ -129,9 +139,7 @@ class _Reader:
         if len(placed) > len(shapes):
             raise FormatError(f"{where}: {len(shapes)} {key}, but {len(placed)} {poses}")
         if len(placed) < len(shapes) and "pose" not in entry:
-            self.notes.append(
-                f"{_title(where)}: {len(shapes) - len(placed)} of its {key} have no pose and are at its origin"
-            )
+            self._say(where, f"{len(shapes) - len(placed)} of its {key} have no pose and are at its origin")
         found: list[Obstacle] = []
         for k, shape in enumerate(shapes):
             at = f"{where}: {key}, entry {k + 1}"
@@ -156,7 +164,7 @@ class _Reader:
         if kind == TYPES["sphere"]:
             return Sphere(radius=sizes[0], pose=T)
         if kind == TYPES["cone"]:
-            self._doubt(f"{_title(where)}: a cone is read as the cylinder around it")
+            self._say(where, "a cone is read as the cylinder around it", doubt=True)
         return Cylinder(radius=sizes[1], length=sizes[0], pose=T)
 
     def _mesh(self, shape: Any, T: Any, where: str) -> Obstacle:
@@ -183,8 +191,8 @@ class _Reader:
         length = float(np.linalg.norm((a, b, c)))
         if not length > 0.0:
             raise FormatError(f"{where}: coef: the normal of a plane must not be zero")
-        self.notes.append(
-            f"{_title(where)}: the plane is read as a half-space, solid on the side that its normal does not point to"
+        self._say(
+            where, "a plane is read as a half-space, solid on the side that its normal does not point to"
         )
         return HalfSpace(normal=(a / length, b / length, c / length), offset=-d / length, pose=T)
 
@@ -192,10 +200,10 @@ class _Reader:
         seven = pose_of(value, where)
         length = float(np.linalg.norm(seven[:4]))
         if length == 0.0:  # what messages of ROS have before anyone fills them in
-            self.notes.append(f"{_title(where)}: the quaternion is zero and is taken as no rotation")
+            self._say(where, "a quaternion is zero and is taken as no rotation")
             seven[0] = 1.0
         elif abs(length - 1.0) > UNIT_TOLERANCE:
-            self._doubt(f"{_title(where)}: the quaternion has length {number(length)} and was normalised")
+            self._say(where, f"a quaternion has length {number(length)} and was normalised", doubt=True)
         return as_matrix(seven, where)
 
     def _frame(self, entry: Mapping[str, Any], where: str) -> Float[np.ndarray, "4 4"]:
@@ -205,49 +213,25 @@ class _Reader:
         self.unknown_frames[frame] = self.unknown_frames.get(frame, 0) + 1
         return np.eye(4)
 
-    def frame_notes(self) -> list[str]:
-        """On frames that the file does not place."""
-        return [
+    def _say(self, where: str, text: str, *, doubt: bool = False) -> None:
+        """Notes something about an object; a doubt is a warning too."""
+        title = where.partition(": object ")[2].partition(": ")[0]
+        self._said.setdefault((text, doubt), []).append(title)
+
+    def notes(self) -> list[str]:
+        """All that was noted, each thing once with its objects."""
+        found: list[str] = []
+        for (text, doubt), titles in self._said.items():
+            names = list(dict.fromkeys(titles))
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            objects = "objects" if len(names) > 1 else "object"
+            found.append(f"{objects} {', '.join(names[:SHOWN])}{more}: {text}")
+            if doubt:
+                warnings.warn(found[-1], ApproximationWarning, stacklevel=4)
+        return found + [
             f"the frame {frame!r} of {objects} object{'s' if objects > 1 else ''} is taken for the world frame"
             for frame, objects in self.unknown_frames.items()
         ]
-
-    def _doubt(self, text: str) -> None:
-        self.notes.append(text)
-        warnings.warn(text, ApproximationWarning, stacklevel=2)
-
-
-def frame_of(entry: Mapping[str, Any], where: str) -> str:
-    """Frame that a header names, without the slash of old files."""
-    header = entry.get("header")
-    frame = "" if header is None else mapping(header, f"{where}: header").get("frame_id", "")
-    if not isinstance(frame, str):
-        raise FormatError(f"{where}: header: frame_id: expected the name of a frame, found {short(frame)}")
-    return frame.lstrip("/")
-
-
-def _frames(listed: Any, path: Path) -> dict[str, Float[np.ndarray, "4 4"]]:
-    """Poses in the world of the frames that a scene places: `fixed_frame_transforms`."""
-    parents: dict[str, tuple[str, np.ndarray]] = {}
-    for k, entry in enumerate(items(listed, f"{path}: fixed_frame_transforms")):
-        where = f"{path}: fixed_frame_transforms, entry {k + 1}"
-        child = mapping(entry, where).get("child_frame_id")
-        frame = name_of(child, f"{where}: child_frame_id").lstrip("/")
-        T = as_matrix(transform_of(entry.get("transform"), f"{where}: transform"), where)
-        parents[frame] = (frame_of(entry, where), T)
-    placed: dict[str, Float[np.ndarray, "4 4"]] = {}
-    for frame in parents:
-        pose, at = np.eye(4), frame
-        for _ in parents:
-            above, step = parents[at]
-            pose = step @ pose
-            if above in WORLD_FRAMES or above == at or above not in parents:
-                placed[frame] = pose
-                break
-            at = above
-        else:
-            raise FormatError(f"{path}: fixed_frame_transforms: frame {frame!r} is placed by itself")
-    return placed
 
 
 def _operation(entry: Mapping[str, Any], where: str) -> int:
@@ -262,11 +246,6 @@ def _operation(entry: Mapping[str, Any], where: str) -> int:
 def _says(value: Any) -> bool:
     """Whether a part of a message was filled in: something in it is not empty, zero or false."""
     return any(_says(part) for part in value.values()) if isinstance(value, Mapping) else bool(value)
-
-
-def _title(where: str) -> str:
-    """The object and the place in it, without the file."""
-    return "object " + where.partition(": object ")[2]
 
 
 def _other_notes(scene: Mapping[str, Any], world: Mapping[str, Any]) -> list[str]:

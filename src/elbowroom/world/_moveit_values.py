@@ -1,15 +1,19 @@
-"""Values of ROS messages in YAML: vectors as lists or as mappings, with errors that name the place."""
+"""Values of ROS messages in YAML: vectors as lists or as mappings, frames; errors name the place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from .._poses import as_matrix
 from .._text import MAX_BITS, short
 from ..errors import FormatError
+
+WORLD_FRAMES = ("", "world")
 
 
 def mapping(value: Any, where: str) -> Mapping[str, Any]:
@@ -90,3 +94,36 @@ def pose_of(
 def transform_of(value: Any, where: str) -> Float[np.ndarray, "7"]:
     """A transform as wxyz_xyz."""
     return pose_of(value, where, "translation", "rotation")
+
+
+def frame_of(entry: Mapping[str, Any], where: str) -> str:
+    """Frame that a header names, without the slash of old files."""
+    header = entry.get("header")
+    frame = "" if header is None else mapping(header, f"{where}: header").get("frame_id", "")
+    if not isinstance(frame, str):
+        raise FormatError(f"{where}: header: frame_id: expected the name of a frame, found {short(frame)}")
+    return frame.lstrip("/")
+
+
+def frames_of(listed: Any, path: Path) -> dict[str, Float[np.ndarray, "4 4"]]:
+    """Poses in the world of the frames that a scene places: `fixed_frame_transforms`."""
+    parents: dict[str, tuple[str, np.ndarray]] = {}
+    for k, entry in enumerate(items(listed, f"{path}: fixed_frame_transforms")):
+        where = f"{path}: fixed_frame_transforms, entry {k + 1}"
+        child = mapping(entry, where).get("child_frame_id")
+        frame = name_of(child, f"{where}: child_frame_id").lstrip("/")
+        T = as_matrix(transform_of(entry.get("transform"), f"{where}: transform"), where)
+        parents[frame] = (frame_of(entry, where), T)
+    placed: dict[str, Float[np.ndarray, "4 4"]] = {}
+    for frame in parents:
+        pose, at = np.eye(4), frame
+        for _ in parents:
+            above, step = parents[at]
+            pose = step @ pose
+            if above in WORLD_FRAMES or above == at or above not in parents:
+                placed[frame] = pose
+                break
+            at = above
+        else:
+            raise FormatError(f"{path}: fixed_frame_transforms: frame {frame!r} is placed by itself")
+    return placed
