@@ -102,12 +102,6 @@ class CoalWorld:
                 found[near] |= np.abs(winding(o.mesh.vertices[o.mesh.faces], local[near])) > 0.5
         return found
 
-    def gap(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> float:
-        """Smallest absolute distance of one box to an obstacle."""
-        thing = self.boxes(center[None], half[None], axes[None])[0]
-        request = coal.DistanceRequest()
-        return min(abs(coal.distance(thing, o, request, coal.DistanceResult())) for o in self.objects)
-
     def way(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray]:
         """Distance of one box to the first obstacle, and the direction from the box to it."""
         thing, found = self.boxes(center[None], half[None], axes[None])[0], coal.DistanceResult()

@@ -226,7 +226,7 @@ def _farthest_left(link, n, chains, pose, chord, scratch):
     return most
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch):
     """(status, low, obstacle): what the mesh says of the balls left; UNDECIDED where it says nothing."""
     chains, world = borrowed(chains), borrowed(world)
@@ -258,7 +258,7 @@ def _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch):
     return status, low, obstacle
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def link_on_piece(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
     """(status, low, obstacle, meshes asked): a link on a piece, its bodies posed at the middle.
 

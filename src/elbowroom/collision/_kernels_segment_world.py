@@ -105,7 +105,7 @@ def world_scratch(dof, chains, world):
     return joints, pieces, link_scratch(chains, world)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratch):
     """One segment: (status, t, low, link, obstacle, by_spheres, by_meshes); see `prove_world_segments`."""
     chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._picture import robot_picture as robot_picture
     from ._save import save_figure as save_figure
     from ._save import save_png as save_png
+    from ._world import add_world as add_world
 
 _HOME = {
     "plot_audit": "_audit",
@@ -29,6 +30,7 @@ _HOME = {
     "Picture": "_picture",
     "robot_picture": "_picture",
     "save_png": "_save",
+    "add_world": "_world",
     "plot_pairs": "_pairs",
     "plot_grasp": "_grasp",
     "plot_sweep": "_grasp",
@@ -49,6 +51,7 @@ __all__ = [
     "Picture",
     "robot_picture",
     "save_png",
+    "add_world",
     "plot_pairs",
     "plot_grasp",
     "plot_sweep",
