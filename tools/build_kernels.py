@@ -29,6 +29,7 @@ import sys
 import numpy as np
 import elbowroom as er
 from elbowroom.mesh import Box
+from elbowroom.world import PointCloud, scene_for
 
 robot = er.load_robot(sys.argv[1])
 model = er.CollisionModel(robot)
@@ -47,6 +48,14 @@ checker.free(cfgs), checker.free(cfgs[0]), checker.min_distance(cfgs)
 checker.worst(cfgs[0]), checker.pair_hits(cfgs[:64])
 robot.link_poses(cfgs), robot.link_poses(cfgs[0]), robot.jacobian(cfgs[0], robot.link_names[-1])
 er.prove_coverage(robot, model.spheres)
+world = scene_for(robot, "workshop")
+cloud = PointCloud(world.distance_and_gradient(np.zeros((8, 3)))[1] + [[2.0, 2.0, 2.0]], 0.1)
+among = model.with_world(world.add(cloud))
+free = among.free(cfgs)
+among.free(cfgs[0]), among.free(cfgs, by="spheres"), among.clearance(cfgs[:64]), among.in_contact()
+for cfg in [robot.default_cfg, *cfgs[free][:2], *cfgs[~free][:2]]:
+    among.explain(cfg), among.clearance(cfg, exact=True), among.segment_free(robot.default_cfg, cfg)
+world.box_intersects(np.zeros((8, 3)), np.full((8, 3), 0.1), np.eye(3)), world.nearest(np.zeros((8, 3)))
 """
 """Python calls, on the robot named by the argument."""
 

@@ -65,5 +65,6 @@ def test_waiting_for_a_helper_that_is_gone_or_was_never_needed_ends():
 
 
 def test_no_helper_when_kernels_are_compiled():
-    _warm.main()
+    _warm.main(world=True)
     assert _warm.start_helper()._process is None
+    assert _warm.start_helper(world=True)._process is None

@@ -95,7 +95,7 @@ def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
     from ..collision import start_helper
 
-    with start_helper() as helper:
+    with start_helper(world=options.scene is not None) as helper:
         return _run(options, helper)
 
 
@@ -112,6 +112,8 @@ def _run(options: Options, helper: Helper) -> int:
     _check_allow(options, robot, world)
     spheres, uncovered = covering(robot, _spheres(robot, options))
     pairs = _pairs(robot, spheres, options)
+    if world is not None:
+        helper.wait("world")
     model = CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
     if options.trajectory is not None:
         motion = options.read(options.trajectory, model)

@@ -168,11 +168,27 @@ def _look(frame, shape, bounds, planes, loose, world, x, y, z, reach):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def world_free(
-    cfgs, work, ints, floats, doubles, pad, by_mesh, robot, buffer, world, grid, allowed, strict, out, scratch
+    cfgs,
+    work,
+    ints,
+    floats,
+    doubles,
+    pad,
+    by_mesh,
+    robot,
+    buffer,
+    world,
+    grid,
+    turns,
+    allowed,
+    strict,
+    out,
+    scratch,
 ):
     """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
 
-    Rows whose `out` is 0 already are not looked at. `pad` is the buffer and the error bound of the spheres; `strict`
+    Rows whose `out` is 0 already are not looked at, nor are links that `turns` does not name; they are asked in its
+    order. `pad` is the buffer and the error bound of the spheres; `strict`
     (links,) is 1 for links that may touch nothing; `scratch` is that of `world_scratch`.
     """
     robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
@@ -199,7 +215,7 @@ def world_free(
             if not out[start + lane]:
                 continue
             flags[POSED] = 0
-            for link in range(nl):
+            for link in turns:
                 x, y, z = lane_point(placed, link, lane, base)
                 reach = points[4 * link + 3] + pad
                 if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:

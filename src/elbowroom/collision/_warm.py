@@ -33,7 +33,7 @@ class Helper:
         self._done: set[str] = set()
 
     def wait(self, stage: str) -> None:
-        """Waits until the helper has compiled a stage ("free", then "explain"), or is gone."""
+        """Waits until the helper has compiled a stage ("free", "world" if asked for, "explain"), or is gone."""
         if self._process is None or self._process.stdout is None or stage in self._done:
             return
         with COMPILING.during():
@@ -52,13 +52,22 @@ class Helper:
             self._process.communicate()
 
 
-def start_helper() -> Helper:
-    """A helper at work, if its work is not done already and a core is free for it."""
+def start_helper(*, world: bool = False) -> Helper:
+    """A helper at work, if its work is not done already and a core is free for it.
+
+    Args:
+        world: whether obstacles will be asked about, too.
+    """
     from ._kernels import decide
 
-    if cores() < 2 or decide.is_kept():
+    kept = decide.is_kept()
+    if world:
+        from ._kernels_world import world_free
+
+        kept = kept and world_free.is_kept()
+    if cores() < 2 or kept:
         return Helper(None)
-    call = [sys.executable, "-m", "elbowroom.collision._warm"]
+    call = [sys.executable, "-m", "elbowroom.collision._warm", *(["world"] if world else [])]
     return Helper(
         subprocess.Popen(
             call, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -66,10 +75,11 @@ def start_helper() -> Helper:
     )
 
 
-def main() -> None:
+def main(world: bool) -> None:
     """The helper's work: says each stage when it is compiled."""
     import numpy as np
 
+    from .. import world as obstacles
     from ..pairs import pairs_from_ignored
     from ..robot import load_robot
     from ._cover import one_ball_a_link
@@ -84,10 +94,15 @@ def main() -> None:
     model.free(np.array([apart, touching]))
     model.free(apart)
     print("free", flush=True)
+    if world:
+        wall = obstacles.Box((0.1, 2.0, 2.0), pose=np.array([1.0, 0.0, 0.0, 0.0, 1.2, 0.0, 0.0]))
+        model = model.with_world(obstacles.World([wall]))
+        model.free(np.array([apart, touching]))
+        print("world", flush=True)
     for cfg in (apart, touching):
         model.explain(cfg)
     print("explain", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main("world" in sys.argv[1:])

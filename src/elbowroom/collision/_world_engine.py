@@ -16,7 +16,7 @@ from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
 from ..distance import bad_row, enclosing_ball
 from ..mesh import TriangleMesh
-from ..robot import Robot
+from ..robot import Robot, find_bodies
 from ..spheres import SphereModel
 from ..world import PackedGrid, World
 from ._pack import pack_scene
@@ -71,6 +71,13 @@ class WorldEngine:
         self._packed = packed
         self._robot = packed.scene, packed.frames, packed.nodes, packed.tris, base
         self._pad = buffer + packed.spheres.margin
+        bodies, frames = find_bodies(robot.tree), robot.tree.link_frame
+        still = [bodies.of_frame[int(frames[robot.link_index(name)])] == 0 for name in self.links]
+        self._still, self._moving = (
+            np.flatnonzero(still),
+            np.flatnonzero(~np.array(still, dtype=bool))[::-1].copy(),
+        )
+        freeze(self._still, self._moving)
         self._enter(world, allow)
         self._local = threading.local()
 
@@ -84,6 +91,7 @@ class WorldEngine:
                 self.allowed[self.links.index(link), world.index(obstacle)] = True
         self._strict: Bool[np.ndarray, "links"] = np.array([not row.any() for row in self.allowed], np.bool_)
         freeze(self.allowed, self._strict)
+        self._known: dict[str, bool] = {}
 
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
@@ -106,17 +114,39 @@ class WorldEngine:
             by: "meshes", or "spheres" (conservative, faster).
             out: rows that are False already are not looked at; changed in place.
         """
-        from ._kernels_world import world_free
-
         answer = np.ones(len(rows), dtype=np.bool_) if out is None else out
         if not len(self.world):
             return answer
+        if not self._still_free(by):
+            answer[:] = False
+            return answer
+        self._ask(rows, by, self._moving, answer)
+        return answer
+
+    def _still_free(self, by: str) -> bool:
+        """Whether the world leaves the links alone that no joint moves: asked once."""
+        if by not in self._known:
+            answer = np.ones(1, dtype=np.bool_)
+            self._ask(self.robot.default_cfg[None], by, self._still, answer)
+            self._known[by] = bool(answer[0])
+        return self._known[by]
+
+    def _ask(
+        self,
+        rows: Float[np.ndarray, "n dof"],
+        by: str,
+        turns: Int[np.ndarray, "some"],
+        answer: Bool[np.ndarray, "n"],
+    ) -> None:
+        """`free` of the links that `turns` names, into `answer`."""
+        from ._kernels_world import world_free
+
         model, grid = self._packed.spheres, self._grid
 
         def piece(start: int, stop: int) -> int:
             bad = world_free(
                 frozen(rows[start:stop]), self._workspace(), model.ints, model.floats, model.doubles, self._pad,
-                by == "meshes", self._robot, self.buffer, self.world.packed, grid, self.allowed, self._strict,
+                by == "meshes", self._robot, self.buffer, self.world.packed, grid, turns, self.allowed, self._strict,
                 answer[start:stop], self._scratch(),
             )  # fmt: skip
             return bad + start if bad >= 0 else -1
@@ -125,7 +155,6 @@ class WorldEngine:
         bad = next((row for row in found if row >= 0), -1)
         if bad >= 0:
             raise bad_row(self.robot.name, rows, bad)
-        return answer
 
     def gaps(
         self, rows: Float[np.ndarray, "n dof"], *, by: str = "meshes"
