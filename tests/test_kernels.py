@@ -164,3 +164,16 @@ def test_one_long_wait_is_announced_and_a_short_one_is_not(caplog, monkeypatch):
         with _progress.waiting("long"):
             time.sleep(1.0)
     assert caplog.messages == ["long ..."]
+
+
+def test_an_index_of_classes_that_are_gone_holds_nothing(tmp_path, monkeypatch):
+    index = _kernel_cache._Index(str(tmp_path), "kernel", "stamp")
+    module = type(sys)("gone_module")
+    module.Gone = type("Gone", (tuple,), {"__module__": "gone_module"})
+    monkeypatch.setitem(sys.modules, "gone_module", module)
+    index._save_index({module.Gone: "kernel.1.nbc"})
+    assert index._load_index() == {module.Gone: "kernel.1.nbc"}
+    monkeypatch.delattr(module, "Gone")
+    assert index._load_index() == {}
+    monkeypatch.delitem(sys.modules, "gone_module")
+    assert index._load_index() == {}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import pickle
 import re
 from collections.abc import Callable
 from functools import cache
@@ -74,6 +75,19 @@ class _Impl(CompileResultCacheImpl):
     _locator_classes = [_Locator]  # noqa: RUF012
 
 
+class _Index(IndexDataCacheFile):
+    """Numba's index of the compiled code of one kernel; one that cannot be read holds nothing.
+
+    It names the classes of named tuples that a kernel takes, which another version may not have.
+    """
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError, EOFError, ValueError, pickle.UnpicklingError):
+            return {}
+
+
 class KernelCache(FunctionCache):
     """The cache of one kernel: the user's place, then what was shipped."""
 
@@ -82,12 +96,12 @@ class KernelCache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         source = Path(function.__code__.co_filename)
-        self._shipped: IndexDataCacheFile | None = None
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)
+        self._shipped: _Index | None = None
         if runs_shipped():
             folder = SHIPPED / source.parent.relative_to(PACKAGE)
-            self._shipped = IndexDataCacheFile(
-                str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp()
-            )
+            self._shipped = _Index(str(folder), self._impl.filename_base, stamp)
 
     def holds_any(self) -> bool:
         """Whether code that still holds is in one of the two places."""
