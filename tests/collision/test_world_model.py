@@ -73,8 +73,8 @@ def test_a_cart_comes_to_an_obstacle(rails, thing):
         assert near.pair == ("cart", "thing")
         assert verdict.obstacles == {"thing"}
         np.testing.assert_allclose(near.point_b - near.point_a, near.distance * near.normal, atol=1e-9)
-        if isinstance(thing, SdfGrid):  # distances are divided by the slope, depths those of a few points
-            assert min(gap, gap / thing.slope) - 2e-3 < near.distance < max(gap, 0.0) + 1e-3
+        if isinstance(thing, SdfGrid):  # distances over the slope, to 3 %; depths are those of a few points
+            assert min(gap, 0.97 * gap / thing.slope) - 2e-3 < near.distance < max(gap, 0.0) + 1e-3
         else:
             rough = (
                 2e-3 if isinstance(thing, MeshObstacle) else 5e-5 if gap < 0.0 else 1e-9

@@ -75,7 +75,7 @@ def start_helper(*, world: bool = False) -> Helper:
     )
 
 
-def main(world: bool) -> None:
+def main(world: bool = False) -> None:
     """The helper's work: says each stage when it is compiled."""
     import numpy as np
 
