@@ -36,6 +36,7 @@ from ..distance.kernels import (
 from ..distance.kernels import LINK_BODY as SPHERES_BODY
 from ..distance.kernels import POSE as LANE_POSE
 from ..mesh.kernels import relative_pose
+from ..world import PackedGrid, PackedWorld
 from ..world.kernels import (
     FAR,
     HALF_SPACE,
@@ -174,14 +175,14 @@ def world_free(
     floats,
     doubles,
     pad,
-    by_mesh,
-    robot,
     buffer,
+    robot,
+    by_mesh,
     world,
     grid,
-    turns,
     allowed,
     strict,
+    turns,
     out,
     scratch,
 ):
@@ -189,9 +190,11 @@ def world_free(
 
     Rows whose `out` is 0 already are not looked at, nor are links that `turns` does not name; they are asked in its
     order. `pad` is the buffer and the error bound of the spheres; `strict`
-    (links,) is 1 for links that may touch nothing; `scratch` is that of `world_scratch`.
+    (links,) is 1 for links that may touch nothing; `scratch` is that of `world_scratch`. `world` and `grid` come as
+    plain tuples: numba takes four times as long to know a named one, which single configurations would feel.
     """
-    robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
+    robot, scratch = borrowed(robot), borrowed(scratch)
+    world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
     frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     bodies, moving, links, groups, _, local, points = tables(ints, floats)
     poses, placed, _, trig = views(ints, work)

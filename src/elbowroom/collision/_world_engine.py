@@ -96,7 +96,7 @@ class WorldEngine:
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
         other = copy.copy(self)
-        for made in ("_grid", "_boxes"):
+        for made in ("_grid", "_boxes", "_sides"):
             other.__dict__.pop(made, None)
         other._local = threading.local()
         other._enter(world, allow)
@@ -141,20 +141,24 @@ class WorldEngine:
         """`free` of the links that `turns` names, into `answer`."""
         from ._kernels_world import world_free
 
-        model, grid = self._packed.spheres, self._grid
+        by_mesh, robot, world = by == "meshes", self._sides[:6], self._sides[6:]
 
         def piece(start: int, stop: int) -> int:
-            bad = world_free(
-                frozen(rows[start:stop]), self._workspace(), model.ints, model.floats, model.doubles, self._pad,
-                by == "meshes", self._robot, self.buffer, self.world.packed, grid, turns, self.allowed, self._strict,
-                answer[start:stop], self._scratch(),
-            )  # fmt: skip
+            part, own = answer[start:stop], frozen(rows[start:stop])
+            bad = world_free(own, self._workspace(), *robot, by_mesh, *world, turns, part, self._scratch())
             return bad + start if bad >= 0 else -1
 
         found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
         bad = next((row for row in found if row >= 0), -1)
         if bad >= 0:
             raise bad_row(self.robot.name, rows, bad)
+
+    @cached_property
+    def _sides(self) -> tuple[Any, ...]:
+        """What `world_free` takes of the robot, then of the world; plain tuples are quicker to hand over."""
+        model = self._packed.spheres
+        robot = model.ints, model.floats, model.doubles, self._pad, self.buffer, self._robot
+        return *robot, tuple(self.world.packed), tuple(self._grid), self.allowed, self._strict
 
     def gaps(
         self, rows: Float[np.ndarray, "n dof"], *, by: str = "meshes"
