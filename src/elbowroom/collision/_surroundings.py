@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
+from .._frozen import freeze
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh, pack_meshes
 from ..robot import Robot, find_bodies
@@ -281,6 +282,10 @@ class Surroundings:
                 normal = -(pose[:3, :3] @ gradient)
                 best, on_link = float(gap), point + radius * normal
         return best, on_link, normal
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        freeze(self._nodes, self._tris)  # as the kernels know them: pickling makes arrays writable
 
     def _scratch(self) -> Any:
         from ..world.kernels import mesh_gap_scratch
