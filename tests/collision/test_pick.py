@@ -195,3 +195,14 @@ def test_what_a_gripper_holds_meets_the_world_as_coal_sees_it(quick):
     without = model.with_world(rest).free(cfgs)
     assert (without & alone & ~expected).sum() >= 3  # what is held collides where the arm alone does not
     assert not (held.free(cfgs, by="spheres") & ~expected).any()
+
+
+@pytest.mark.parametrize("z", [-0.31, -0.06, 0.07, 0.19, 0.33])
+def test_what_just_touches_is_in_contact_wherever_it_stands(rails, z):
+    """Boxes around things are rounded: they may be a hair apart where the things touch."""
+    shelf = Box((0.12, 0.12, 0.05), pose=at(0.65, 0.0, z), name="shelf")
+    cup = Box((0.07, 0.07, 0.12), pose=at(0.65, 0.0, z + 0.085), name="cup")
+    model = rails().with_world(World([shelf, cup]))
+    held = model.pick_up("cup", "cart", GRASP)
+    assert held.in_contact(GRASP) == (() if held.free(GRASP) else (("cup", "shelf"),))
+    assert model.pick_up("cup", "cart", GRASP, allow=held.in_contact(GRASP)).free(GRASP)

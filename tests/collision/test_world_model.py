@@ -190,6 +190,23 @@ def test_models_with_worlds_travel_and_say_what_they_hold(rails):
     assert "among 2 obstacles, 1 pairs allowed to touch" in repr(model)
 
 
+def test_models_that_travelled_need_no_kernel_compiled_anew(rails):
+    from elbowroom.collision import _kernels_world as kernels
+    from elbowroom.world.kernels import mesh_gap
+
+    model = rails().with_world(World([Sphere(0.1, pose=at(0.63), name="ball")]))
+    compiled = [kernels.world_free, kernels.world_gaps, mesh_gap]
+
+    def known() -> list[int]:
+        return [len(kernel.signatures) for kernel in compiled]
+
+    model.free(AWAY), model.clearance(AWAY), model.explain(AWAY)
+    before = known()
+    other = pickle.loads(pickle.dumps(model))
+    other.free(AWAY), other.clearance(AWAY), other.explain(AWAY)
+    assert known() == before
+
+
 def test_explain_measures_only_what_can_matter_of_many_obstacles(rails, monkeypatch):
     rng = np.random.default_rng(0)
     places = rng.uniform(-1.0, 1.0, (10_000, 3))

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._frozen import freeze
 from ..distance import PackedModel, pack_model
 from ..mesh import TriangleMesh, pack_meshes
 from ..robot import Robot, find_bodies
@@ -48,6 +50,10 @@ class PackedScene:
     """Row of the root of each link's tree."""
     placed: Mapping[str, Float[np.ndarray, "12"]]
     """Pose of each link of a pair on its body."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        freeze(self.nodes, self.tris)  # as the kernels know them: pickling makes arrays writable
 
     def decided_by(self, meshes: Sequence[bool]) -> Int[np.ndarray, "table"]:
         """`scene` in which meshes decide just the marked pairs, those without meshes excepted."""

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
+from .._frozen import freeze
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh, pack_meshes
 from ..robot import Robot, find_bodies
@@ -30,6 +31,8 @@ FIRST_LOOK = 64
 """Pairs sorted at first; eight times as many whenever these do not do."""
 ENCLOSED = 1e-4
 """Metres that the triangles of a curved link may be outside it: false alarms of the world end there."""
+ROUNDING = 1e-8
+"""Metres by which the bounds of boxes may be off: what touches by its bounds within this is measured."""
 FLAT = ("mesh", "box")
 """Kinds of shapes whose triangles are exact."""
 
@@ -144,7 +147,7 @@ class Surroundings:
         best, scratch = below, self._scratch()
         for link, k in _ascending(lower):
             reach = max(self.buffer, best)
-            if lower[link, k] > reach:
+            if lower[link, k] > reach + ROUNDING:
                 break
             contact = self._contact(link, Ts[link], k, reach, scratch)
             if contact is None:
@@ -184,7 +187,7 @@ class Surroundings:
         """
         Ts = self._poses(row)
         lower = self._lower(Ts, links)
-        return self._close(Ts, [(int(a), int(k)) for a, k in np.argwhere(lower <= reach)], reach)
+        return self._close(Ts, [(int(a), int(k)) for a, k in np.argwhere(lower <= reach + ROUNDING)], reach)
 
     def allowed_touching(self, row: Float[np.ndarray, "dof"]) -> tuple[tuple[str, str], ...]:
         """Pairs (link, obstacle) that are allowed to touch and do."""
@@ -279,6 +282,10 @@ class Surroundings:
                 normal = -(pose[:3, :3] @ gradient)
                 best, on_link = float(gap), point + radius * normal
         return best, on_link, normal
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        freeze(self._nodes, self._tris)  # as the kernels know them: pickling makes arrays writable
 
     def _scratch(self) -> Any:
         from ..world.kernels import mesh_gap_scratch

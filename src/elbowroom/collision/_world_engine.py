@@ -32,6 +32,8 @@ REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
 """Metres added to where it was seen to go."""
+MADE = ("_grid", "_boxes", "_chains", "_grouped")
+"""What is made on demand and does not travel."""
 
 
 class WorldEngine:
@@ -282,8 +284,11 @@ class WorldEngine:
         return kept[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_local", *MADE)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        # Pickling makes arrays writable, and kernels are compiled for those that are not.
+        self._robot = *self._robot[:2], self._packed.nodes, self._packed.tris, frozen(self._robot[4])
+        freeze(self.allowed, self._strict)
         self._local = threading.local()
