@@ -32,7 +32,7 @@ REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
 """Metres added to where it was seen to go."""
-MADE = ("_grid", "_boxes", "_chains", "_grouped")
+MADE = ("_grid", "_boxes", "_chains", "_grouped", "_sides")
 """What is made on demand and does not travel."""
 
 
@@ -98,7 +98,7 @@ class WorldEngine:
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
         other = copy.copy(self)
-        for made in ("_grid", "_boxes", "_sides"):
+        for made in ("_grid", "_boxes", "_sides"):  # of the world
             other.__dict__.pop(made, None)
         other._local = threading.local()
         other._enter(world, allow)
@@ -290,5 +290,5 @@ class WorldEngine:
         self.__dict__.update(state)
         # Pickling makes arrays writable, and kernels are compiled for those that are not.
         self._robot = *self._robot[:2], self._packed.nodes, self._packed.tris, frozen(self._robot[4])
-        freeze(self.allowed, self._strict)
+        freeze(self.allowed, self._strict, self._still, self._moving)
         self._local = threading.local()
