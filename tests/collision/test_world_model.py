@@ -131,6 +131,21 @@ def test_a_buffer_is_asked_of_obstacles_too(rails):
     assert model.in_contact(AWAY) == (("cart", "ball"),)
 
 
+@pytest.mark.parametrize("first", ["pea", "wall"])
+def test_what_is_apart_does_not_deepen_the_clearance(rails, first):
+    """A pea is 5 mm in the cart; a wall askew is 1 mm from a corner of it, nearer than the corner's sphere ends."""
+    away = 0.05 + (10.0 + 0.001) / np.sqrt(2.0)
+    turned = [np.cos(np.pi / 8), 0.0, 0.0, np.sin(np.pi / 8)]
+    things = {
+        "pea": Sphere(0.01, pose=[1, 0, 0, 0, 0.6 - 0.055, 0.0, 0.0], name="pea"),
+        "wall": Box((20.0, 20.0, 20.0), pose=[*turned, 0.6 + away, away, 0.0], name="wall"),
+    }
+    world = World([things.pop(first), *things.values()])
+    cart = rails().with_world(world, allow=[("post", "wall")])
+    assert cart.in_contact([0.6, 0.0]) == (("cart", "pea"),)
+    assert -0.1 < cart.clearance([0.6, 0.0]) <= cart.clearance([0.6, 0.0], exact=True) < 0.0
+
+
 def test_a_link_that_cannot_move_is_told_to_be_stuck_once(rails):
     world = World([Box((2.0, 2.0, 0.1), pose=at(0.0, 0.0, -0.15), name="table")])  # the post rests on it
     with pytest.warns(ApproximationWarning, match=r'no configuration is free.*allow=\[\("post", "table"\)\]'):

@@ -293,9 +293,9 @@ def obstacle_gap(k, ball, center, best, link, row, q_full, robot, by_mesh, world
     marks[k] = flags[MARK]
     pose_in_world(row, np.int64(1), link, q_full, robot, scratch)
     gap = mesh_distance(link, k, max(best, 0.0), robot, world, scratch)
-    return (
-        gap if gap > 0.0 else min(0.0, -_parting(center[0], center[1], center[2], center[3], k, world, boxes))
-    )
+    if gap >= 0.0:  # 0 is what a limit of 0 answers for apart
+        return gap
+    return min(0.0, -_parting(center[0], center[1], center[2], center[3], k, world, boxes))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
