@@ -30,7 +30,7 @@ def test_everything_comes_back_to_the_last_bit(tmp_path):
 
 
 def test_small_scenes_are_one_file(tmp_path):
-    world = World([Box((1, 2, 3), name="a"), PointCloud(np.zeros((5, 3)), 0.1)])
+    world = World([Box((1, 2, 3), name="a"), PointCloud(np.ones((5, 3)), 0.1)])
     assert world.write(tmp_path / "a.json") == ()
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
     assert World.read(tmp_path / "a.json").names == ("a", "point_cloud")
@@ -100,7 +100,7 @@ def test_quaternions_that_are_not_unit_are_normalised_and_said(tmp_path):
     )
     with pytest.warns(ApproximationWarning, match="length 2 and was normalised"):
         world = World.read(put(tmp_path, "a.json", text))
-    assert world.notes == ("box 'b': its quaternion has length 2 and was normalised",)
+    assert world.notes == ("box 'b': its pose: the quaternion has length 2 and was normalised",)
     world.write(tmp_path / "b.json")
     assert World.read(tmp_path / "b.json").notes == world.notes
     assert pickle.loads(pickle.dumps(world)).notes == world.notes
