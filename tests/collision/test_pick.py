@@ -165,7 +165,7 @@ def test_what_cannot_be_carried_is_refused(rails):
     with pytest.raises(UnknownNameError, match="no obstacle 'shelf'"):
         model.pick_up("cup", "cart", GRASP, allow=[("cup", "shelf")])
     held = model.pick_up("cup", "cart", GRASP)
-    with pytest.raises(InputError, match="'cup' names an obstacle and a link"):
+    with pytest.raises(InputError, match="'cup' is held by rails"):
         held.with_world(World([CUP]))
 
 
