@@ -81,5 +81,5 @@ def test_what_is_not_a_scene_is_refused(load):
 
 
 def test_a_scene_is_for_a_robot():
-    with pytest.raises(InputError, match="panda"):
+    with pytest.raises(InputError, match="expected an elbowroom or pyroki Robot, found a str"):
         scene_for("panda", "table")
