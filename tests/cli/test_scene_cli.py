@@ -54,6 +54,7 @@ def test_the_obstacle_is_named_and_may_be_allowed(folder, capsys):
     assert code == 0
     assert report["allowed"] == [["c", "table"]]
     assert report["listed"][0]["allowed_touching"] == [["c", "table"]]
+    assert report_of(capsys, "--scene", "cell.json", "--cfg", "0", "--allow", "table", "c")[0] == code
 
 
 def test_what_the_verdict_says_to_write_works(folder, capsys):

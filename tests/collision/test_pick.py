@@ -165,7 +165,7 @@ def test_what_cannot_be_carried_is_refused(rails):
     with pytest.raises(UnknownNameError, match="no obstacle 'shelf'"):
         model.pick_up("cup", "cart", GRASP, allow=[("cup", "shelf")])
     held = model.pick_up("cup", "cart", GRASP)
-    with pytest.raises(InputError, match="'cup' names an obstacle and a link"):
+    with pytest.raises(InputError, match="'cup' is held by rails"):
         held.with_world(World([CUP]))
 
 
@@ -206,3 +206,11 @@ def test_what_just_touches_is_in_contact_wherever_it_stands(rails, z):
     held = model.pick_up("cup", "cart", GRASP)
     assert held.in_contact(GRASP) == (() if held.free(GRASP) else (("cup", "shelf"),))
     assert model.pick_up("cup", "cart", GRASP, allow=held.in_contact(GRASP)).free(GRASP)
+
+
+def test_what_is_held_is_not_an_obstacle_too(rails):
+    world = World([CUP, WALL])
+    held = rails().with_world(world).pick_up("cup", "cart", GRASP)
+    with pytest.raises(InputError, match="'cup' is held by .* take it out of the world"):
+        held.with_world(world)
+    assert held.with_world(world.remove("cup")).world.names == ("wall",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -250,3 +251,35 @@ def test_too_large_files_are_refused_unread(tmp_path):
         file.truncate(200 * 2**20)
     with pytest.raises(FormatError, match="has 200 MB; at most 128 MB are read"):
         World.read(path)
+
+
+def test_factors_are_not_lost_on_vertices(tmp_path):
+    path = tmp_path / "a.json"
+    mesh = {
+        "kind": "mesh",
+        "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+        "faces": [[0, 1, 2]],
+        "scale": 0.001,
+    }
+    path.write_text(json.dumps({"format": "elbowroom-world", "version": 1, "obstacles": [mesh]}))
+    with pytest.raises(FormatError, match="'scale' is for a mesh of a 'file'"):
+        World.read(path)
+
+
+def test_clouds_without_points_say_so_and_nothing_else(tmp_path):
+    path = tmp_path / "a.json"
+    for name, text, said in (
+        ("a.xyz", "", "expected at least one finite point, found 0 points"),
+        (
+            "a.ply",
+            "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n",
+            "have no 'y'",
+        ),
+    ):
+        (tmp_path / name).write_text(text)
+        cloud = {"kind": "point_cloud", "file": name, "radius": 0.1}
+        path.write_text(json.dumps({"format": "elbowroom-world", "version": 1, "obstacles": [cloud]}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(FormatError, match=said):
+                World.read(path)

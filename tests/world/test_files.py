@@ -30,7 +30,7 @@ def test_everything_comes_back_to_the_last_bit(tmp_path):
 
 
 def test_small_scenes_are_one_file(tmp_path):
-    world = World([Box((1, 2, 3), name="a"), PointCloud(np.full((5, 3), 0.5), 0.1)])
+    world = World([Box((1, 2, 3), name="a"), PointCloud(np.ones((5, 3)), 0.1)])
     assert world.write(tmp_path / "a.json") == ()
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
     assert World.read(tmp_path / "a.json").names == ("a", "point_cloud")

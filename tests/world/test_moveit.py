@@ -389,3 +389,14 @@ def test_every_version_of_yaml_reads_the_same(tmp_path, version):
     assert [entry["id"] for entry in data] == list(world.names)
     assert [entry["primitives"][0]["dimensions"] for entry in data] == [[1e-7, 1.0, 1e5]] * len(NAMES)
     assert World.read(tmp_path / "a.yaml").names == world.names
+
+
+def test_doubts_about_a_file_show_the_line_that_read_it(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        "collision_objects:\n- id: a\n  primitives:\n  - {type: cone, dimensions: [1, 1]}\n"
+        "  primitive_poses:\n  - {position: [0, 0, 0], orientation: [0, 0, 0, 1]}\n"
+    )
+    with pytest.warns(ApproximationWarning, match="a cone is read as") as found:
+        World.read(path)
+    assert {warning.filename for warning in found} == {__file__}

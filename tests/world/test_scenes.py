@@ -78,3 +78,8 @@ def test_what_is_not_a_scene_is_refused(load):
         scene_for(load("teaarm"), "tabel")
     with pytest.raises(InputError, match="seed"):
         scene_for(load("teaarm"), "table", -1)
+
+
+def test_a_scene_is_for_a_robot():
+    with pytest.raises(InputError, match="expected an elbowroom or pyroki Robot, found a str"):
+        scene_for("panda", "table")

@@ -436,3 +436,17 @@ def test_ten_thousand_obstacles_are_answered():
     each = np.linalg.norm(points[:, None] - centers, axis=2) - radii
     np.testing.assert_allclose(world.distance(points), each.min(axis=1), atol=1e-12)
     assert list(world.nearest(points)) == [world.names[k] for k in each.argmin(axis=1)]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: HalfSpace(offset=float("nan")), "offset must be within 1e.06 m, found nan"),
+        (lambda: HalfSpace(offset="1"), "offset must be within 1e.06 m, found '1'"),
+        (lambda: Box(np.array([1.0, np.nan, 1.0])), r"found \[1.0, nan, 1.0\]"),
+        (lambda: SdfGrid(np.full((2, 2, 2), -1e300), 0.1), "values within 1e.06 m, found 1e.300"),
+    ],
+)
+def test_messages_say_what_was_given(make, said):
+    with pytest.raises(InputError, match=said):
+        make()

@@ -183,6 +183,8 @@ def _world(options: Options) -> World | None:
 def _check_allow(options: Options, robot: Robot, world: World | None) -> None:
     """Refuses names of --allow that do not exist, before the long work."""
     for link, obstacle in options.allow:
+        if world is not None and link in world and obstacle not in world:  # whichever is named first
+            link, obstacle = obstacle, link
         if link not in robot.link_names:
             raise UnknownLinkError(f"--allow: {unknown('link', link, robot.link_names)}")
         if world is not None and obstacle not in world:

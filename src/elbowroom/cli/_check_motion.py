@@ -47,6 +47,8 @@ def check_motion(
     for link in uncovered:
         line(f"  the spheres do not cover {link}; a ball around its mesh stands in")
     line(f"{motion.source}: " + "\n".join(found.lines(limit)))
+    if model.world is not None:
+        line(f"  among {len(model.world)} obstacles of {scene['scene']}")
     for note in (*some(around), *motion.notes):
         line(f"  note: {note}")
     for path in (csv, plot):

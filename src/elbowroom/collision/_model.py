@@ -201,6 +201,12 @@ class CollisionModel(Answers):
         """
         if world is None and self.world is None and not allow:
             return self
+        held = [name for name in self.attachments if isinstance(world, World) and name in world]
+        if held:
+            raise InputError(
+                f"world: {', '.join(map(repr, held))} is held by {self.robot.name} and cannot be an obstacle too: "
+                "take it out of the world (world.remove), or put it down first (put_down, detach)"
+            )
         other = copy.copy(self)
         other._enter(
             world, kept_allow(checked_world(self.robot, world), self.allow) if allow is None else allow

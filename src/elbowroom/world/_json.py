@@ -126,6 +126,8 @@ def _obstacle(entry: Any, where: str, files: LinkedFiles) -> tuple[Obstacle, lis
         both = [key for key in FROM_FILE[word] if key in given]
         if both:
             raise FormatError(f"{where}: 'file' and {both[0]!r} cannot both be given")
+    elif word == "mesh" and "scale" in entry:
+        raise FormatError(f"{where}: 'scale' is for a mesh of a 'file'; vertices are in metres")
     stands_for = FROM_FILE[word] if linked else ()
     missing = [key for key in FIELDS[kind] if key not in (*given, *OPTIONAL, *stands_for)]
     if missing:

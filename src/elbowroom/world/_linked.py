@@ -144,13 +144,18 @@ def _ply_points(data: bytes) -> np.ndarray:
     """Vertices of a PLY, whether or not it has faces."""
     import trimesh
 
-    loaded: Any = trimesh.load(io.BytesIO(data), file_type="ply", process=False)
+    try:
+        loaded: Any = trimesh.load(io.BytesIO(data), file_type="ply", process=False)
+    except KeyError as error:
+        raise ValueError(f"its vertices have no {error}") from error
     return np.asarray(loaded.vertices, dtype=np.float64)
 
 
 def _text_points(data: bytes) -> np.ndarray:
     """Rows of numbers, of which the first three are x, y, z; what follows is colour or a normal."""
     text = data.decode("utf-8-sig").replace(",", " ").replace(";", " ").lstrip()
+    if not text:
+        return np.zeros((0, 3))
     titles = text[:1].isalpha() and text[:3].lower() not in ("nan", "inf")
     return np.loadtxt(
         io.StringIO(text), usecols=(0, 1, 2), ndmin=2, comments=("#", "//"), skiprows=int(titles)

@@ -24,7 +24,16 @@ from ..errors import ApproximationWarning, ElbowroomError, FormatError
 from ..mesh import TriangleMesh
 from ._linked import LinkedFiles
 from ._moveit_values import WORLD_FRAMES, frame_of, frames_of, items, mapping, name_of, numbers, pose_of
-from ._obstacles import UNIT_TOLERANCE, Box, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
+from ._obstacles import (
+    UNIT_TOLERANCE,
+    Box,
+    Cylinder,
+    HalfSpace,
+    MeshObstacle,
+    Obstacle,
+    Sphere,
+    levels_to_the_user,
+)
 from ._world import refuse_too_many
 
 TYPES = {"box": 1, "sphere": 2, "cylinder": 3, "cone": 4, "prism": 5}
@@ -227,7 +236,7 @@ class _Reader:
             objects = "objects" if len(names) > 1 else "object"
             found.append(f"{objects} {', '.join(names[:SHOWN])}{more}: {text}")
             if doubt:
-                warnings.warn(found[-1], ApproximationWarning, stacklevel=4)
+                warnings.warn(found[-1], ApproximationWarning, stacklevel=levels_to_the_user())
         return found + [
             f"the frame {frame!r} of {objects} object{'s' if objects > 1 else ''} is taken for the world frame"
             for frame, objects in self.unknown_frames.items()
@@ -262,7 +271,7 @@ def _other_notes(scene: Mapping[str, Any], world: Mapping[str, Any]) -> list[str
     if attached:
         notes.append("attached_collision_objects are not read; CollisionModel.attach attaches them")
     for note in notes:
-        warnings.warn(note, ApproximationWarning, stacklevel=3)
+        warnings.warn(note, ApproximationWarning, stacklevel=levels_to_the_user())
     others = [
         key for key in scene if key not in IDLE and key != "allowed_collision_matrix" and _says(scene[key])
     ]

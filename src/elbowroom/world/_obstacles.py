@@ -134,7 +134,7 @@ class Obstacle(Frozen):
 
     def _note(self, text: str) -> None:
         object.__setattr__(self, "notes", (*self.notes, text))
-        warnings.warn(f"{self.title}: {text}", ApproximationWarning, stacklevel=_levels_to_the_user())
+        warnings.warn(f"{self.title}: {text}", ApproximationWarning, stacklevel=levels_to_the_user())
 
     def _set_lengths(self, **values: Any) -> None:
         """Checks lengths in metres and stores them as floats."""
@@ -157,7 +157,7 @@ class Obstacle(Frozen):
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{self.title}: {what} must be three numbers, found {short(value)}") from error
         if array.shape != (3,) or not np.all(np.isfinite(array)):
-            found = short(value) if array.shape == (3,) else shape_text(array)
+            found = short(array.tolist()) if array.shape == (3,) else shape_text(array)
             raise InputError(f"{self.title}: {what} must be three finite numbers, found {found}")
         return array
 
@@ -264,9 +264,10 @@ class HalfSpace(Obstacle):
             raise InputError(f"{self.title}: normal must not be zero, found {self.normal!r:.80}")
         if abs(length - 1.0) > UNIT_TOLERANCE:
             self._note(f"its normal has length {number(length)} and was normalised")
-        offset = self._vector("offset", (self.offset, 0.0, 0.0))[0]
-        if abs(offset) > MAX_SIZE:
-            raise InputError(f"{self.title}: offset must be within {MAX_SIZE:g} m, found {self.offset!r}")
+        offset = self.offset
+        plain = isinstance(offset, (int, float, np.integer, np.floating)) and not isinstance(offset, bool)
+        if not plain or not abs(offset) <= MAX_SIZE:
+            raise InputError(f"{self.title}: offset must be within {MAX_SIZE:g} m, found {short(offset)}")
         object.__setattr__(self, "normal", tuple((n / length).tolist()))
         object.__setattr__(self, "offset", float(offset))
 
@@ -310,7 +311,7 @@ class MeshObstacle(Obstacle):
         return self.mesh.center, np.abs(R_world_obstacle) @ self.mesh.half_extents
 
 
-def _levels_to_the_user() -> int:
+def levels_to_the_user() -> int:
     """`stacklevel` of a warning given where this is called, so that it shows the line that called this package."""
     level, frame = 0, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("elbowroom."):

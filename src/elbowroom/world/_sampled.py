@@ -170,6 +170,11 @@ class SdfGrid(Obstacle):
             raise InputError(
                 f"{self.title}: {int((~np.isfinite(array)).sum())} of {array.size} values are NaN or infinite"
             )
+        farthest = max(float(array.max()), -float(array.min()))
+        if farthest > MAX_SIZE:
+            raise InputError(
+                f"{self.title}: expected values within {MAX_SIZE:g} m, found {farthest:.3g}; clip what is not known"
+            )
         low = np.ascontiguousarray(array, dtype=np.float32).copy()
         for rounded, given in zip(
             low, array, strict=True

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import InputError, unknown
-from ..robot import Robot
+from ..robot import Robot, as_robot
 from ..typing import Matrix4
 from ._obstacles import Box, Cylinder, HalfSpace, Obstacle
 from ._scene_parts import THINGS, Rng, cage, panel, pipe, shelf, table, thing, things_on, tumbled, upright
@@ -46,6 +46,7 @@ def scene_for(robot: Robot, kind: str, seed: int = 0) -> World:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed: expected a whole number from 0 up, found {seed!r:.40}")
     rng = np.random.default_rng([SCENES.index(kind), int(seed)])
+    robot = as_robot(robot)
     room = Room(robot)
     _MAKERS[kind](room, rng)
     _fill(room, rng)
