@@ -283,3 +283,12 @@ def test_clouds_without_points_say_so_and_nothing_else(tmp_path):
             warnings.simplefilter("error")
             with pytest.raises(FormatError, match=said):
                 World.read(path)
+
+
+@pytest.mark.parametrize("key", ["position", "origin", "rpy"])
+def test_a_place_under_another_key_is_not_passed_over(tmp_path, key):
+    path = tmp_path / "scene.json"
+    box = {"kind": "box", "size": [1, 1, 1], key: [1, 0, 0]}
+    path.write_text(json.dumps({"format": "elbowroom-world", "version": 1, "obstacles": [box]}))
+    with pytest.raises(FormatError, match=f"its 'pose', w x y z x y z .* {key!r} is no key"):
+        World.read(path)

@@ -30,6 +30,18 @@ from ._world import refuse_too_many
 
 FORMAT = "elbowroom-world"
 VERSION = 1
+PLACES = (
+    "position",
+    "orientation",
+    "translation",
+    "rotation",
+    "quaternion",
+    "center",
+    "origin",
+    "xyz",
+    "rpy",
+)
+"""Keys by which others say where a thing is: passed over, it would stand at the origin."""
 INLINE = 3000
 """Numbers of an array that is still written into the JSON."""
 FIELDS: dict[type[Obstacle], tuple[str, ...]] = {
@@ -128,6 +140,12 @@ def _obstacle(entry: Any, where: str, files: LinkedFiles) -> tuple[Obstacle, lis
             raise FormatError(f"{where}: 'file' and {both[0]!r} cannot both be given")
     elif word == "mesh" and "scale" in entry:
         raise FormatError(f"{where}: 'scale' is for a mesh of a 'file'; vertices are in metres")
+    misplaced = [key for key in PLACES if key in entry and key not in FIELDS[kind]]
+    if misplaced:
+        raise FormatError(
+            f"{where}: the place of a {word} is its 'pose', w x y z x y z or four rows of four; "
+            f"{misplaced[0]!r} is no key"
+        )
     stands_for = FROM_FILE[word] if linked else ()
     missing = [key for key in FIELDS[kind] if key not in (*given, *OPTIONAL, *stands_for)]
     if missing:
