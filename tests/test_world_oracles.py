@@ -8,6 +8,7 @@ import trimesh
 
 import elbowroom as er
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Sphere, World
+from tests.world.world_tools import at
 
 from .oracles import ShapeCoal
 from .world_oracles import CoalWorld, winding
@@ -34,12 +35,6 @@ def slide(tmp_path) -> ShapeCoal:
     trimesh.creation.box((0.4, 0.4, 0.4)).export(tmp_path / "block.obj")
     (tmp_path / "slide.urdf").write_text(URDF)
     return ShapeCoal(er.load_robot(tmp_path / "slide.urdf"))
-
-
-def at(x: float, y: float, z: float = 0.0) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def hollow() -> trimesh.Trimesh:

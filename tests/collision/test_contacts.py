@@ -9,14 +9,9 @@ import trimesh
 from elbowroom.collision._contacts import PRISM_DEVIATION, overlap, prism
 from elbowroom.mesh import TriangleMesh
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, PointCloud, Sphere
+from tests.world.world_tools import at
 
 CUBE = TriangleMesh.box((0.2, 0.2, 0.2))
-
-
-def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def turned(seed: int) -> np.ndarray:

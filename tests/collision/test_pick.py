@@ -22,15 +22,10 @@ from elbowroom.world import (
     Sphere,
     World,
 )
+from tests.world.world_tools import at
 
 GRASP = np.array([0.5, 0.0])
 """The cart from 0.45 to 0.55 along x, 0.05 from the cup."""
-
-
-def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 CUP = Box((0.1, 0.1, 0.1), pose=at(0.65), name="cup")

@@ -15,6 +15,7 @@ from elbowroom.mesh import ExactCollision
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.robot import build_tree
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, PointCloud, SdfGrid, Sphere, World, scene_for
+from tests.world.world_tools import at
 
 ARM = """
 <robot name="arm">
@@ -31,12 +32,6 @@ ARM = """
 </robot>
 """
 """Turns a long box over a small one; a third follows the elbow up and down."""
-
-
-def at(x: float, y: float, z: float) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 @pytest.fixture(scope="module")

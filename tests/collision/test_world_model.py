@@ -26,15 +26,10 @@ from elbowroom.world import (
     Sphere,
     World,
 )
+from tests.world.world_tools import at
 
 AWAY = np.array([0.5, 0.0])
 """The cart at x = 0.5: from 0.45 to 0.55 along x."""
-
-
-def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def ball_field(radius: float, step: float = 0.02) -> SdfGrid:
@@ -206,11 +201,12 @@ def test_models_with_worlds_travel_and_say_what_they_hold(rails):
 
 
 def test_models_that_travelled_need_no_kernel_compiled_anew(rails):
-    from elbowroom.collision import _kernels_world as kernels
+    from elbowroom.collision._kernels_world import world_free
+    from elbowroom.collision._kernels_world_gaps import world_gaps
     from elbowroom.world.kernels import mesh_gap
 
     model = rails().with_world(World([Sphere(0.1, pose=at(0.63), name="ball")]))
-    compiled = [kernels.world_free, kernels.world_gaps, mesh_gap]
+    compiled = [world_free, world_gaps, mesh_gap]
 
     def known() -> list[int]:
         return [len(kernel.signatures) for kernel in compiled]

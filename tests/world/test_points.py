@@ -13,7 +13,6 @@ from elbowroom.world import (
     Box,
     Capsule,
     Cylinder,
-    HalfSpace,
     MeshObstacle,
     PointCloud,
     SdfGrid,
@@ -63,18 +62,10 @@ def coal_distances(
 
 
 def coal_geometry(obstacle):
-    coal = pytest.importorskip("coal")
-    match obstacle:
-        case Box():
-            return coal.Box(*obstacle.size)
-        case Sphere():
-            return coal.Sphere(obstacle.radius)
-        case Cylinder():
-            return coal.Cylinder(obstacle.radius, obstacle.length)
-        case Capsule():
-            return coal.Capsule(obstacle.radius, obstacle.length)
-        case HalfSpace():
-            return coal.Halfspace(np.array(obstacle.normal), obstacle.offset)
+    pytest.importorskip("coal")
+    from tests.world_oracles import coal_obstacle
+
+    return coal_obstacle(obstacle)
 
 
 def sphere_queries(kind: str, seed: int):

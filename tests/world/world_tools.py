@@ -32,6 +32,13 @@ def pose(rng: np.random.Generator, spread: float = 0.5) -> np.ndarray:
     return np.concatenate([unit(rng.normal(size=4)), rng.uniform(-spread, spread, 3)])
 
 
+def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    """A pose without rotation."""
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
 def bracket() -> trimesh.Trimesh:
     """A closed mesh that is not convex: a C of three boxes, in one piece."""
     outline = [(0, 0), (1, 0), (1, 0.3), (0.3, 0.3), (0.3, 0.7), (1, 0.7), (1, 1), (0, 1)]

@@ -39,7 +39,6 @@ from ..mesh.kernels import relative_pose
 from ..world import PackedGrid, PackedWorld
 from ..world.kernels import (
     FAR,
-    HALF_SPACE,
     HIT,
     NEAR,
     STACK,
@@ -159,7 +158,7 @@ def lane_point(placed, point, lane, base):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _look(frame, shape, bounds, planes, loose, world, x, y, z, reach):
+def look(frame, shape, bounds, planes, loose, world, x, y, z, reach):
     """FAR when the broad phase shows that no obstacle is within `reach` of a point, HIT when one surely is, or NEAR."""
     code, _ = grid_look(frame, shape, bounds, planes, x, y, z, reach)
     if code == FAR and len(loose) > 0 and loose_bound(world, loose, x, y, z, 1.01 * reach) <= reach:
@@ -167,31 +166,46 @@ def _look(frame, shape, bounds, planes, loose, world, x, y, z, reach):
     return code
 
 
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def link_refused(
+    lane, link, pad, by_mesh, links, groups, points, placed, q_full, robot, buffer, world, grid, allowed, strict,
+    scratch,
+):  # fmt: skip
+    """Whether the world refuses a link in one lane; its balls are placed."""
+    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
+    base, nl = robot[4], len(links)
+    g0 = links[link, LINK_GROUP]
+    for g in range(g0, g0 + links[link, LINK_GROUPS]):
+        x, y, z = lane_point(placed, g, lane, base)
+        reach = points[4 * g + 3] + pad
+        if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
+            continue
+        s0 = groups[g - nl, GROUP_SPHERE]
+        for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
+            x, y, z = lane_point(placed, s, lane, base)
+            reach = points[4 * s + 3] + pad
+            code = look(frame, shape, bounds, planes, loose, world, x, y, z, reach)
+            if code == FAR:
+                continue
+            if code == HIT and not by_mesh and strict[link]:
+                return True
+            if sphere_refused(
+                x, y, z, reach, lane, link, by_mesh, q_full, robot, buffer, world, allowed, scratch
+            ):
+                return True
+    return False
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def world_free(
-    cfgs,
-    work,
-    ints,
-    floats,
-    doubles,
-    pad,
-    buffer,
-    robot,
-    by_mesh,
-    world,
-    grid,
-    allowed,
-    strict,
-    turns,
-    out,
-    scratch,
-):
+    cfgs, work, ints, floats, doubles, pad, buffer, robot, by_mesh, world, grid, allowed, strict, turns, out, scratch
+):  # fmt: skip
     """out[row] stays 1 where no link touches an obstacle, or comes closer than `buffer`; returns a bad row or -1.
 
     Rows whose `out` is 0 already are not looked at, nor are links that `turns` does not name; they are asked in its
-    order. `pad` is the buffer and the error bound of the spheres; `strict`
-    (links,) is 1 for links that may touch nothing; `scratch` is that of `world_scratch`. `world` and `grid` come as
-    plain tuples: numba takes four times as long to know a named one, which single configurations would feel.
+    order. `pad` is the buffer and the error bound of the spheres; `strict` (links,) is 1 for links that may touch
+    nothing; `scratch` is that of `world_scratch`. `world` and `grid` come as plain tuples: numba takes four times as
+    long to know a named one, which single configurations would feel.
     """
     robot, scratch = borrowed(robot), borrowed(scratch)
     world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
@@ -221,148 +235,14 @@ def world_free(
             for link in turns:
                 x, y, z = lane_point(placed, link, lane, base)
                 reach = points[4 * link + 3] + pad
-                if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
+                if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
                     continue
                 need(link, ready, links, poses, points, placed)
                 flags[MARK] += 1
-                g0 = links[link, LINK_GROUP]
-                for g in range(g0, g0 + links[link, LINK_GROUPS]):
-                    x, y, z = lane_point(placed, g, lane, base)
-                    reach = points[4 * g + 3] + pad
-                    if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                        continue
-                    s0 = groups[g - nl, GROUP_SPHERE]
-                    for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
-                        x, y, z = lane_point(placed, s, lane, base)
-                        reach = points[4 * s + 3] + pad
-                        code = _look(frame, shape, bounds, planes, loose, world, x, y, z, reach)
-                        if code == FAR:
-                            continue
-                        if (code == HIT and not by_mesh and strict[link]) or sphere_refused(
-                            x,
-                            y,
-                            z,
-                            reach,
-                            lane,
-                            link,
-                            by_mesh,
-                            q_full,
-                            robot,
-                            buffer,
-                            world,
-                            allowed,
-                            scratch,
-                        ):
-                            out[start + lane] = False
-                            break
-                    if not out[start + lane]:
-                        break
-                if not out[start + lane]:
+                if link_refused(
+                    lane, link, pad, by_mesh, links, groups, points, placed, q_full, robot, buffer, world, grid,
+                    allowed, strict, scratch,
+                ):  # fmt: skip
+                    out[start + lane] = False
                     break
     return -1
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _parting(x, y, z, radius, k, world, boxes):
-    """Metres that surely part a ball from obstacle `k`: straight out of the box around it, or of the half-space."""
-    if world.kinds[k] == HALF_SPACE:
-        return radius - safe_world_distance(world, k, x, y, z, np.inf)
-    best = np.inf
-    for c in range(3):
-        at = x if c == 0 else (y if c == 1 else z)
-        best = min(best, at + radius - boxes[k, c], boxes[k, 3 + c] - at + radius)
-    return best
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def obstacle_gap(k, ball, center, best, link, row, q_full, robot, by_mesh, world, boxes, scratch):
-    """Lower bound of the clearance of a link and obstacle `k`, as one of its spheres tells, or its mesh.
-
-    Args:
-        ball: x, y, z and radius of the sphere.
-        center: x, y, z and radius of the ball around the link.
-        best: bounds above it do not matter.
-    """
-    x, y, z, radius = ball
-    _, (marks, flags), _, _ = scratch
-    if marks[k] == flags[MARK]:
-        return best
-    gap = safe_world_distance(world, k, x, y, z, max(best, 0.0) + radius + 1e-9) - radius
-    if gap > 0.0 or not by_mesh or scene_tables(robot[0], robot[1])[1][link, LINK_ROOT] < 0:
-        return gap
-    marks[k] = flags[MARK]
-    pose_in_world(row, np.int64(1), link, q_full, robot, scratch)
-    gap = mesh_distance(link, k, max(best, 0.0), robot, world, scratch)
-    if gap >= 0.0:  # 0 is what a limit of 0 answers for apart
-        return gap
-    return min(0.0, -_parting(center[0], center[1], center[2], center[3], k, world, boxes))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def world_gaps(q_full, links, balls, by_mesh, robot, world, boxes, grid, allowed, out, closest, scratch):
-    """out[row]: a lower bound of the clearance of all links to all obstacles; closest[row]: link and obstacle, or -1.
-
-    Args:
-        q_full: (n, moving) joint values, coupled joints included.
-        links: (links, 2) first row and number of each link's spheres in `balls`, the ball around them just before.
-        balls: (balls, 4) centres in link frames and radii.
-        boxes: (obstacles, 6) corners of the box around each.
-    """
-    robot, world, grid, scratch = borrowed(robot), borrowed(world), borrowed(grid), borrowed(scratch)
-    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
-    (_, rows), (_, flags), (waiting, _, _), _ = scratch
-    tree = world.tree
-    for row in range(len(q_full)):
-        best, of_link, of_obstacle = np.inf, -1, -1
-        flags[POSED] = 0
-        for link in range(len(links)):
-            pose_in_world(np.int64(0), np.int64(1), link, q_full[row], robot, scratch)
-            T = rows[link]
-            center = (0.0, 0.0, 0.0, 0.0)
-            flags[MARK] += 1
-            for s in range(links[link, 0] - 1, links[link, 0] + links[link, 1]):
-                u, v, w, radius = balls[s, 0], balls[s, 1], balls[s, 2], balls[s, 3]
-                x = T[0] * u + T[1] * v + T[2] * w + T[9]
-                y = T[3] * u + T[4] * v + T[5] * w + T[10]
-                z = T[6] * u + T[7] * v + T[8] * w + T[11]
-                reach = max(best, 0.0) + radius
-                if s < links[link, 0]:  # the ball around the link
-                    center = (x, y, z, radius)
-                    if _look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                        break
-                    continue
-                waiting[0] = 0
-                top = min(1, len(world.members))
-                while top > 0:
-                    top -= 1
-                    node = waiting[top]
-                    reach = max(best, 0.0) + radius
-                    if box_gap_squared(tree, node, x, y, z) > reach * reach:
-                        continue
-                    first, count = int(tree[node, 6]), int(tree[node, 7])
-                    if count == 0:
-                        near, far = first, first + 1
-                        if box_gap_squared(tree, near, x, y, z) > box_gap_squared(tree, far, x, y, z):
-                            near, far = far, near
-                        waiting[top], waiting[top + 1] = far, near
-                        top += 2
-                        continue
-                    for i in range(first, first + count):
-                        k = world.members[i]
-                        if not allowed[link, k]:
-                            gap = obstacle_gap(
-                                k, (x, y, z, radius), center, best, link, np.int64(0), q_full[row], robot, by_mesh,
-                                world, boxes, scratch,
-                            )  # fmt: skip
-                            if gap < best:
-                                best, of_link, of_obstacle = gap, link, k
-                for i in range(len(world.endless)):
-                    k = world.endless[i]
-                    if not allowed[link, k]:
-                        gap = obstacle_gap(
-                            k, (x, y, z, radius), center, best, link, np.int64(0), q_full[row], robot, by_mesh,
-                            world, boxes, scratch,
-                        )  # fmt: skip
-                        if gap < best:
-                            best, of_link, of_obstacle = gap, link, k
-        out[row], closest[row, 0], closest[row, 1] = best, of_link, of_obstacle

@@ -170,7 +170,7 @@ class WorldEngine:
         By spheres where they are apart, by meshes where not; where link and obstacle overlap, minus what surely parts
         them. Infinite, with -1, -1, when there is nothing to be near to.
         """
-        from ._kernels_world import world_gaps
+        from ._kernels_world_gaps import world_gaps
 
         out = np.full(len(rows), np.inf)
         closest = np.full((len(rows), 2), -1, np.int64)

@@ -202,14 +202,13 @@ class Sphere(Obstacle):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cylinder(Obstacle):
-    """A cylinder about z with flat ends, centred at the origin of its frame."""
+class _AboutZ(Obstacle):
+    """A body of revolution about z, centred at the origin of its frame."""
 
-    kind: ClassVar[str] = "cylinder"
     radius: float
     """Metres."""
     length: float
-    """From end to end, metres."""
+    """Along z, metres."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -217,6 +216,13 @@ class Cylinder(Obstacle):
 
     def _shape(self) -> str:
         return f"radius {number(self.radius)} m, length {number(self.length)} m"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cylinder(_AboutZ):
+    """A cylinder about z with flat ends, centred at the origin of its frame; `length` is from end to end."""
+
+    kind: ClassVar[str] = "cylinder"
 
     def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         axis = R_world_obstacle[:, 2]
@@ -226,21 +232,13 @@ class Cylinder(Obstacle):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Capsule(Obstacle):
-    """All points within `radius` of a segment along z, centred at the origin of its frame."""
+class Capsule(_AboutZ):
+    """All points within `radius` of a segment along z of `length`, centred at the origin of its frame.
+
+    It is longer than the segment by two radii.
+    """
 
     kind: ClassVar[str] = "capsule"
-    radius: float
-    """Metres."""
-    length: float
-    """Length of the segment, metres; the capsule is longer by two radii."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_lengths(radius=self.radius, length=self.length)
-
-    def _shape(self) -> str:
-        return f"radius {number(self.radius)} m, length {number(self.length)} m"
 
     def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(3), 0.5 * self.length * np.abs(R_world_obstacle[:, 2]) + self.radius
