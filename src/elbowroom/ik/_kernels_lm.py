@@ -154,11 +154,11 @@ def step(cost, values, ints, floats, work):
     """One step of all lanes, after `residuals`; joints end within their limits."""
     jacobian(values, ints, work)
     damping = cost * DAMPING + LEAST_DAMPING
-    for _ in range(LIMIT_PASSES):
+    for k in range(LIMIT_PASSES):
         gram(damping, ints, work)
         factor_and_solve(ints, work)
         descend(ints, work)
-        if settle_limits(ints, floats, work) == 0:
+        if k == LIMIT_PASSES - 1 or settle_limits(ints, floats, work) == 0:
             break
     for var in range(ints[N_SOLVED]):
         low, high = floats[ints[AT_LIMITS] + 2 * var], floats[ints[AT_LIMITS] + 2 * var + 1]
