@@ -22,8 +22,8 @@ HANDS = ("frame_left_arm_ee", "frame_right_arm_ee")
 
 
 @pytest.fixture(scope="module")
-def teaarm(load: Load) -> er.CollisionModel:
-    return er.CollisionModel(load("teaarm"))
+def teaarm(model: Callable[[str], tuple[er.Robot, er.SphereModel]]) -> er.CollisionModel:
+    return er.CollisionModel(*model("teaarm"))  # quickly fitted spheres: meshes decide all the same
 
 
 def test_free_configurations(teaarm: er.CollisionModel) -> None:
