@@ -18,11 +18,10 @@ from ..collision import CollisionModel
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
 from ._options import IkOptions
-from ._standin import Problem, SeedTable, groups, shape_of
+from ._problem import Problem, Shape, groups, shape_of
+from ._standin import SeedTable
 from ._targets import JointTarget, Target
 
-Shape = tuple[tuple[str, str], ...]
-"""Kind and link (or joint) of every target."""
 TABLES = 8
 """Seed tables kept for a part: one for every set of values that the other joints are held at."""
 

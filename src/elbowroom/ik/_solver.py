@@ -22,9 +22,10 @@ from ..errors import InputError
 from ..robot import Robot, as_robot
 from ._batch import solve_all
 from ._options import IkOptions
+from ._problem import Shape, shape_of
 from ._result import IkResult
 from ._search import Found, Search
-from ._setup import Setup, Shape, check_joints, check_shape
+from ._setup import Setup, check_joints, check_shape
 from ._targets import JointTarget, PoseTarget, Target, as_targets
 from ._why import Explainer
 
@@ -194,10 +195,7 @@ class IkSolver:
 
     def setup_for(self, targets: Sequence[Target], locked: Sequence[str] | str) -> Setup:
         """What is packed once for targets of this shape."""
-        key = (
-            tuple((type(t), t.joint if isinstance(t, JointTarget) else t.link) for t in targets),
-            locked if isinstance(locked, str) else tuple(locked),
-        )
+        key = shape_of(targets), locked if isinstance(locked, str) else tuple(locked)
         try:
             return self._setups[key]
         except KeyError:
