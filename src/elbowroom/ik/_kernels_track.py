@@ -1,0 +1,106 @@
+# pyright: basic
+"""The objective of one tick: residuals and Jacobians of the targets become a quadratic in the joint velocities.
+
+Wanted of each target is a rate of its residual, `-s r` plus the target's own motion. The gain `s` is the largest, up to
+`gain`, at which every joint that would remove the error alone can still brake in time (constant deceleration: the
+gain falls with the square root of the error) and keep its velocity limit, and at which the hand keeps the speed bounds.
+"""
+
+import numpy as np
+
+from .._jit import njit
+
+BRAKE = 0.5
+"""Share of the acceleration limits that braking towards a target uses; at one half the gain of a small error and the
+constant deceleration of a large one meet without a kink."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def objective(
+    residual, jacobian, feed, spans, bounds, reference, velocity_limits, acceleration_limits, gain, damping, H, f, wanted,
+):  # fmt: skip
+    """Fills H (dof, dof) and f (dof,) of 1/2 v'Hv + f'v, and `wanted` (rows,), the rates of the residuals asked for.
+
+    residual (rows,), jacobian (rows, dof), feed (rows,): rate of the residuals by the targets' own motion.
+    spans (targets, 3): first row, rows of position, rows of orientation; bounds (targets, 2): of the rates of the two,
+    in the unit of the residuals (weight times m/s or rad/s).
+    reference (dof,): joint velocities where the targets say nothing. gain 1/s.
+    """
+    dof = len(reference)
+    small = damping * damping
+    for i in range(dof):
+        for j in range(dof):
+            H[i, j] = 0.0
+        H[i, i] = small
+        f[i] = -small * reference[i]
+    for t in range(len(spans)):
+        first, n_lin, n_ang = spans[t]
+        rows = n_lin + n_ang
+        s = _brakeable(
+            residual[first : first + rows], jacobian[first : first + rows], velocity_limits, acceleration_limits, gain, damping
+        )  # fmt: skip
+        for part in range(2):
+            begin = first + part * n_lin
+            count = n_ang if part else n_lin
+            if count == 0:
+                continue
+            bound = bounds[t, part]
+            speed = 0.0
+            for k in range(begin, begin + count):
+                wanted[k] = -s * residual[k] - feed[k]
+                speed += wanted[k] * wanted[k]
+            speed = np.sqrt(speed)
+            if speed > bound:
+                for k in range(begin, begin + count):
+                    wanted[k] *= bound / speed
+        for k in range(first, first + rows):
+            for i in range(dof):
+                at = jacobian[k, i]
+                if at == 0.0:
+                    continue
+                f[i] -= at * wanted[k]
+                for j in range(i + 1):
+                    H[i, j] += at * jacobian[k, j]
+    for i in range(dof):
+        for j in range(i):
+            H[j, i] = H[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _brakeable(residual, jacobian, velocity_limits, acceleration_limits, gain, damping):
+    """The gain of one target, 1/s: from the joint displacement that removes its error alone (damped, to first order)."""
+    rows, dof = jacobian.shape
+    M = np.empty((rows, rows))
+    y = np.empty(rows)
+    for a in range(rows):
+        for b in range(a + 1):
+            total = damping * damping if a == b else 0.0
+            for i in range(dof):
+                total += jacobian[a, i] * jacobian[b, i]
+            M[a, b] = total
+    for a in range(rows):  # Cholesky, and y = L^-1 residual on the way
+        total = residual[a]
+        for b in range(a):
+            dot = M[a, b]
+            for c in range(b):
+                dot -= M[a, c] * M[b, c]
+            M[a, b] = dot / M[b, b]
+            total -= M[a, b] * y[b]
+        dot = M[a, a]
+        for c in range(a):
+            dot -= M[a, c] * M[a, c]
+        M[a, a] = np.sqrt(max(dot, 1e-18))
+        y[a] = total / M[a, a]
+    for a in range(rows - 1, -1, -1):
+        for b in range(a + 1, rows):
+            y[a] -= M[b, a] * y[b]
+        y[a] /= M[a, a]
+    s = gain
+    for i in range(dof):
+        way = 0.0
+        for a in range(rows):
+            way += jacobian[a, i] * y[a]
+        way = abs(way)
+        if way > 0.0 and velocity_limits[i] > 0.0:
+            s = min(s, velocity_limits[i] / way, np.sqrt(2.0 * BRAKE * acceleration_limits[i] / way))
+    return s
