@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from .._frozen import frozen
 from ..robot import Robot
-from ._problem import Problem
+from ._problem import Problem, shape_of
 from ._targets import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 from ._track_options import TrackOptions
 
@@ -33,7 +33,7 @@ class Aim:
     def __init__(
         self, robot: Robot, targets: Sequence[Target], joints: Sequence[str], options: TrackOptions
     ) -> None:
-        self.problem = Problem.of(robot, tuple((type(item), _name(item)) for item in targets), tuple(joints))
+        self.problem = Problem.of(robot, shape_of(targets), joints)
         self._options = options
         counts = np.array([ROWS[type(item)] for item in targets], dtype=np.int64).reshape(-1, 2)
         first = np.cumsum([0, *counts.sum(axis=1)])
@@ -43,14 +43,18 @@ class Aim:
         self._wanted, self._feed = np.empty(rows), np.zeros(rows)
         self._bounds = np.empty((len(targets), 2))
         self._values: np.ndarray | None = None
-        self._unchanged, self._interval = 0.0, 0.0  # seconds since the targets moved, and between their last moves
+        self._packed = b""
+        self._unchanged, self._interval = (
+            0.0,
+            0.0,
+        )  # seconds since the targets moved, and between their last moves
 
     def at(
         self,
         targets: Sequence[Target],
         closed_for: Sequence[float],
         cfg: Float[np.ndarray, "dof"],
-        reference: Float[np.ndarray, "dof"],
+        rest: Float[np.ndarray, "dof"],
         limits: tuple[Float[np.ndarray, "dof"], Float[np.ndarray, "dof"]],
         dt: float,
     ) -> tuple[Float[np.ndarray, "dof dof"], Float[np.ndarray, "dof"], Float[np.ndarray, "values"]]:
@@ -60,7 +64,7 @@ class Aim:
             targets: of the kinds and links, in the order, of the constructor.
             closed_for: seconds since each was first followed; its speed bounds grow over `engage_time`.
             cfg: where the robot is.
-            reference: joint velocities where the targets say nothing.
+            rest: where joints go as far as the targets leave them free.
             limits: of joint velocities and accelerations.
             dt: seconds of this tick.
         """
@@ -68,16 +72,17 @@ class Aim:
 
         values = self.problem.targets_row(targets)
         row = cfg[None]
-        residual = self.problem.residuals(values, row)[0]
-        self._follow_motion(values, residual, row, dt)
+        residuals, jacobians, _, _ = self.problem.linearised(values, row)
+        residual = residuals[0]
         options, ramp = self._options, max(self._options.engage_time, 1e-9)
         for k, (target, seconds) in enumerate(zip(targets, closed_for, strict=True)):
             share = min(1.0, seconds / ramp)
             linear, angular = _weights(target)
             self._bounds[k, 0] = share * linear * options.max_linear_speed
             self._bounds[k, 1] = share * angular * options.max_angular_speed
+        self._follow_motion(values, residual, row, dt)
         objective(
-            residual, self.problem.jacobians(values, row)[0], self._feed, self._spans, self._bounds, reference,
+            residual, jacobians[0], self._feed, self._spans, self._bounds, cfg, rest, options.posture_gain,
             limits[0], limits[1], min(options.gain, GAIN_PER_TICK / dt), options.damping, self._H, self._f, self._wanted,
         )  # fmt: skip
         return self._H, self._f, values
@@ -91,28 +96,22 @@ class Aim:
         self, values: np.ndarray, residual: np.ndarray, row: Float[np.ndarray, "1 dof"], dt: float
     ) -> None:
         """Updates the rates of the residuals that the targets' own motion causes."""
+        from ._kernels_track import follow_motion
+
         self._unchanged += dt
-        old = self._values
+        packed, old = values.tobytes(), self._values
         if old is None or not self._options.feedforward:
-            self._values, self._unchanged, self._interval = values, 0.0, 0.0
-        elif not np.array_equal(values, old):
-            rate = (residual - self.problem.residuals(old, row)[0]) * (
-                self._options.feedforward / self._unchanged
-            )
-            blend = self._unchanged / (self._unchanged + self._options.smoothing)
-            self._interval, self._unchanged, self._values = self._unchanged, 0.0, values
-            self._feed += blend * (rate - self._feed)
-            for k, (first, linear, angular) in enumerate(self._spans.tolist()):
-                middle, last = first + linear, first + linear + angular
-                for part, bound in ((slice(first, middle), 0), (slice(middle, last), 1)):
-                    if float(np.dot(rate[part], rate[part])) > self._bounds[k, bound] ** 2:
-                        self._feed[part] = 0.0  # a jump, not a motion
+            self._unchanged = self._interval = 0.0
+        elif packed != self._packed:
+            before = self.problem.residuals(old, row)[0]
+            follow_motion(
+                residual, before, self._unchanged, self._options.feedforward, self._options.smoothing, self._spans,
+                self._bounds, self._feed,
+            )  # fmt: skip
+            self._interval, self._unchanged = self._unchanged, 0.0
         elif self._unchanged > LAPSE * self._interval:
             self._feed[:] = 0.0
-
-
-def _name(target: Target) -> str:
-    return target.joint if isinstance(target, JointTarget) else target.link
+        self._values, self._packed = values, packed
 
 
 def _weights(target: Target) -> tuple[float, float]:

@@ -13,26 +13,30 @@ from .._jit import njit
 BRAKE = 0.5
 """Share of the acceleration limits that braking towards a target uses; at one half the gain of a small error and the
 constant deceleration of a large one meet without a kink."""
+POSTURE_SPEED = 0.2
+"""Share of the velocity limits that the pull to the rest configuration may ask for."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def objective(
-    residual, jacobian, feed, spans, bounds, reference, velocity_limits, acceleration_limits, gain, damping, H, f, wanted,
+    residual, jacobian, feed, spans, bounds, cfg, rest, posture_gain, velocity_limits, acceleration_limits, gain, damping,
+    H, f, wanted,
 ):  # fmt: skip
     """Fills H (dof, dof) and f (dof,) of 1/2 v'Hv + f'v, and `wanted` (rows,), the rates of the residuals asked for.
 
     residual (rows,), jacobian (rows, dof), feed (rows,): rate of the residuals by the targets' own motion.
     spans (targets, 3): first row, rows of position, rows of orientation; bounds (targets, 2): of the rates of the two,
     in the unit of the residuals (weight times m/s or rad/s).
-    reference (dof,): joint velocities where the targets say nothing. gain 1/s.
+    rest (dof,): where joints go, at posture_gain 1/s, as far as the targets leave them free. gain 1/s.
     """
-    dof = len(reference)
+    dof = len(cfg)
     small = damping * damping
     for i in range(dof):
         for j in range(dof):
             H[i, j] = 0.0
         H[i, i] = small
-        f[i] = -small * reference[i]
+        most = POSTURE_SPEED * velocity_limits[i]
+        f[i] = -small * min(max(posture_gain * (rest[i] - cfg[i]), -most), most)
     for t in range(len(spans)):
         first, n_lin, n_ang = spans[t]
         rows = n_lin + n_ang
@@ -104,3 +108,25 @@ def _brakeable(residual, jacobian, velocity_limits, acceleration_limits, gain, d
         if way > 0.0 and velocity_limits[i] > 0.0:
             s = min(s, velocity_limits[i] / way, np.sqrt(2.0 * BRAKE * acceleration_limits[i] / way))
     return s
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def follow_motion(residual, before, seconds, share, smoothing, spans, bounds, feed):
+    """Updates feed (rows,), the rate of the residuals that the targets' own motion causes, smoothed.
+
+    residual and before (rows,): of the new and of the last targets, at the same configuration; seconds between them.
+    Rates above the bounds are jumps, not motions, and count as none.
+    """
+    blend = seconds / (seconds + smoothing)
+    for t in range(len(spans)):
+        first, n_lin, n_ang = spans[t]
+        for part in range(2):
+            begin = first + part * n_lin
+            end = begin + (n_ang if part else n_lin)
+            total = 0.0
+            for k in range(begin, end):
+                total += (residual[k] - before[k]) ** 2
+            jump = total > (bounds[t, part] * seconds) ** 2
+            for k in range(begin, end):
+                rate = share * (residual[k] - before[k]) / seconds
+                feed[k] = 0.0 if jump else feed[k] + blend * (rate - feed[k])

@@ -27,7 +27,7 @@ from ._grips import Grips, as_met, key_of
 from ._problem import Problem
 from ._safe_step import SafeStep
 from ._targets import JointTarget, PoseTarget, Target, as_targets
-from ._track_limits import limits_of, moving_joints
+from ._track_limits import limits_of
 from ._track_options import TrackOptions
 from ._watch import Watch
 
@@ -36,9 +36,6 @@ AT_REST = 1e-3
 SAME_PLACE = 0.1
 """rad or m that a measured configuration may be off the commanded one; farther is another place, where the robot is
 taken to stand still."""
-POSTURE_SPEED = 0.2
-"""Share of the velocity limits that the pull to the rest configuration may ask for."""
-
 State = Literal["tracking", "holding", "stopping", "stopped"]
 
 
@@ -211,9 +208,8 @@ class Tracker:
         asked = self._grips.asked if following else ()
         if asked:
             aim, safe = self._prepared(asked)
-            H, f, values = aim.at(
-                asked, self._grips.closed_for(), cfg, self._posture(cfg), self._limits, dt
-            )
+            assert self._rest is not None
+            H, f, values = aim.at(asked, self._grips.closed_for(), cfg, self._rest, self._limits, dt)
             problem = aim.problem
         else:
             safe = self._prepared(self._grips.asked)[1]
@@ -232,7 +228,7 @@ class Tracker:
 
     @property
     def _moving(self) -> bool:
-        return float(np.abs(self._velocity).max(initial=0.0)) > AT_REST
+        return max(map(abs, self._velocity.tolist()), default=0.0) > AT_REST
 
     def _place(self, cfg: Any) -> np.ndarray:
         """Where the tick begins."""
@@ -253,12 +249,6 @@ class Tracker:
             self._rest = self._cfg
         return self._cfg
 
-    def _posture(self, cfg: np.ndarray) -> Float[np.ndarray, "dof"]:
-        """Joint velocities towards the rest configuration."""
-        assert self._rest is not None
-        most = POSTURE_SPEED * self._limits[0]
-        return np.clip(self.options.posture_gain * (self._rest - cfg), -most, most)
-
     def _met(self, target: Target) -> Target:
         assert self._cfg is not None
         if isinstance(target, JointTarget):
@@ -276,11 +266,10 @@ class Tracker:
         """What a tick for targets of these kinds and links needs; made once."""
         key = tuple(map(key_of, targets))
         if key not in self._aims:
-            joints = moving_joints(self.robot, targets, self._joints)
-            free = np.isin(self.robot.joint_names, joints)
-            limits = frozen(np.where(free, self._limits[0], 0.0)), self._limits[1]
-            safe = SafeStep(self.model, *limits)
-            self._aims[key] = Aim(self.robot, targets, joints, self.options), safe
+            aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
+            moves = np.isin(self.robot.joint_names, aim.problem.joints)
+            safe = SafeStep(self.model, frozen(np.where(moves, self._limits[0], 0.0)), self._limits[1])
+            self._aims[key] = aim, safe
         found = self._aims[key]
         if found is not self._now:
             found[0].forget()
