@@ -19,7 +19,10 @@ OPTIONS = XrOptions(left="left_ee", right="right_ee")
 
 
 def pose(position, xyzw=(0.0, 0.0, 0.0, 1.0)):
-    return {"position": dict(zip("xyz", position)), "orientation": dict(zip("xyzw", xyzw))}
+    return {
+        "position": dict(zip("xyz", position, strict=True)),
+        "orientation": dict(zip("xyzw", xyzw, strict=True)),
+    }
 
 
 def controller(hand, position=(0.0, 1.2, -0.3), xyzw=(0.0, 0.0, 0.0, 1.0), squeeze=False, trigger=False):

@@ -25,6 +25,14 @@ MOST_BYTES = 256 * 1024
 """Of one message; two tracked hands with all joints need 15,000."""
 KINDS = ("target", "clutch", "reset", "stop", "end", "xr_state")
 WEIGHTS = ("position_weight", "orientation_weight")
+TARGET_KEYS: tuple[tuple[frozenset[str], frozenset[str], Any], ...] = (
+    (frozenset({"pose"}), frozenset(WEIGHTS), PoseTarget),
+    (frozenset({"position", "wxyz"}), frozenset(WEIGHTS), PoseTarget),
+    (frozenset({"position"}), frozenset({"point", "position_weight"}), PositionTarget),
+    (frozenset({"direction"}), frozenset({"axis", "orientation_weight"}), AxisTarget),
+    (frozenset({"look_at"}), frozenset({"axis", "orientation_weight"}), LookAt),
+)
+"""Keys that a target must have, those that it may have, and what it is."""
 
 
 @dataclass(frozen=True)
@@ -111,29 +119,19 @@ def target_from_json(link: str, value: Any) -> Target:
     if isinstance(value, list):
         return _from_numbers(link, _numbers(value, what))
     entries = _object(value, what)
-    weights = {name: _number(entries.pop(name), f"{what}: {name}") for name in WEIGHTS if name in entries}
-    numbers = {str(name): _numbers(entry, f"{what}: {name}") for name, entry in entries.items()}
-    kinds: dict[frozenset[str], Any] = {
-        frozenset({"pose"}): lambda: PoseTarget(link, numbers["pose"], **weights),
-        frozenset({"position", "wxyz"}): lambda: PoseTarget(
-            link, _joined(numbers["wxyz"], numbers["position"], what), **weights
-        ),
-        frozenset({"position"}): lambda: PositionTarget(link, **numbers, **weights),
-        frozenset({"position", "point"}): lambda: PositionTarget(link, **numbers, **weights),
-        frozenset({"direction"}): lambda: AxisTarget(link, **numbers, **weights),
-        frozenset({"direction", "axis"}): lambda: AxisTarget(link, **numbers, **weights),
-        frozenset({"look_at"}): lambda: LookAt(link, numbers["look_at"], **weights),
-        frozenset({"look_at", "axis"}): lambda: LookAt(link, numbers["look_at"], numbers["axis"], **weights),
-    }
-    make = kinds.get(frozenset(numbers))
-    if make is None:
+    given = frozenset(map(str, entries))
+    kind = next((kind for needed, more, kind in TARGET_KEYS if needed <= given <= needed | more), None)
+    if kind is None:
         raise InputError(
-            f"{what}: expected position and wxyz, position, direction or look_at, found {short(list(numbers))}"
+            f"{what}: expected position and wxyz, position, direction or look_at, found {short(sorted(given))}"
         )
-    try:
-        return make()
-    except TypeError:
-        raise InputError(f"{what}: a weight that this kind of target does not have") from None
+    weights = {name: _number(entries.pop(name), f"{what}: {name}") for name in WEIGHTS if name in given}
+    values = {name: _numbers(entry, f"{what}: {name}") for name, entry in entries.items()}
+    if "wxyz" in values:
+        values = {"pose": _joined(values["wxyz"], values["position"], what)}
+    if "look_at" in values:
+        values["point"] = values.pop("look_at")
+    return kind(link, **values, **weights)
 
 
 def _from_numbers(link: str, value: np.ndarray) -> Target:
@@ -218,7 +216,7 @@ def _truth(value: Any, what: str) -> bool:
 
 
 def _numbers(value: Any, what: str) -> np.ndarray:
-    """Numbers in a list, or in rows; that they are numbers at all is asked here, for numpy takes "1" and true for one."""
+    """Numbers in a list, or in rows of them; strings and truth values, which numpy would take, are refused."""
     if not isinstance(value, list) or not value:
         raise InputError(f"{what}: expected numbers in a list, found {short(value)}")
     rows = cast(list[Any], value)

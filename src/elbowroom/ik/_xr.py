@@ -30,8 +30,6 @@ PAUSE = 0.25
 """Seconds without a message after which hands must be taken up anew."""
 PARTS = ("left", "right", "head")
 
-Part = Literal["left", "right", "head"]
-
 
 @dataclass(frozen=True)
 class XrOptions:
@@ -55,14 +53,14 @@ class XrOptions:
             raise InputError(f"XrOptions: scale must be above zero, found {self.scale!r:.40}")
         if not math.isfinite(self.yaw):
             raise InputError(f"XrOptions: yaw must be a finite number, found {self.yaw!r:.40}")
-        names = [name for name in self.links.values()]
+        names = list(self.links.values())
         if len(set(names)) < len(names):
             raise InputError(f"XrOptions: one link cannot follow two parts: {', '.join(names)}")
 
     @property
-    def links(self) -> dict[Part, str]:
+    def links(self) -> dict[str, str]:
         """Part -> link, of those that are followed."""
-        found: dict[Part, str | None] = {"left": self.left, "right": self.right, "head": self.head}
+        found: dict[str, str | None] = {"left": self.left, "right": self.right, "head": self.head}
         return {part: link for part, link in found.items() if link is not None}
 
     @property
@@ -92,7 +90,7 @@ class XrState:
 
     stamp: float
     """Seconds, on the headset's clock."""
-    devices: Mapping[Part, XrDevice]
+    devices: Mapping[str, XrDevice]
     """Parts that are tracked."""
 
 
@@ -107,7 +105,7 @@ def xr_state(data: Any) -> XrState:
     listed = entries.get("devices")
     if not isinstance(listed, list):
         raise InputError(f"xr_state: devices: expected a list, found {short(listed)}")
-    devices: dict[Part, XrDevice] = {}
+    devices: dict[str, XrDevice] = {}
     for entry in cast(list[Any], listed):
         device = _mapping(entry, "xr_state: device")
         part = "head" if device.get("role") == "head" else device.get("handedness")
@@ -124,7 +122,7 @@ class XrFollower:
 
     def __init__(self, options: XrOptions) -> None:
         self.options = options
-        self._anchors: dict[Part, tuple[np.ndarray, np.ndarray]] = {}
+        self._anchors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         """Part -> device and link when it was taken up, (4, 4) each."""
         self._held: dict[str, np.ndarray] = {}
         """Link -> pose wxyz_xyz at which it was let go."""
@@ -177,7 +175,7 @@ class XrFollower:
         return self._last
 
     def _targets(
-        self, taken: Mapping[Part, XrDevice], poses: Mapping[str, np.ndarray]
+        self, taken: Mapping[str, XrDevice], poses: Mapping[str, np.ndarray]
     ) -> dict[str, np.ndarray] | None:
         if not taken:
             return None
