@@ -22,6 +22,8 @@ from ._session import Session
 HOST = "127.0.0.1"
 LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
 """Origins of pages that this machine serves itself."""
+GOING_AWAY = 1001
+"""Close code when the session ends."""
 TRY_AGAIN_LATER = 1013
 """Close code for a second controller."""
 
@@ -46,6 +48,7 @@ class SocketDoor:
         self._session, self._mailbox, self._origins = session, mailbox, tuple(origins)
         self._turn = threading.Lock()
         self._outbox: Outbox | None = None
+        self._connection: Any = None
         self._gone = 0
         self.broken = False  # without a listener the robot stands, and the door stays open
         try:
@@ -76,11 +79,13 @@ class SocketDoor:
             outbox.send(message)
 
     def close(self) -> None:
-        """Sends what waits and closes the port."""
-        outbox = self._outbox
+        """Sends what waits, lets the controller go and closes the port."""
+        outbox, connection = self._outbox, self._connection
+        self._server.shutdown()
         if outbox is not None:
             outbox.close()
-        self._server.shutdown()
+        if connection is not None:
+            connection.close(GOING_AWAY, "the server ends")
 
     def _check_origin(self, connection: Any, request: Any) -> Any:
         """Refuses pages of other hosts; programs send no origin."""
@@ -98,10 +103,10 @@ class SocketDoor:
         outbox = Outbox(_writer(connection))
         try:
             outbox.send(self._session.hello())
-            self._outbox = outbox
+            self._outbox, self._connection = outbox, connection
             self._listen(connection, outbox)
         finally:
-            self._outbox = None
+            self._outbox = self._connection = None
             self._gone += outbox.dropped
             outbox.close(0.0)
             self._mailbox.put(Stop())

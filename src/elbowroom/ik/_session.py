@@ -18,8 +18,8 @@ from ._xr import XrFollower, XrOptions, XrState
 
 PROTOCOL = 1
 """Version of the messages."""
-STILL = ("stopped",)
-"""States in which nothing moves."""
+AT_REST = 1e-3
+"""rad/s or m/s: slower is standing still."""
 
 
 class Ticks(Protocol):
@@ -106,9 +106,9 @@ class Session:
             stamp=self._stamp,
         )
         self.cfg = step.cfg
-        self.still = step.state in STILL
+        self.still = float(np.abs(step.velocity).max(initial=0.0)) < AT_REST
         self.ticks += 1
-        names = tuple(self._targets)
+        names = [getattr(target, "link", "") for target in step.targets]
         return {
             "type": "command",
             "tick": self.ticks,
@@ -116,6 +116,7 @@ class Session:
             "cfg": step.cfg.tolist(),
             "velocity": step.velocity.tolist(),
             "state": step.state,
+            "why": step.why,
             "proved": bool(step.proved),
             "limited_by": list(step.limited_by),
             "clearance_bound": step.clearance_bound,
@@ -132,7 +133,6 @@ class Session:
                 return
             self._sender_stamp = message.stamp
         self._stopped = False
-        self._hold_the_rest()
         self._targets.update(message.targets)
         self._stamp = now
 
@@ -142,16 +142,9 @@ class Session:
                 return
             self._stopped = False
         found = self._follower.step(state, self._poses(), now)
-        self._clutch = found is not None
-        if found is not None:
-            self._hold_the_rest()
-            self._targets.update({link: PoseTarget(link, pose) for link, pose in found.items()})
-            self._stamp = now
-
-    def _hold_the_rest(self) -> None:
-        """Links that were never told where to be stay where they are: a waist must not carry them along."""
-        for link, pose in self._poses().items() if len(self._targets) < len(self.links) else ():
-            self._targets.setdefault(link, PoseTarget(link, pose))
+        self._clutch = bool(found)
+        self._targets = {link: PoseTarget(link, pose) for link, pose in found.items()}
+        self._stamp = now
 
     def _forget(self) -> None:
         self._targets.clear()
@@ -164,5 +157,5 @@ class Session:
         return {link: poses[index] for link, index in zip(self.links, self._link_idx, strict=True)}
 
 
-def _by_link(links: tuple[str, ...], values: Any) -> dict[str, float]:
-    return dict(zip(links, np.asarray(values).tolist(), strict=False))
+def _by_link(links: list[str], values: Any) -> dict[str, float]:
+    return dict(zip(links, np.asarray(values).tolist(), strict=True))

@@ -3,7 +3,7 @@
 Poses arrive in the frame of WebXR (x right, y up, -z forward). They are not taken as places in the robot's world, but
 as motion: while the operator presses the clutch button of a hand, the link follows how the hand has moved and turned
 since it was pressed. So nothing jumps when the clutch is pressed again, wherever the hand is by then. A hand that is
-not tracked, or a stream that pauses, counts as released. Hands that are released hold their pose.
+not tracked, or a stream that pauses, counts as released.
 """
 
 from __future__ import annotations
@@ -124,16 +124,13 @@ class XrFollower:
         self.options = options
         self._anchors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         """Part -> device and link when it was taken up, (4, 4) each."""
-        self._held: dict[str, np.ndarray] = {}
-        """Link -> pose wxyz_xyz at which it was let go."""
-        self._last: dict[str, np.ndarray] | None = None
+        self._last: dict[str, np.ndarray] = {}
         self._seen = self._stamp = -math.inf
 
     def release(self) -> None:
         """Lets go of everything: the next press takes links up where they are then."""
         self._anchors.clear()
-        self._held.clear()
-        self._last = None
+        self._last = {}
 
     def let_go(self, state: XrState) -> bool:
         """Whether no clutch button is pressed."""
@@ -143,8 +140,8 @@ class XrFollower:
 
     def step(
         self, state: XrState, poses: Mapping[str, Float[np.ndarray, "7"]], now: float
-    ) -> dict[str, Float[np.ndarray, "7"]] | None:
-        """Targets of all links, or None while no hand is followed.
+    ) -> dict[str, Float[np.ndarray, "7"]]:
+        """Targets of the links that are followed just now.
 
         Args:
             state: what the headset saw. One that is older than the last is passed over: the answer is as before.
@@ -158,34 +155,20 @@ class XrFollower:
         self._seen, self._stamp = now, state.stamp
         links = self.options.links
         taken = {
-            part: device
+            part: device.T_xr_device
             for part, device in state.devices.items()
             if part in links and part != "head" and device.presses(self.options.clutch)
         }
         if (taken or self.options.clutch == "none") and "head" in links and "head" in state.devices:
-            taken["head"] = state.devices["head"]
-        for part in [part for part in self._anchors if part not in taken]:
-            del self._anchors[part]
-            self._held[links[part]] = np.array(poses[links[part]])
-        for part, device in taken.items():
-            if part not in self._anchors:
-                self._anchors[part] = (device.T_xr_device, as_matrix(poses[links[part]]))
-                self._held.pop(links[part], None)
-        self._last = self._targets(taken, poses)
+            taken["head"] = state.devices["head"].T_xr_device
+        self._anchors = {part: anchor for part, anchor in self._anchors.items() if part in taken}
+        for part, T_now in taken.items():
+            self._anchors.setdefault(part, (T_now, as_matrix(poses[links[part]])))
+        self._last = {
+            links[part]: as_wxyz_xyz(self._moved(T_now, *self._anchors[part]))
+            for part, T_now in taken.items()
+        }
         return self._last
-
-    def _targets(
-        self, taken: Mapping[str, XrDevice], poses: Mapping[str, np.ndarray]
-    ) -> dict[str, np.ndarray] | None:
-        if not taken:
-            return None
-        found: dict[str, np.ndarray] = {}
-        for part, link in self.options.links.items():
-            if part in taken:
-                found[link] = as_wxyz_xyz(self._moved(taken[part].T_xr_device, *self._anchors[part]))
-            else:  # a waist that moves for one hand must not carry the other along
-                found[link] = self._held.setdefault(link, np.array(poses[link]))
-        return found
 
     def _moved(self, T_now: np.ndarray, T_then: np.ndarray, T_world_link: np.ndarray) -> np.ndarray:
         """The link's pose after the motion of the device since it was taken up."""
