@@ -212,7 +212,9 @@ def angle_of(y, x):
     a = size(x)
     low = where_less(a, y, a, y)
     high = where_less(a, y, y, a)
-    big = where_less(0.41421356237309503 * high, low, 1.0, 0.0)  # then atan t = pi/4 + atan((t - 1) / (t + 1))
+    big = where_less(
+        0.41421356237309503 * high, low, 1.0, 0.0
+    )  # then atan t = pi/4 + atan((t - 1) / (t + 1))
     top = low - big * high
     under = high + big * low
     t = top / where_less(under, 1e-300, 1.0, under)

@@ -136,7 +136,11 @@ class Problem:
             out[begun:, :dof] = starts[begun:]
             out[begun:, dof : dof + 2 * nt] = np.inf
         return Lanes(
-            out[:, :dof], out[:, -2] > 0.0, out[:, dof : dof + nt], out[:, dof + nt : -2], out[:, -1].astype(int)
+            out[:, :dof],
+            out[:, -2] > 0.0,
+            out[:, dof : dof + nt],
+            out[:, dof + nt : -2],
+            out[:, -1].astype(int),
         )
 
     def residuals(
@@ -167,7 +171,9 @@ class Problem:
         n, nt = len(cfgs), int(self.ints[N_TARGETS])
         error, off, turn = np.empty((n, self.rows)), np.empty((n, nt)), np.empty((n, nt))
         rates = np.zeros((n if slope else 0, self.rows, self.robot.dof))
-        _kernels().linearise(values, _rows(cfgs), self.ints, self.floats, self._work(), error, rates, off, turn)
+        _kernels().linearise(
+            values, _rows(cfgs), self.ints, self.floats, self._work(), error, rates, off, turn
+        )
         return error, rates, off, turn
 
     @cached_property
