@@ -1,10 +1,10 @@
 """Numba kernels of IK: Levenberg-Marquardt from many starts, eight in lockstep.
 
 Each step solves (J J^T + damping I) y = r and moves the joints by -J^T y: the dual form, whose matrix has six rows a
-pose whatever the number of joints. The damping follows the error (Sugihara, "Solvability-unconcerned inverse kinematics
-by the Levenberg-Marquardt method", 2011), so that steps are short far away and Newton's close by, and none is ever taken
-back. A joint that would pass a limit is put on it, and the step of the others is computed anew. A lane that has arrived,
-or makes no progress, takes the next start.
+pose whatever the number of joints. The damping follows the error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", 2011), so that steps are short far away and Newton's close by, and none
+is ever taken back. A joint that would pass a limit is put on it, and the step of the others is computed anew. A lane
+that has arrived, or makes no progress, takes the next start.
 """
 
 # pyright: basic

@@ -23,7 +23,7 @@ from jaxtyping import Bool, Float, Int
 from .._frozen import freeze, frozen
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
-from ._pack import JOINT_KIND, N_ROWS, N_TARGETS, ROWS, VALUES, WIDTH, WORK, pack
+from ._pack import N_ROWS, N_TARGETS, VALUES, WIDTH, WORK, pack
 from ._targets import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 
 PATIENCE = 3
