@@ -16,8 +16,6 @@ from jaxtyping import Bool, Float, Int
 
 from ._setup import Part
 
-FIRST = 2
-"""Combinations judged one by one before batches are made."""
 BATCH = 16
 COMBINATIONS = 96
 """Judged at most in a round: beyond, new candidates are worth more than further combinations of the old."""
@@ -33,21 +31,22 @@ class Pool:
 
     part: Part
     rows: Float[np.ndarray, "n dof"]
-    """Whole configurations; only the joints of the part count."""
+    """Whole configurations where searches ended; only the joints of the part count."""
     distance: Float[np.ndarray, "n"]
-    """To the seed configuration, squared; the rows of a round are sorted by it."""
-    order: Sequence[int]
-    """All rows, the nearest first."""
+    """To the seed configuration, squared; infinite where a search did not arrive."""
+    order: list[int]
+    """Candidates: rows that arrived, the nearest first."""
     alone: dict[int, bool] = field(default_factory=dict[int, bool])
     """Whether a candidate is free while the other parts rest."""
 
     def add(self, rows: Float[np.ndarray, "k dof"], distance: Float[np.ndarray, "k"]) -> None:
-        """The candidates of another round."""
+        """The rows of another round."""
         self.rows, self.distance = (
             np.concatenate([self.rows, rows]),
             np.concatenate([self.distance, distance]),
         )
-        self.order = np.argsort(self.distance, kind="stable").tolist()
+        count = int(np.isfinite(self.distance).sum())
+        self.order = np.argsort(self.distance, kind="stable")[:count].tolist()
 
 
 @dataclass(eq=False)
@@ -66,13 +65,12 @@ class Chooser:
     def choose(self, pools: Sequence[Pool]) -> Float[np.ndarray, "dof"] | None:
         """The nearest free combination of what the pools hold; None when there is none."""
         free = self.free
-        for combination in _nearest(pools):
-            if combination in self.judged:
-                continue
-            cfg = self._joined(pools, [combination])[0]
+        best = tuple([pool.order[0] for pool in pools])
+        if best not in self.judged:
+            cfg = self._one(pools, best)
             if free is None or free(cfg):
                 return cfg
-            self._refuse(combination, cfg)
+            self._refuse(best, cfg)
         if free is None:
             return None
         penalties = None if len(pools) == 1 else [self._collides_alone(pool, free) for pool in pools]
@@ -93,6 +91,16 @@ class Chooser:
         if self.refused is None:
             self.refused = cfg
 
+    def _one(self, pools: Sequence[Pool], combination: tuple[int, ...]) -> Float[np.ndarray, "dof"]:
+        """The whole configuration of a combination."""
+        if len(pools) == 1:
+            return pools[0].rows[combination[0]].copy()
+        out = self.base.copy()
+        for pool, row in zip(pools, combination, strict=True):
+            idx = pool.part.joint_idx
+            out[idx] = pool.rows[row, idx]
+        return out
+
     def _joined(
         self, pools: Sequence[Pool], combinations: Sequence[tuple[int, ...]]
     ) -> Float[np.ndarray, "n dof"]:
@@ -107,26 +115,12 @@ class Chooser:
 
     def _collides_alone(self, pool: Pool, free: Callable[[Any], Any]) -> Bool[np.ndarray, "n"]:
         """Which candidates collide while the other parts rest where the base has them."""
-        new = [k for k in range(len(pool.rows)) if k not in pool.alone]
+        new = [k for k in pool.order if k not in pool.alone]
         if new:
             rows = np.repeat(self.base[None], len(new), axis=0)
             rows[:, pool.part.joint_idx] = pool.rows[new][:, pool.part.joint_idx]
             pool.alone.update(zip(new, free(rows).tolist(), strict=True))
-        return np.array([not pool.alone[k] for k in range(len(pool.rows))])
-
-
-def _nearest(pools: Sequence[Pool]) -> list[tuple[int, ...]]:
-    """The nearest combination, and the next: that with the cheapest change of one."""
-    best = tuple(pool.order[0] for pool in pools)
-    swaps = [
-        (pool.distance[pool.order[1]] - pool.distance[pool.order[0]], k)
-        for k, pool in enumerate(pools)
-        if len(pool.order) > 1
-    ]
-    if not swaps:
-        return [best]
-    k = min(swaps)[1]
-    return [best, (*best[:k], pools[k].order[1], *best[k + 1 :])]
+        return np.array([not pool.alone.get(k, False) for k in range(len(pool.rows))])
 
 
 def _in_order(
@@ -139,7 +133,8 @@ def _in_order(
     total = np.zeros(())
     for k, pool in enumerate(pools):
         cost = pool.distance + (0.0 if penalties is None else LAST * penalties[k])
-        near = np.argsort(cost, kind="stable")[: max(2, int(POOL ** (2.0 / len(pools))))]
+        most = min(len(pool.order), max(2, int(POOL ** (2.0 / len(pools)))))
+        near = np.argsort(cost, kind="stable")[:most]
         kept.append(near)
         total = np.add.outer(total, cost[near])
     first = np.argsort(total, axis=None, kind="stable")[:COMBINATIONS]

@@ -99,7 +99,7 @@ class Search:
             cfg,
             met,
             verdict,
-            sum([0 if one.pool is None else len(one.pool.rows) for one in tries]),
+            sum([0 if one.pool is None else len(one.pool.order) for one in tries]),
             sum([one.tried for one in tries]),
             sum([one.iterations for one in tries]),
             len(chooser.judged),
@@ -169,11 +169,10 @@ class Tries:
             if self.pool is None and len(rows):
                 self._misses.append(lanes)
             return
-        found, distance = lanes.cfgs[order[:count]], distance[:count]
         if self.pool is None:
-            self.pool = Pool(part, found, distance, range(count))
+            self.pool = Pool(part, lanes.cfgs, distance, order[:count].tolist())
         else:
-            self.pool.add(found, distance)
+            self.pool.add(lanes.cfgs, distance)
 
     def best(self) -> Float[np.ndarray, "n dof"]:
         """What arrived, the nearest first, or what came closest to the targets, with what is as close."""
