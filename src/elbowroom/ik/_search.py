@@ -27,8 +27,10 @@ LANES = 16
 ENOUGH = 6
 """Starts that have arrived after which a round without a seed may end; with one, all run on, since the nearest may be
 the slowest."""
-SAME = 1.05
-"""Best efforts whose error is at most so many times the smallest count as equal: a free one is preferred."""
+POLISH = 60
+"""Steps that bring a best effort to its minimum, where a search that still might arrive would have been given up."""
+SAME = 1.1
+"""Best efforts whose squared residual is at most so many times the smallest count as equal: a free one is preferred."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,14 +180,27 @@ class Tries:
         """What arrived, the nearest first, or what came closest to the targets, with what is as close."""
         if self.pool is not None:
             return self.pool.rows[self.pool.order[:LANES]]
-        rows = np.concatenate([lanes.cfgs for lanes in self._misses])
-        errors = np.concatenate(
-            [lanes.position_error.sum(1) + lanes.orientation_error.sum(1) for lanes in self._misses]
+        problem, options = self.part.problem, self.search.options
+        rows = self._closest(np.concatenate([lanes.cfgs for lanes in self._misses]))[0]
+        polished = problem.solve(
+            self.values,
+            rows[:LANES],
+            iterations=POLISH,
+            position_tolerance=options.position_tolerance,
+            orientation_tolerance=options.orientation_tolerance,
+            patience=POLISH,
         )
-        order = np.argsort(errors, kind="stable")
-        slack = self.search.options.position_tolerance + self.search.options.orientation_tolerance
-        equal = errors[order] <= SAME * errors[order[0]] + slack
-        return rows[order[equal]][:LANES]
+        rows, cost = self._closest(np.concatenate([polished.cfgs, rows[:LANES]]))
+        return rows[cost <= SAME * cost[0]]
+
+    def _closest(
+        self, rows: Float[np.ndarray, "n dof"]
+    ) -> tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]:
+        """Configurations sorted by their squared residuals, and these."""
+        residuals = self.part.problem.residuals(self.values, rows)
+        cost = np.einsum("ij,ij->i", residuals, residuals)
+        order = np.argsort(cost, kind="stable")
+        return rows[order], cost[order]
 
 
 @cache

@@ -62,7 +62,7 @@ class Part:
             rows = np.array(self.seeds[0])
             rows[:, self.carriers] = base[self.carriers]
             if len(self.tables) >= TABLES:
-                self.tables.pop(next(iter(self.tables)), None)
+                self.tables.pop(list(self.tables)[0], None)  # noqa: RUF015 (safe while other threads add)
             found = self.tables[key] = SeedTable(self.problem, frozen(rows))
         return found
 

@@ -191,7 +191,9 @@ class IkSolver:
             links = self.links
             if links is None:
                 links = tuple(t.link for t in as_targets(targets) if not isinstance(t, JointTarget))
-            self._tracker = Tracker(self.model, links)
+            solved = self.robot.joint_names if self.joints is None else self.joints
+            joints = tuple(name for name in solved if name not in self.held)
+            self._tracker = Tracker(self.model, links, joints=joints)
         return self._tracker.tick(targets, cfg, dt, **how)
 
     def reachability(self, targets: Any, *, workers: int | None = None) -> Reachability:
