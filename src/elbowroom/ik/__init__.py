@@ -1,7 +1,15 @@
 """Inverse kinematics that keeps clear: targets, the solver, one tick, and a guard for any controller."""
 
+from ._filtered import FilteredMotion as FilteredMotion
+from ._guard import Guard as Guard
+from ._guard import GuardStep as GuardStep
 from ._options import IkOptions as IkOptions
 from ._result import IkResult as IkResult
+from ._rows import CollisionRows as CollisionRows
+from ._rows import RowSet as RowSet
+from ._safe_step import SafeOptions as SafeOptions
+from ._safe_step import SafeStep as SafeStep
+from ._safe_step import Step as Step
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
 from ._targets import LookAt as LookAt
@@ -12,12 +20,20 @@ from ._targets import as_targets as as_targets
 
 __all__ = [
     "AxisTarget",
+    "CollisionRows",
+    "FilteredMotion",
+    "Guard",
+    "GuardStep",
     "IkOptions",
     "IkResult",
     "JointTarget",
     "LookAt",
     "PoseTarget",
     "PositionTarget",
+    "RowSet",
+    "SafeOptions",
+    "SafeStep",
+    "Step",
     "Target",
     "as_targets",
 ]
