@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .distance import build_multi_sphere_collision as build_multi_sphere_collision
     from .distance import colldist_from_sdf as colldist_from_sdf
     from .ik import Guard as Guard
+    from .ik import IkOptions as IkOptions
+    from .ik import IkResult as IkResult
+    from .ik import IkSolver as IkSolver
     from .mesh import ExactCollision as ExactCollision
     from .pairs import PairMatrix as PairMatrix
     from .pairs import PairOptions as PairOptions
@@ -58,6 +61,9 @@ _HOME = {
     "compute_pairs": "pairs",
     "ExactCollision": "mesh",
     "Guard": "ik",
+    "IkOptions": "ik",
+    "IkResult": "ik",
+    "IkSolver": "ik",
     "Configurations": "robot",
     "Robot": "robot",
     "as_robot": "robot",
@@ -80,6 +86,9 @@ __all__ = [
     "ExactCollision",
     "FitOptions",
     "Guard",
+    "IkOptions",
+    "IkResult",
+    "IkSolver",
     "MultiSphereCollision",
     "PairMatrix",
     "PairOptions",
