@@ -231,15 +231,16 @@ class SafeStep:
 
 
 def as_limits(limits: Any, dof: int, what: str = "velocity") -> Float[np.ndarray, "dof"]:
-    """Limits of every joint from one number or (dof,); above zero, infinite for none.
+    """Limits of every joint from one number or (dof,), infinite for none; a velocity limit of zero holds a joint.
 
     Raises:
-        InputError: another shape, not numbers, NaN, or not above zero.
+        InputError: another shape, not numbers, NaN, or not above zero (velocity limits: negative).
     """
     try:
         found = np.broadcast_to(np.asarray(limits, dtype=np.float64), (dof,)).copy()
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} limits: expected one number or ({dof},), found {limits!r:.60}") from error
-    if not (found > 0.0).all():
-        raise InputError(f"{what} limits must be above zero, found {found.tolist()}")
+    if not (found >= 0.0 if what == "velocity" else found > 0.0).all():
+        least = "not be negative" if what == "velocity" else "be above zero"
+        raise InputError(f"{what} limits must {least}, found {found.tolist()}")
     return frozen(found)
