@@ -1,9 +1,20 @@
 """Inverse kinematics that keeps clear: targets, the solver, one tick, and a guard for any controller."""
 
+from ._filtered import FilteredMotion as FilteredMotion
+from ._guard import Guard as Guard
+from ._guard import GuardStep as GuardStep
 from ._options import IkOptions as IkOptions
+from ._reach import Reachability as Reachability
+from ._reach import ReachMap as ReachMap
+from ._reach import reach_map as reach_map
 from ._result import Failure as Failure
 from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
+from ._rows import CollisionRows as CollisionRows
+from ._rows import RowSet as RowSet
+from ._safe_step import SafeOptions as SafeOptions
+from ._safe_step import SafeStep as SafeStep
+from ._safe_step import Step as Step
 from ._solver import IkSolver as IkSolver
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
@@ -15,6 +26,10 @@ from ._targets import as_targets as as_targets
 
 __all__ = [
     "AxisTarget",
+    "CollisionRows",
+    "FilteredMotion",
+    "Guard",
+    "GuardStep",
     "Failure",
     "IkOptions",
     "IkResult",
@@ -24,6 +39,13 @@ __all__ = [
     "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "RowSet",
+    "SafeOptions",
+    "SafeStep",
+    "Step",
+    "ReachMap",
+    "Reachability",
     "Target",
     "as_targets",
+    "reach_map",
 ]
