@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from scipy.spatial.transform import Rotation
 
 from elbowroom.errors import InputError
@@ -34,7 +33,7 @@ def test_a_target_as_the_robot_meets_it():
     assert np.allclose(point.position, R @ [0.1, 0.2, 0.3] + p)
     axis = as_met(AxisTarget("a", np.array([1.0, 0, 0]), axis=np.array([0.0, 1, 0])), pose, 0.0)
     assert np.allclose(axis.direction, R[:, 1])
-    seen = as_met(LookAt("a", p + [0.0, 0.0, 0.7]), pose, 0.0)
+    seen = as_met(LookAt("a", p + np.array([0.0, 0.0, 0.7])), pose, 0.0)
     assert np.allclose(seen.point, p + 0.7 * R[:, 2])
     joint = as_met(JointTarget("j", 1.0, weight=2.0), None, 0.25)
     assert (joint.value, joint.weight) == (0.25, 2.0)
@@ -142,7 +141,8 @@ def test_targets_out_of_order_are_not_followed_and_a_sender_may_start_again():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"gain": 0.0}, {"gain": np.nan}, {"hold_for": -1.0}, {"on_bad_target": "shrug"}, {"damping": 0.0}]
+    "wrong",
+    [{"gain": 0.0}, {"gain": np.nan}, {"hold_for": -1.0}, {"on_bad_target": "shrug"}, {"damping": 0.0}],
 )
 def test_options_that_make_no_sense_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
