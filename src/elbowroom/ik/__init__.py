@@ -1,9 +1,16 @@
 """Inverse kinematics that keeps clear: targets, the solver, one tick, and a guard for any controller."""
 
+from ._ends import likely_ends as likely_ends
+from ._messages import target_from_json as target_from_json
 from ._options import IkOptions as IkOptions
 from ._result import Failure as Failure
 from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
+from ._serve import Mailbox as Mailbox
+from ._serve import ServeReport as ServeReport
+from ._serve import serve_lines as serve_lines
+from ._serve_socket import serve_socket as serve_socket
+from ._session import Session as Session
 from ._solver import IkSolver as IkSolver
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
@@ -12,6 +19,7 @@ from ._targets import PoseTarget as PoseTarget
 from ._targets import PositionTarget as PositionTarget
 from ._targets import Target as Target
 from ._targets import as_targets as as_targets
+from ._xr import XrOptions as XrOptions
 
 __all__ = [
     "AxisTarget",
@@ -21,9 +29,17 @@ __all__ = [
     "IkSolver",
     "JointTarget",
     "LookAt",
+    "Mailbox",
     "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "ServeReport",
+    "Session",
     "Target",
+    "XrOptions",
     "as_targets",
+    "likely_ends",
+    "serve_lines",
+    "serve_socket",
+    "target_from_json",
 ]
