@@ -3,6 +3,9 @@
 from ._ends import likely_ends as likely_ends
 from ._messages import target_from_json as target_from_json
 from ._options import IkOptions as IkOptions
+from ._reach import Reachability as Reachability
+from ._reach import ReachMap as ReachMap
+from ._reach import reach_map as reach_map
 from ._result import Failure as Failure
 from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
@@ -33,12 +36,15 @@ __all__ = [
     "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "ReachMap",
+    "Reachability",
     "ServeReport",
     "Session",
     "Target",
     "XrOptions",
     "as_targets",
     "likely_ends",
+    "reach_map",
     "serve_lines",
     "serve_socket",
     "target_from_json",
