@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 import elbowroom as er
+
+from .oracles import CoalOracle, coal, coal_pose
 
 HANDS = {
     "teaarm": ("frame_left_arm_ee", "frame_right_arm_ee"),
@@ -66,3 +68,76 @@ class Crossing:
             link: np.concatenate([pose[:4], place + across])
             for link, pose, place in zip(self.links, self.poses, places, strict=True)
         }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What Coal says of a motion."""
+
+    clearance: float
+    """The smallest distance of any pair anywhere, metres; zero or below where any touch."""
+    pair: tuple[str, str]
+    """Whose it is."""
+    touching: np.ndarray
+    """(n - 1,) which intervals between two configurations of the motion hold one at which links touch."""
+
+
+def judge_motion(
+    oracle: CoalOracle, pairs: Sequence[tuple[str, str]], cfgs: np.ndarray, step: float = 0.0005
+) -> Judged:
+    """Asks Coal for the links' distances all along a motion (n, dof), between its configurations too.
+
+    The motion is cut so that no point moves farther than about `step` metres from one place to the next (measured at
+    the corners of boxes around the shapes); places are left out only where the distance before, less the way of both
+    shapes since, is above the smallest distance known.
+    """
+    path, tick = _cut(oracle, cfgs, step)
+    Ts = oracle.shape_poses(path)
+    way = np.concatenate([np.zeros((1, len(oracle.shapes))), np.cumsum(SPARE * _ways(oracle, Ts), axis=0)])
+    centers = np.einsum("nsij,sj->nsi", Ts[..., :3, :3], oracle._centers) + Ts[..., :3, 3]
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    best, whose, touching = np.inf, ("", ""), np.zeros(len(cfgs) - 1, dtype=bool)
+    for a, b in pairs:
+        for i, j in oracle.shape_pairs([(a, b)]):
+            measure = coal.ComputeDistance(oracle.shapes[i], oracle.shapes[j])
+            apart = (
+                np.linalg.norm(centers[:, i] - centers[:, j], axis=1) - oracle._radii[i] - oracle._radii[j]
+            )
+            both = way[:, i] + way[:, j]
+            k = 0
+            while k < len(path):
+                gap = apart[k]
+                if gap <= max(best, 0.0):
+                    result.clear()
+                    gap = measure(coal_pose(Ts[k, i]), coal_pose(Ts[k, j]), request, result)
+                    if gap < best:
+                        best, whose = gap, (a, b)
+                    if gap <= 0.0:
+                        touching[tick[k]] = True
+                k = max(k + 1, int(np.searchsorted(both, both[k] + gap - max(best, 0.0))))
+    return Judged(float(best), whose, touching)
+
+
+SPARE = 1.05
+"""Within a small interval points may go this much farther than the straight way."""
+
+
+def _cut(oracle: CoalOracle, cfgs: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """The motion in small steps, and the interval of each place."""
+    far = _ways(oracle, oracle.shape_poses(cfgs)).max(axis=1)
+    counts = np.maximum(1, np.ceil(SPARE * far / step).astype(int))
+    tick = np.repeat(np.arange(len(counts)), counts)
+    share = np.concatenate([np.arange(n) / n for n in counts])[:, None]
+    path = (1.0 - share) * cfgs[tick] + share * cfgs[tick + 1]
+    return np.concatenate([path, cfgs[-1:]]), np.append(tick, len(counts) - 1)
+
+
+def _ways(oracle: CoalOracle, Ts: np.ndarray) -> np.ndarray:
+    """How far the corners of the shapes' boxes move from one configuration to the next, (n - 1, shapes)."""
+    low = np.array([shape.aabb_local.min_ for shape in oracle.shapes])
+    high = np.array([shape.aabb_local.max_ for shape in oracle.shapes])
+    farthest = np.zeros((len(Ts) - 1, len(low)))
+    for pick in np.ndindex(2, 2, 2):
+        at = np.einsum("tsij,sj->tsi", Ts[..., :3, :3], np.where(pick, high, low)) + Ts[..., :3, 3]
+        farthest = np.maximum(farthest, np.linalg.norm(np.diff(at, axis=0), axis=-1))
+    return farthest

@@ -83,7 +83,8 @@ class Aim:
         self._follow_motion(values, residual, row, dt)
         objective(
             residual, jacobians[0], self._feed, self._spans, self._bounds, cfg, rest, options.posture_gain,
-            limits[0], limits[1], min(options.gain, GAIN_PER_TICK / dt), options.damping, self._H, self._f, self._wanted,
+            limits[0], limits[1], min(options.gain, GAIN_PER_TICK / dt), options.damping, self._H, self._f,
+            self._wanted,
         )  # fmt: skip
         return self._H, self._f, values
 

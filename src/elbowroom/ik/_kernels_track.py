@@ -19,8 +19,8 @@ POSTURE_SPEED = 0.2
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def objective(
-    residual, jacobian, feed, spans, bounds, cfg, rest, posture_gain, velocity_limits, acceleration_limits, gain, damping,
-    H, f, wanted,
+    residual, jacobian, feed, spans, bounds, cfg, rest, posture_gain, velocity_limits, acceleration_limits, gain,
+    damping, H, f, wanted,
 ):  # fmt: skip
     """Fills H (dof, dof) and f (dof,) of 1/2 v'Hv + f'v, and `wanted` (rows,), the rates of the residuals asked for.
 
@@ -41,8 +41,13 @@ def objective(
         first, n_lin, n_ang = spans[t]
         rows = n_lin + n_ang
         s = _brakeable(
-            residual[first : first + rows], jacobian[first : first + rows], velocity_limits, acceleration_limits, gain, damping
-        )  # fmt: skip
+            residual[first : first + rows],
+            jacobian[first : first + rows],
+            velocity_limits,
+            acceleration_limits,
+            gain,
+            damping,
+        )
         for part in range(2):
             begin = first + part * n_lin
             count = n_ang if part else n_lin
@@ -72,7 +77,7 @@ def objective(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _brakeable(residual, jacobian, velocity_limits, acceleration_limits, gain, damping):
-    """The gain of one target, 1/s: from the joint displacement that removes its error alone (damped, to first order)."""
+    """The gain of one target, 1/s: from the joint displacement that removes its error alone (damped, first order)."""
     rows, dof = jacobian.shape
     M = np.empty((rows, rows))
     y = np.empty(rows)

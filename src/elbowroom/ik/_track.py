@@ -195,7 +195,7 @@ class Tracker:
             self._grips.open(self._met)
         else:
             absent = self._absent(self._given)
-            named = {name: False for name in absent}
+            named = dict.fromkeys(absent, False)
             by_name = {**({} if isinstance(clutch, bool) else clutch), **named}
             self._grips.update(
                 [*self._given, *absent.values()],
