@@ -188,10 +188,10 @@ def _check_question(options: Options, robot: Robot) -> None:
 
 
 def _model(options: Options, robot: Robot, world: Any, helper: Helper) -> CollisionModel:
-    from ..collision import CollisionModel
+    from ..collision import CollisionModel, covering
 
-    spheres = options.chosen_spheres(robot)
-    pairs = options.decided_pairs(robot, spheres)
+    spheres, _ = covering(robot, options.chosen_spheres(robot))
+    pairs = options.decided_pairs(robot, spheres, depths=True)  # as CollisionModel itself does, and as is kept
     if world is not None:
         helper.wait("world")
     helper.wait("free")

@@ -38,7 +38,8 @@ def one(result: IkResult, robot: Robot, options: Options) -> None:
     for note in result.notes:
         line(f"  note: {note}")
     line(
-        f"  {result.chosen}; {1e3 * result.seconds:.2f} ms, {result.seeds_tried} starts, {result.iterations} steps"
+        f"  {result.chosen}; {result.seeds_tried} starts, {result.iterations} steps, {1e3 * result.seconds:.0f} ms "
+        "with all that a first question prepares"
     )
     rows = [
         (_name(target), fixed(1e3 * position, 3), fixed(np.degrees(orientation), 3))

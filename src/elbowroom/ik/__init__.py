@@ -22,6 +22,9 @@ from ._targets import PoseTarget as PoseTarget
 from ._targets import PositionTarget as PositionTarget
 from ._targets import Target as Target
 from ._targets import as_targets as as_targets
+from ._track import Tracker as Tracker
+from ._track import TrackStep as TrackStep
+from ._track_options import TrackOptions as TrackOptions
 from ._xr import XrOptions as XrOptions
 
 __all__ = [
@@ -41,6 +44,9 @@ __all__ = [
     "ServeReport",
     "Session",
     "Target",
+    "TrackOptions",
+    "TrackStep",
+    "Tracker",
     "XrOptions",
     "as_targets",
     "likely_ends",
