@@ -1,7 +1,13 @@
 """Inverse kinematics that keeps clear: targets, the solver, one tick, and a guard for any controller."""
 
 from ._options import IkOptions as IkOptions
+from ._reach import Reachability as Reachability
+from ._reach import ReachMap as ReachMap
+from ._reach import reach_map as reach_map
+from ._result import Failure as Failure
 from ._result import IkResult as IkResult
+from ._result import NearestFree as NearestFree
+from ._solver import IkSolver as IkSolver
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
 from ._targets import LookAt as LookAt
@@ -12,12 +18,18 @@ from ._targets import as_targets as as_targets
 
 __all__ = [
     "AxisTarget",
+    "Failure",
     "IkOptions",
     "IkResult",
+    "IkSolver",
     "JointTarget",
     "LookAt",
+    "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "ReachMap",
+    "Reachability",
     "Target",
     "as_targets",
+    "reach_map",
 ]
