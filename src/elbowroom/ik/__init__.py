@@ -1,6 +1,9 @@
 """Inverse kinematics that keeps clear: targets, the solver, one tick, and a guard for any controller."""
 
 from ._options import IkOptions as IkOptions
+from ._reach import Reachability as Reachability
+from ._reach import ReachMap as ReachMap
+from ._reach import reach_map as reach_map
 from ._result import Failure as Failure
 from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
@@ -24,6 +27,9 @@ __all__ = [
     "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "ReachMap",
+    "Reachability",
     "Target",
     "as_targets",
+    "reach_map",
 ]

@@ -80,7 +80,9 @@ def batch_of_targets(targets: Any) -> list[tuple[Target, ...]]:
     elif isinstance(targets, Iterable) and not isinstance(targets, (str, bytes, Target)):
         sets = list(targets)
     else:
-        raise InputError(f"targets: expected a sequence of targets or {{link: (n, 7)}}, found {short(targets)}")
+        raise InputError(
+            f"targets: expected a sequence of targets or {{link: (n, 7)}}, found {short(targets)}"
+        )
     found: list[tuple[Target, ...]] = []
     for k, one in enumerate(sets):
         try:
@@ -97,9 +99,12 @@ def _of_stacks(targets: Mapping[Any, Any]) -> list[dict[str, Any]]:
             stack = np.asarray(getattr(value, "wxyz_xyz", value), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"targets of {link!r}: expected poses (n, 7), found {short(value)}") from error
-        if not ((stack.ndim == 2 and stack.shape[1] in (3, 7)) or (stack.ndim == 3 and stack.shape[1:] == (4, 4))):
+        if not (
+            (stack.ndim == 2 and stack.shape[1] in (3, 7)) or (stack.ndim == 3 and stack.shape[1:] == (4, 4))
+        ):
             raise InputError(
-                f"targets of {link!r}: expected poses (n, 7) or (n, 4, 4), or positions (n, 3), found shape {stack.shape}"
+                f"targets of {link!r}: expected poses (n, 7) or (n, 4, 4), or positions (n, 3), "
+                f"found shape {stack.shape}"
             )
         stacks[link] = stack
     counts = {link: len(stack) for link, stack in stacks.items()}

@@ -1,8 +1,8 @@
 """Which of the configurations that meet the targets is the answer: the nearest that the model calls free.
 
-Every part of a question (see `_setup`) has its own candidates. Combinations are judged in the order of their distance to
-the seed configuration, so the first free one is the nearest free one. Most questions end at the first. Where it collides,
-candidates that collide already with the other arms at rest go last, and the rest is judged in batches.
+Every part of a question (see `_setup`) has its own candidates. Combinations are judged in the order of their distance
+to the seed configuration, so the first free one is the nearest free one. Most questions end at the first. Where it
+collides, candidates that collide already with the other arms at rest go last, and the rest is judged in batches.
 """
 
 from __future__ import annotations

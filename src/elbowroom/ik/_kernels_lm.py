@@ -1,10 +1,10 @@
 """Numba kernels of IK: Levenberg-Marquardt from many starts, eight in lockstep.
 
 Each step solves (J J^T + damping I) y = r and moves the joints by -J^T y: the dual form, whose matrix has six rows a
-pose whatever the number of joints. The damping follows the error (Sugihara, "Solvability-unconcerned inverse kinematics
-by the Levenberg-Marquardt method", 2011), so that steps are short far away and Newton's close by, and none is ever taken
-back. A joint that would pass a limit is put on it, and the step of the others is computed anew. A lane that has arrived,
-or makes no progress, takes the next start.
+pose whatever the number of joints. The damping follows the error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", 2011), so that steps are short far away and Newton's close by, and none
+is ever taken back. A joint that would pass a limit is put on it, and the step of the others is computed anew. A lane
+that has arrived, or makes no progress, takes the next start.
 """
 
 # pyright: basic
@@ -14,7 +14,8 @@ import numpy as np
 
 from .._jit import njit
 from ._kernels_place import jacobian, residuals
-from ._kernels_wide import less_bits, load, size, splat, store, where_less
+from ._kernels_seeds import pick_starts
+from ._kernels_wide import less_bits, load, splat, store, where_less
 from ._pack import (
     AT_LIMITS,
     AT_SHARED,
@@ -46,6 +47,12 @@ from ._pack import (
 )
 
 TWO_PI = 2.0 * np.pi
+DAMPING, LEAST_DAMPING = 0.03, 1e-6
+"""Damping per squared weighted error, and the least: a tenth or ten times as much makes no odds."""
+LIMIT_PASSES = 2
+"""Solutions a step may take to settle joints on their limits. One loses half of the answers of a humanoid."""
+PROGRESS = 0.9
+"""A step that leaves more of the best squared error than this is idle."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -143,11 +150,11 @@ def settle_limits(ints, floats, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def step(cost, tune, values, ints, floats, work):
+def step(cost, values, ints, floats, work):
     """One step of all lanes, after `residuals`; joints end within their limits."""
     jacobian(values, ints, work)
-    damping = cost * tune[0] + tune[1]
-    for k in range(int(tune[2])):
+    damping = cost * DAMPING + LEAST_DAMPING
+    for _ in range(LIMIT_PASSES):
         gram(damping, ints, work)
         factor_and_solve(ints, work)
         descend(ints, work)
@@ -155,11 +162,7 @@ def step(cost, tune, values, ints, floats, work):
             break
     for var in range(ints[N_SOLVED]):
         low, high = floats[ints[AT_LIMITS] + 2 * var], floats[ints[AT_LIMITS] + 2 * var + 1]
-        q = load(work, ints[Q] + var)
-        move = load(work, ints[MOVE] + var)
-        move = where_less(move, -tune[3], -tune[3], move)
-        move = where_less(tune[3], move, tune[3], move)
-        to = q + move
+        to = load(work, ints[Q] + var) + load(work, ints[MOVE] + var)
         to = where_less(to, low, low, to)
         store(work, ints[Q] + var, where_less(high, to, high, to))
 
@@ -200,9 +203,20 @@ def end_lane(lane, reached, starts, ints, work, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve(values, starts, tune, iterations, off_most, turn_most, stop_at, ints, floats, work, out):
-    """Searches from all starts (s, dof), in order; returns how many were begun. See `end_lane` for `out`."""
-    count = len(starts)
+def solve(
+    values, starts, given, table, skip, near, iterations, patience, off_most, turn_most, stop_at, ints, floats,
+    work, scores, picks, out,
+):  # fmt: skip
+    """Searches from all starts (s, dof), in order; returns how many were begun. See `end_lane` for `out`.
+
+    Starts from `given` on are chosen from the table first, see `pick_starts`. A lane ends when every error is within
+    `off_most` (metres) and `turn_most` (radians), after `iterations` steps, or after `patience` idle ones.
+    """
+    count = given
+    if given < len(starts):
+        count = pick_starts(values, table, given, skip, near, ints, scores, picks, starts)
+    if count == 0:
+        return 0
     begun = min(WIDTH, count)
     for lane in range(WIDTH):
         begin_lane(lane, min(lane, count - 1), starts, ints, floats, work)
@@ -221,9 +235,9 @@ def solve(values, starts, tune, iterations, off_most, turn_most, stop_at, ints, 
             worst = where_less(worst, off, off, worst)
         reached = less_bits(worst, 1.0) & active
         best, idle = load(work, lanes + LANE_COST), load(work, lanes + LANE_IDLE)
-        store(work, lanes + LANE_IDLE, where_less(cost, tune[4] * best, 0.0, idle + 1.0))
+        store(work, lanes + LANE_IDLE, where_less(cost, PROGRESS * best, 0.0, idle + 1.0))
         store(work, lanes + LANE_COST, where_less(cost, best, cost, best))
-        stuck = less_bits(tune[5], load(work, lanes + LANE_IDLE)) & active
+        stuck = less_bits(patience - 0.5, load(work, lanes + LANE_IDLE)) & active
         late = less_bits(iterations - 0.5, load(work, lanes + LANE_COUNT)) & active
         done = reached | stuck | late
         fresh = 0
@@ -239,7 +253,7 @@ def solve(values, starts, tune, iterations, off_most, turn_most, stop_at, ints, 
         if active == 0 and fresh == 0:
             break
         if active:
-            step(cost, tune, values, ints, floats, work)
+            step(cost, values, ints, floats, work)
             store(work, lanes + LANE_COUNT, load(work, lanes + LANE_COUNT) + 1.0)
         for lane in range(WIDTH):
             if done >> lane & 1 and begun < count:

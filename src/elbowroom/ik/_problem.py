@@ -23,9 +23,13 @@ from jaxtyping import Bool, Float, Int
 from .._frozen import freeze, frozen
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
-from ._pack import JOINT_KIND, N_ROWS, N_TARGETS, ROWS, VALUES, WIDTH, WORK, pack
+from ._pack import N_ROWS, N_TARGETS, VALUES, WIDTH, WORK, pack
 from ._targets import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 
+PATIENCE = 3
+"""Steps without progress after which a search is given up."""
+NO_TABLE = frozen(np.zeros((0, 0), dtype=np.float32))
+NO_SCRATCH = np.empty(0, np.float32), np.empty(0, np.int64)
 KINDS: tuple[type[Target], ...] = (PoseTarget, PositionTarget, AxisTarget, LookAt, JointTarget)
 """In the order of the kernels' numbers."""
 
@@ -33,18 +37,41 @@ Shape = tuple[tuple[type[Target], str], ...]
 """Of each target its kind and its link or joint: what a `Problem` is made for."""
 
 
-@dataclass(frozen=True, eq=False)
 class Lanes:
-    """Where searches ended."""
+    """Where searches ended: a row per start that was begun, in order."""
 
-    cfgs: Float[np.ndarray, "starts dof"]
-    reached: Bool[np.ndarray, "starts"]
-    """Every target within its tolerance."""
-    position_error: Float[np.ndarray, "starts targets"]
-    """Metres."""
-    orientation_error: Float[np.ndarray, "starts targets"]
-    """Radians; for a `JointTarget` the error of the joint."""
-    iterations: Int[np.ndarray, "starts"]
+    __slots__ = ("_dof", "_rows", "_targets")
+
+    def __init__(self, rows: Float[np.ndarray, "starts columns"], dof: int, targets: int) -> None:
+        self._rows, self._dof, self._targets = rows, dof, targets
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def cfgs(self) -> Float[np.ndarray, "starts dof"]:
+        """Where each ended, within limits."""
+        return self._rows[:, : self._dof]
+
+    @property
+    def reached(self) -> Bool[np.ndarray, "starts"]:
+        """Every target within its tolerance."""
+        return self._rows[:, -2] > 0.0
+
+    @property
+    def position_error(self) -> Float[np.ndarray, "starts targets"]:
+        """Metres; zero for targets that ask for no position."""
+        return self._rows[:, self._dof : self._dof + self._targets]
+
+    @property
+    def orientation_error(self) -> Float[np.ndarray, "starts targets"]:
+        """Radians; for a `JointTarget` the error of the joint; zero for targets that ask for no orientation."""
+        return self._rows[:, self._dof + self._targets : -2]
+
+    @property
+    def iterations(self) -> Int[np.ndarray, "starts"]:
+        """Steps of each."""
+        return self._rows[:, -1].astype(np.int64)
 
 
 def shape_of(targets: Sequence[Target]) -> Shape:
@@ -113,6 +140,7 @@ class Problem:
         position_tolerance: float,
         orientation_tolerance: float,
         stop_at: int = 0,
+        patience: int = PATIENCE,
     ) -> Lanes:
         """Searches from every start.
 
@@ -123,21 +151,30 @@ class Problem:
             position_tolerance: metres.
             orientation_tolerance: radians, also of joint targets.
             stop_at: return when so many have reached; 0: when all are done. Starts that were not done by then count
-                as not reached, those that were not begun stay where they were.
+                as not reached, those that were not begun have no row in the answer.
+            patience: steps without progress after which a start is given up.
         """
-        kernels = _kernels()
-        s, dof, nt = len(starts), self.robot.dof, int(self.ints[N_TARGETS])
-        out = np.zeros((s, dof + 2 * nt + 2))
-        begun = kernels.solve(
-            values, _rows(starts), TUNE, float(iterations), float(position_tolerance), float(orientation_tolerance),
-            stop_at, self.ints, self.floats, self._work(), out,
+        rows = np.array(starts, dtype=np.float64, order="C", ndmin=2)
+        limits = (float(iterations), float(patience), float(position_tolerance), float(orientation_tolerance))
+        return self.run(values, rows, len(rows), (NO_TABLE, 0, 0.0), limits, stop_at, NO_SCRATCH)
+
+    def run(
+        self,
+        values: Float[np.ndarray, "values"],
+        starts: Float[np.ndarray, "starts dof"],
+        given: int,
+        table: tuple[np.ndarray, int, float],
+        limits: tuple[float, float, float, float],
+        stop_at: int,
+        scratch: tuple[np.ndarray, np.ndarray],
+    ) -> Lanes:
+        """The call of the kernel; see there. Starts from `given` on are chosen from the table and written."""
+        dof, targets = self.robot.dof, len(self.shape)
+        out = np.empty((len(starts), dof + 2 * targets + 2))
+        begun = _kernels().solve(
+            values, starts, given, *table, *limits, stop_at, self.ints, self.floats, self._work(), *scratch, out
         )  # fmt: skip
-        if begun < s:
-            out[begun:, :dof] = starts[begun:]
-            out[begun:, dof : dof + 2 * nt] = np.inf
-        return Lanes(
-            out[:, :dof], out[:, -2] > 0.0, out[:, dof : dof + nt], out[:, dof + nt : -2], out[:, -1].astype(int)
-        )
+        return Lanes(out[:begun], dof, targets)
 
     def residuals(
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
@@ -167,7 +204,9 @@ class Problem:
         n, nt = len(cfgs), int(self.ints[N_TARGETS])
         error, off, turn = np.empty((n, self.rows)), np.empty((n, nt)), np.empty((n, nt))
         rates = np.zeros((n if slope else 0, self.rows, self.robot.dof))
-        _kernels().linearise(values, _rows(cfgs), self.ints, self.floats, self._work(), error, rates, off, turn)
+        _kernels().linearise(
+            values, _rows(cfgs), self.ints, self.floats, self._work(), error, rates, off, turn
+        )
         return error, rates, off, turn
 
     @cached_property
@@ -188,9 +227,6 @@ class Problem:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         freeze(self.ints, self.floats)  # as the kernels know them: pickling makes arrays writable
-
-
-TUNE = frozen(np.array([0.1, 1e-6, 2.0, 1.0, 0.9, 4.0]))
 
 
 def moved_by(robot: Robot, shape: Shape) -> list[set[str]]:

@@ -24,9 +24,9 @@ Reason = Literal[
 ]
 """Why there is no success, for programs; "" when there is.
 
-out of reach: no configuration, within limits or not, is known to meet the targets; limits: some would, beyond the limits of
-joints; collision: some do, none of them free; contradictory: each target can be met, all together not; local minimum: a
-longer search meets them; locked: no joint that is solved for moves the link; timeout: time was up first."""
+out of reach: no configuration, within limits or not, is known to meet the targets; limits: some would, beyond the
+limits of joints; collision: some do, none of them free; contradictory: each target can be met, all together not; local
+minimum: a longer search meets them; locked: no joint that is solved for moves the link; timeout: time was up first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +77,14 @@ class Explainer(Protocol):
 class IkResult:
     """The answer for one set of targets.
 
-    `success` is decided when the answer is made. `verdict`, `clearance`, `reason`, `why` and `nearest_free` cost far more
-    than the answer itself and are computed when they are first read.
+    `success` is decided when the answer is made. `verdict`, `clearance`, `reason`, `why` and `nearest_free` cost far
+    more than the answer itself and are computed when they are first read.
     """
 
     cfg: Float[np.ndarray, "dof"]
     """The configuration: the answer, or the best that was found."""
     success: bool
-    """Every target is met within its tolerance, the joints solved for are within limits, and the model calls it free."""
+    """Every target is met within its tolerance, joints solved for are within limits, and the model calls it free."""
     targets: tuple[Target, ...]
     position_error: Float[np.ndarray, "targets"]
     """Metres; zero for targets that ask for no position."""

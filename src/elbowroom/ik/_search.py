@@ -1,7 +1,7 @@
 """The rounds of a solve: sixteen starts at a time, until a combination of what they reach is free.
 
-The first round starts from the seed configuration, where there is one, and from the entries of the seed table whose links
-are nearest to the targets. Later rounds take the entries that come next and, from the fourth round on, any.
+The first round starts from the seed configuration, where there is one, and from the entries of the seed table whose
+links are nearest to the targets. Later rounds take the entries that come next.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from ._targets import Target
 
 LANES = 16
 """Starts of a round."""
-NEAR_ROUNDS = 4
-"""Rounds that take the nearest entries of the table in turn; then any entry."""
 ENOUGH = 6
 """Starts that have arrived after which a round without a seed may end; with one, all run on, since the nearest may be
 the slowest."""
@@ -43,7 +41,10 @@ class Found:
     seeds_tried: int
     iterations: int
     rank: int
+    """Combinations that were judged before it and are not free."""
     timed_out: bool
+    refined: bool = False
+    """Whether it was moved for secondary aims."""
 
 
 @dataclass(eq=False)
@@ -85,19 +86,23 @@ class Search:
             if number + 1 < rounds and time.perf_counter() > self.deadline:
                 timed_out = True
                 break
-        counts = {
-            "candidates": sum(len(one.pool.rows) for one in tries),
-            "seeds_tried": sum(one.tried for one in tries),
-            "iterations": sum(one.iterations for one in tries),
-            "timed_out": timed_out,
-        }
-        if choice is not None:
-            verdict = None if self.model is None else True
-            return Found(choice.cfg, True, verdict, rank=choice.rank, **counts)
-        if chooser.refused is not None:
-            return Found(chooser.refused, True, False, rank=0, **counts)
-        cfg, is_free = self._best_effort(tries, free)
-        return Found(cfg, False, is_free, rank=0, **counts)
+        free_as_told: bool | None = None if self.model is None else choice is not None
+        cfg, rank = (None, 0) if choice is None else (choice.cfg, choice.rank)
+        if cfg is None:
+            cfg = chooser.refused
+        met = cfg is not None
+        if cfg is None:
+            cfg, free_as_told = self._best_effort(tries, free)
+        return Found(
+            cfg,
+            met,
+            free_as_told,
+            candidates=sum(len(one.pool.rows) for one in tries),
+            seeds_tried=sum(one.tried for one in tries),
+            iterations=sum(one.iterations for one in tries),
+            rank=rank,
+            timed_out=timed_out,
+        )
 
     def errors(
         self, cfg: Float[np.ndarray, "dof"]
@@ -137,21 +142,21 @@ class _Tries:
         self.pool = Pool(part, np.empty((0, dof)), np.empty(0))
         self.tried = self.iterations = 0
         self._misses: list[tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]] = []
-        self._near: Float[np.ndarray, "n dof"] | None = None
 
     def start(self, number: int) -> None:
         """Runs the starts of a round."""
         search, options, part = self.search, self.search.options, self.part
-        starts = self._starts(number)
-        lanes = part.problem.solve(
+        lanes = part.table(search.model, search.base, options).search(
             self.values,
-            starts,
+            LANES,
+            search.base if search.seeded else None,
             iterations=options.iterations,
             position_tolerance=options.position_tolerance,
             orientation_tolerance=options.orientation_tolerance,
+            skip=number * LANES,
             stop_at=0 if search.seeded else ENOUGH,
         )
-        self.tried += len(starts)
+        self.tried += len(lanes.reached)
         self.iterations += int(lanes.iterations.sum())
         reached = lanes.reached
         if reached.any():
@@ -169,23 +174,6 @@ class _Tries:
         order = np.argsort(errors, kind="stable")
         equal = errors[order] <= SAME * errors[order[0]] + search_slack(self.search.options)
         return rows[order[equal]][:LANES]
-
-    def _starts(self, number: int) -> Float[np.ndarray, "16 dof"]:
-        search = self.search
-        table = self.part.table(search.model, search.base, search.options)
-        if number == 0 and not search.seeded:
-            return table.nearest(self.values, LANES)
-        if number == 0:
-            return np.concatenate([search.base[None], table.nearest(self.values, LANES - 1)])
-        if number < NEAR_ROUNDS:
-            if self._near is None:
-                self._near = table.nearest(self.values, LANES * NEAR_ROUNDS)
-            found = self._near[number * LANES : (number + 1) * LANES]
-            if len(found) == LANES:
-                return found
-        rows = table.rows
-        picked = np.random.default_rng((search.options.seed, number)).integers(len(rows), size=LANES)
-        return rows[picked]
 
 
 def search_slack(options: IkOptions) -> float:

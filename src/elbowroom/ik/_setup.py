@@ -1,7 +1,7 @@
 """What is made once for a shape of question: the targets' kinds and links, the joints solved for, packed for kernels.
 
-Targets that share no joint are parts of their own: two arms on a fixed torso are two small problems instead of one large
-one, and their answers are combined afterwards (`_choose`).
+Targets that share no joint are parts of their own: two arms on a fixed torso are two small problems instead of one
+large one, and their answers are combined afterwards (`_choose`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..collision import CollisionModel
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
 from ._options import IkOptions
-from ._problem import Problem, Shape, groups, shape_of
-from ._standin import SeedTable
+from ._problem import Problem, Shape, groups, moved_by, shape_of
+from ._seeds import SeedTable, free_configurations
 from ._targets import JointTarget, Target
 
 TABLES = 8
@@ -34,18 +34,34 @@ class Part:
     """Of its targets among all."""
     joint_idx: Int[np.ndarray, "n"]
     problem: Problem
-    others: Int[np.ndarray, "m"]
-    """Joints that are not solved for here."""
+    carriers: Int[np.ndarray, "m"]
+    """Joints that move its targets and are not solved for."""
     tables: dict[bytes, SeedTable]
+    """By the values of the carriers."""
+    seeds: list[Float[np.ndarray, "n dof"]]
+    """The configurations of the first table."""
 
-    def table(self, model: CollisionModel | None, base: Float[np.ndarray, "dof"], options: IkOptions) -> SeedTable:
-        """Starts for this part, with the other joints where `base` has them."""
-        key = base[self.others].tobytes()
+    def table(
+        self, model: CollisionModel | None, base: Float[np.ndarray, "dof"], options: IkOptions
+    ) -> SeedTable:
+        """Starts for this part, with the carriers where `base` has them.
+
+        Those of the first table are free with the other joints at `base`. A table for other values of the carriers
+        takes the same configurations: whether they are still free hardly matters, where their links are does.
+        """
+        key = base[self.carriers].tobytes()
         found = self.tables.get(key)
         if found is None:
+            judge = self.problem.robot if model is None else model
+            if not self.seeds:
+                self.seeds.append(
+                    free_configurations(judge, self.problem.joints, base, options.table, options.seed)
+                )
+            rows = np.array(self.seeds[0])
+            rows[:, self.carriers] = base[self.carriers]
             if len(self.tables) >= TABLES:
-                self.tables.pop(next(iter(self.tables)))
-            found = self.tables[key] = SeedTable(model, self.problem, base, options.table, options.seed)
+                self.tables.pop(next(iter(self.tables)), None)
+            found = self.tables[key] = SeedTable(self.problem, frozen(rows))
         return found
 
 
@@ -69,14 +85,15 @@ class Setup:
         """Packs the problem of `joints` for targets of a shape."""
         parts: list[Part] = []
         fixed: list[int] = []
+        movers = moved_by(robot, shape)
         for positions, names in groups(robot, shape, joints):
             if not names:
                 fixed.extend(positions)
                 continue
-            idx = joint_places(robot, names)
-            others = np.setdiff1d(np.arange(robot.dof), idx)
+            carriers = set[str]().union(*(movers[k] for k in positions)) - set(names)
             problem = Problem.of(robot, tuple(shape[k] for k in positions), names)
-            parts.append(Part(tuple(positions), idx, problem, others, {}))
+            places = joint_places(robot, names), joint_places(robot, tuple(carriers))
+            parts.append(Part(tuple(positions), places[0], problem, places[1], {}, []))
         idx = np.sort(np.concatenate([np.zeros(0, np.int64), *(part.joint_idx for part in parts)]))
         span = (robot.upper - robot.lower)[idx]
         weights = 1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 2.0 * np.pi)

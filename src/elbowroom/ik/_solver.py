@@ -1,8 +1,9 @@
 """IkSolver: configurations that put links where they are asked to be, free of collision by the exact verdict.
 
 Sixteen starts at a time, taken from a table of free configurations whose links are nearest to the targets, run
-Levenberg-Marquardt steps in lockstep. What arrives is judged by `CollisionModel.free`, nearest to the seed first; nothing
-else is ever called a success. Collision is no cost of the search: among many starts some arrive free (see `_search`).
+Levenberg-Marquardt steps in lockstep. What arrives is judged by `CollisionModel.free`, nearest to the seed first;
+nothing else is ever called a success. Collision is no cost of the search: among many starts some arrive free (see
+`_search`).
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ class IkSolver:
         both = [name for name in self.joints or () if name in self.held]
         if both:
             raise InputError(f"held: joint {both[0]!r} is among the joints solved for")
-        rest = np.array((model if isinstance(model, CollisionModel) else self.robot).default_cfg, dtype=np.float64)
+        rest = np.array(
+            (model if isinstance(model, CollisionModel) else self.robot).default_cfg, dtype=np.float64
+        )
         self._rest = frozen(self._hold(rest))
         self._rest_notes: dict[int, tuple[str, ...]] = {}
         self._setups: dict[Any, Setup] = {}
@@ -116,7 +119,9 @@ class IkSolver:
         setup = self.setup_for(asked, locked)
         base, notes = self._base(setup, seed_cfg)
         options = self.options
-        search = Search(setup, asked, base, seed_cfg is not None, self.model, options, began + options.timeout)
+        search = Search(
+            setup, asked, base, seed_cfg is not None, self.model, options, began + options.timeout
+        )
         found = search.run()
         if options.refines and found.met and found.free is not False:
             from ._refine import refined
@@ -134,7 +139,10 @@ class IkSolver:
         for target in asked:
             if isinstance(target, PoseTarget) and abs(target.quaternion_length - 1.0) > UNIT:
                 length = number(target.quaternion_length)
-                notes = (*notes, f"target of {target.link!r}: its quaternion of length {length} was normalised")
+                notes = (
+                    *notes,
+                    f"target of {target.link!r}: its quaternion of length {length} was normalised",
+                )
         return IkResult(
             cfg=frozen(cfg),
             success=success,
@@ -253,7 +261,9 @@ class IkSolver:
         solved = set(setup.joint_idx.tolist())
         return tuple(
             f"joint {name!r} is held at {number(base[k])}, beyond its limits {number(low)} to {number(high)}"
-            for k, (name, low, high) in enumerate(zip(robot.joint_names, robot.lower, robot.upper, strict=True))
+            for k, (name, low, high) in enumerate(
+                zip(robot.joint_names, robot.lower, robot.upper, strict=True)
+            )
             if k not in solved and not low <= base[k] <= high
         )
 
@@ -289,7 +299,8 @@ def _chosen(found: Found, success: bool, seeded: bool) -> str:
     to = "the seed" if seeded else "the default pose"
     if success:
         nearer = f", {found.rank} nearer or likelier ones are not free" if found.rank else ""
-        return f"nearest to {to} of {found.candidates} found{nearer}"
+        then = ", then improved in what the targets leave free" if found.refined else ""
+        return f"nearest to {to} of {found.candidates} found{nearer}{then}"
     if found.met and found.free is False:
         return f"nearest to {to} of {found.candidates} that meet the targets, none free"
     return f"smallest error of {found.seeds_tried} starts"

@@ -1,8 +1,8 @@
 """Why a question has no answer: found by asking easier ones, when somebody wants to know.
 
 A longer search tells a local minimum from the rest, each target alone tells which one is to blame, the position alone
-tells reach from orientation, and the same robot without the limits of its joints tells what the limits forbid. Nothing here
-is proved: "out of reach" means that long searches end no nearer than is said.
+tells reach from orientation, and the same robot without the limits of its joints tells what the limits forbid. Nothing
+here is proved: "out of reach" means that long searches end no nearer than is said.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class _Diagnosis:
                 continue
             name = _name(self.result.targets[k])
             off = _off(self.result.position_error[k], self.result.orientation_error[k])
-            held = tuple(j for j in self.solver.robot.joint_names if j in self.locked or j in self.solver.held)
+            held = tuple(
+                j for j in self.solver.robot.joint_names if j in self.locked or j in self.solver.held
+            )
             which = f" (held: {', '.join(held)})" if held else ""
             return Failure(
                 "locked",
@@ -180,7 +182,8 @@ class _Diagnosis:
             k = int(np.argmax(shown.position_error + shown.orientation_error))
         position, orientation = float(shown.position_error[k]), float(shown.orientation_error[k])
         name = _name(shown.targets[k])
-        text = f"{name!r} is not where it is asked to be: {because}. The nearest found is {_off(position, orientation)}."
+        off = _off(position, orientation)
+        text = f"{name!r} is not where it is asked to be: {because}. The nearest found is {off}."
         return Failure(reason, text, name, position, orientation, joints)
 
     def _at_limits(self, cfg: Float[np.ndarray, "dof"]) -> tuple[str, ...]:
