@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
     from .distance import build_multi_sphere_collision as build_multi_sphere_collision
     from .distance import colldist_from_sdf as colldist_from_sdf
+    from .ik import TeaArmRobot as TeaArmRobot
     from .mesh import ExactCollision as ExactCollision
     from .pairs import PairMatrix as PairMatrix
     from .pairs import PairOptions as PairOptions
@@ -51,6 +52,7 @@ _HOME = {
     "auto_ignore_zero_pose_collisions": "distance",
     "build_multi_sphere_collision": "distance",
     "colldist_from_sdf": "distance",
+    "TeaArmRobot": "ik",
     "PairMatrix": "pairs",
     "PairOptions": "pairs",
     "PairReason": "pairs",
@@ -85,6 +87,7 @@ __all__ = [
     "SegmentProof",
     "SelfCollisionChecker",
     "SphereModel",
+    "TeaArmRobot",
     "Verdict",
     "__version__",
     "as_robot",
@@ -101,7 +104,7 @@ __all__ = [
 ]
 
 
-_FOLDERS = ("collision", "distance", "formats", "grasp", "mesh", "pairs", "robot", "spheres")
+_FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "robot", "spheres")
 """Folders that are used as `elbowroom.NAME` without importing them first."""
 
 
