@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
     from .distance import build_multi_sphere_collision as build_multi_sphere_collision
     from .distance import colldist_from_sdf as colldist_from_sdf
+    from .ik import IkOptions as IkOptions
+    from .ik import IkResult as IkResult
+    from .ik import IkSolver as IkSolver
     from .ik import TeaArmRobot as TeaArmRobot
     from .mesh import ExactCollision as ExactCollision
     from .pairs import PairMatrix as PairMatrix
@@ -58,6 +61,9 @@ _HOME = {
     "PairReason": "pairs",
     "compute_pairs": "pairs",
     "ExactCollision": "mesh",
+    "IkOptions": "ik",
+    "IkResult": "ik",
+    "IkSolver": "ik",
     "Configurations": "robot",
     "Robot": "robot",
     "as_robot": "robot",
@@ -79,6 +85,9 @@ __all__ = [
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
+    "IkOptions",
+    "IkResult",
+    "IkSolver",
     "MultiSphereCollision",
     "PairMatrix",
     "PairOptions",

@@ -9,7 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._options import IkOptions as IkOptions
+from ._reach import Reachability as Reachability
+from ._reach import ReachMap as ReachMap
+from ._reach import reach_map as reach_map
+from ._result import Failure as Failure
 from ._result import IkResult as IkResult
+from ._result import NearestFree as NearestFree
+from ._solver import IkSolver as IkSolver
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
 from ._targets import LookAt as LookAt
@@ -61,13 +67,18 @@ _NEED_JAX = {
 __all__ = [
     "AxisTarget",
     "Cost",
+    "Failure",
     "IkOptions",
     "IkResult",
+    "IkSolver",
     "JointTarget",
     "LookAt",
     "Minimum",
+    "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "ReachMap",
+    "Reachability",
     "Target",
     "TeaArmRobot",
     "as_targets",
@@ -81,6 +92,7 @@ __all__ = [
     "minimize",
     "pose_cost",
     "position_cost",
+    "reach_map",
     "rest_cost",
     "self_collision_cost",
     "target_cost",

@@ -3,7 +3,7 @@
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
 `adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
-(`description_tree`), the robot's bodies in an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`,
+(`description_tree`), one robot on a link of another (`joined`, `without_links`), the robot's bodies in an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`,
 `link_pair`, `srdf_pairs`), mesh files and where they are (`read_mesh`, `MeshResolver`), triangles of primitives and
 joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`, which loads numba.
 """
@@ -28,6 +28,9 @@ from ._facts import description_facts as description_facts
 from ._geometry import require_geometry as require_geometry
 from ._geometry import unseen_links as unseen_links
 from ._jax_door import register_with_jax as _register_with_jax
+from ._join import joined as joined
+from ._join import root_pose as root_pose
+from ._join import without_links as without_links
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
 from ._load import description_tree as description_tree
@@ -88,6 +91,7 @@ __all__ = [
     "description_tree",
     "find_bodies",
     "find_robot",
+    "joined",
     "joint_motion",
     "link_pair",
     "load_robot",
@@ -99,11 +103,13 @@ __all__ = [
     "read_configurations",
     "read_mesh",
     "require_geometry",
+    "root_pose",
     "srdf_for_robot",
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
     "unseen_links",
+    "without_links",
 ]
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._pairs import plot_pairs as plot_pairs
     from ._picture import Picture as Picture
     from ._picture import robot_picture as robot_picture
+    from ._reach import plot_reach as plot_reach
     from ._save import save_figure as save_figure
     from ._save import save_png as save_png
     from ._world import add_world as add_world
@@ -32,6 +33,7 @@ _HOME = {
     "save_png": "_save",
     "add_world": "_world",
     "plot_pairs": "_pairs",
+    "plot_reach": "_reach",
     "plot_grasp": "_grasp",
     "plot_sweep": "_grasp",
     "save_figure": "_save",
@@ -53,6 +55,7 @@ __all__ = [
     "save_png",
     "add_world",
     "plot_pairs",
+    "plot_reach",
     "plot_grasp",
     "plot_sweep",
     "save_figure",
