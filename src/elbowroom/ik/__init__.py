@@ -25,6 +25,7 @@ from ._targets import Target as Target
 from ._targets import as_targets as as_targets
 
 if TYPE_CHECKING:
+    from ._jax_batch import solve_jax as solve_jax
     from ._jax_clearance import self_collision_cost as self_collision_cost
     from ._jax_clearance import world_cost as world_cost
     from ._jax_costs import Cost as Cost
@@ -59,6 +60,7 @@ _NEED_JAX = {
     "position_cost": "_jax_costs",
     "rest_cost": "_jax_costs",
     "self_collision_cost": "_jax_clearance",
+    "solve_jax": "_jax_batch",
     "target_cost": "_jax_costs",
     "world_cost": "_jax_clearance",
 }
@@ -95,6 +97,7 @@ __all__ = [
     "reach_map",
     "rest_cost",
     "self_collision_cost",
+    "solve_jax",
     "target_cost",
     "world_cost",
 ]

@@ -20,6 +20,8 @@ from .._text import short
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
 from ._jax_geometry import direction_error, rotate, rotation_error, unit
+from ._pack import VALUES
+from ._problem import Shape
 from ._targets import (
     ORIENTATION_WEIGHT,
     POSITION_WEIGHT,
@@ -170,6 +172,24 @@ def target_cost(robot: Robot, target: Target) -> Cost:
     if isinstance(target, JointTarget):
         return joint_cost(robot, target.joint, target.value, target.weight)
     raise InputError(f"expected a target, found {short(target)}")
+
+
+def packed_costs(robot: Robot, shape: Shape, row: Any) -> list[Cost]:
+    """The costs of targets of a shape from their numbers, as `Problem.targets_row` packs them; for use under jit."""
+    found: list[Cost] = []
+    for k, (kind, name) in enumerate(shape):
+        v = row[VALUES * k : VALUES * (k + 1)]
+        if kind is PoseTarget:
+            found.append(pose_cost(robot, name, v[:7], v[7], v[8]))
+        elif kind is PositionTarget:
+            found.append(position_cost(robot, name, v[:3], v[3:6], v[6]))
+        elif kind is AxisTarget:
+            found.append(axis_cost(robot, name, v[:3], v[3:6], v[6]))
+        elif kind is LookAt:
+            found.append(look_at_cost(robot, name, v[:3], v[3:6], v[6]))
+        else:
+            found.append(joint_cost(robot, name, v[0], v[1]))
+    return found
 
 
 # Posture ------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def minimize(
     robot: Any = None,
     *,
     locked: Iterable[str] = (),
-    iterations: int = 50,
+    iterations: Any = 50,
     step_tolerance: float = 1e-6,
 ) -> Minimum:
     """Minimises a sum of squared costs from one or many configurations.
@@ -69,7 +69,7 @@ def minimize(
     starts = jnp.asarray(cfg0, dtype=jnp.result_type(cfg0, float) if np.ndim(cfg0) else None)
     dof = starts.shape[-1] if starts.ndim else 0
     lower, upper, moves = _bounds(robot, dof, tuple(locked), shape_text(starts))
-    return _minimize(terms, starts, lower, upper, moves, np.int32(iterations), float(step_tolerance))
+    return _minimize(terms, starts, lower, upper, moves, jnp.int32(iterations), float(step_tolerance))
 
 
 def cost_by_name(costs: Sequence[Cost], cfg: Any) -> dict[str, float]:

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float
 from ..collision import CollisionModel
 from ._choose import Choice, Chooser, Pool
 from ._options import IkOptions
+from ._problem import Lanes
 from ._setup import Part, Setup
 from ._targets import Target
 
@@ -63,33 +64,52 @@ class Search:
     """Of `time.perf_counter`."""
     tries: list[_Tries] = field(default_factory=list["_Tries"], init=False)
     """What was started, per part."""
+    choice: Choice | None = field(default=None, init=False)
+    """The answer, once there is one."""
+
+    def __post_init__(self) -> None:
+        free = None if self.model is None else self.model.free
+        self._chooser = Chooser(self.setup, self.base, free, free)
+        self.tries = [_Tries(part, self) for part in self.setup.parts]
+
+    @property
+    def rounds(self) -> int:
+        """How many the options allow."""
+        return -(-self.options.seeds // LANES)
 
     def run(self) -> Found:
         """Rounds until there is a free answer, no seed is left, or time is up."""
-        setup, options = self.setup, self.options
-        free = None if self.model is None else self.model.free
-        if not setup.parts:
-            return Found(np.array(self.base), True, free and bool(free(self.base)), 0, 0, 0, 0, False)
-        chooser = Chooser(setup, self.base, free, free)
-        tries = self.tries = [_Tries(part, self) for part in setup.parts]
-        rounds = -(-options.seeds // LANES)
-        choice: Choice | None = None
-        timed_out = False
+        if not self.tries:
+            return self.end()
+        rounds = self.rounds
         for number in range(rounds):
-            waiting = [one for one in tries if not len(one.pool.rows)]
-            for one in waiting or tries:
+            for one in self.waiting():
                 one.start(number)
-            if all(len(one.pool.rows) for one in tries):
-                choice = chooser.choose([one.pool for one in tries])
-                if choice is not None:
-                    break
-            if number + 1 < rounds and time.perf_counter() > self.deadline:
-                timed_out = True
+            if self.choose():
                 break
+            if number + 1 < rounds and time.perf_counter() > self.deadline:
+                return self.end(timed_out=True)
+        return self.end()
+
+    def waiting(self) -> list[_Tries]:
+        """The parts that need more starts: those that nothing has reached, or all where no combination is free."""
+        return [one for one in self.tries if not len(one.pool.rows)] or self.tries
+
+    def choose(self) -> bool:
+        """Whether some combination of what was reached is free."""
+        if all(len(one.pool.rows) for one in self.tries):
+            self.choice = self._chooser.choose([one.pool for one in self.tries])
+        return self.choice is not None
+
+    def end(self, *, timed_out: bool = False) -> Found:
+        """The answer, or the best that was found."""
+        tries, choice, free = self.tries, self.choice, None if self.model is None else self.model.free
+        if not tries:
+            return Found(np.array(self.base), True, free and bool(free(self.base)), 0, 0, 0, 0, False)
         free_as_told: bool | None = None if self.model is None else choice is not None
         cfg, rank = (None, 0) if choice is None else (choice.cfg, choice.rank)
         if cfg is None:
-            cfg = chooser.refused
+            cfg = self._chooser.refused
         met = cfg is not None
         if cfg is None:
             cfg, free_as_told = self._best_effort(tries, free)
@@ -156,6 +176,11 @@ class _Tries:
             skip=number * LANES,
             stop_at=0 if search.seeded else ENOUGH,
         )
+        self.take(lanes)
+
+    def take(self, lanes: Lanes) -> None:
+        """Keeps what starts have reached, or how near they came."""
+        search, part = self.search, self.part
         self.tried += len(lanes.reached)
         self.iterations += int(lanes.iterations.sum())
         reached = lanes.reached
