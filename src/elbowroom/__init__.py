@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
     from .distance import build_multi_sphere_collision as build_multi_sphere_collision
     from .distance import colldist_from_sdf as colldist_from_sdf
+    from .ik import Guard as Guard
+    from .ik import IkOptions as IkOptions
+    from .ik import IkResult as IkResult
+    from .ik import IkSolver as IkSolver
+    from .ik import TeaArmRobot as TeaArmRobot
     from .mesh import ExactCollision as ExactCollision
     from .pairs import PairMatrix as PairMatrix
     from .pairs import PairOptions as PairOptions
@@ -51,11 +56,16 @@ _HOME = {
     "auto_ignore_zero_pose_collisions": "distance",
     "build_multi_sphere_collision": "distance",
     "colldist_from_sdf": "distance",
+    "TeaArmRobot": "ik",
     "PairMatrix": "pairs",
     "PairOptions": "pairs",
     "PairReason": "pairs",
     "compute_pairs": "pairs",
     "ExactCollision": "mesh",
+    "Guard": "ik",
+    "IkOptions": "ik",
+    "IkResult": "ik",
+    "IkSolver": "ik",
     "Configurations": "robot",
     "Robot": "robot",
     "as_robot": "robot",
@@ -77,6 +87,10 @@ __all__ = [
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
+    "Guard",
+    "IkOptions",
+    "IkResult",
+    "IkSolver",
     "MultiSphereCollision",
     "PairMatrix",
     "PairOptions",
@@ -85,6 +99,7 @@ __all__ = [
     "SegmentProof",
     "SelfCollisionChecker",
     "SphereModel",
+    "TeaArmRobot",
     "Verdict",
     "__version__",
     "as_robot",
@@ -101,7 +116,7 @@ __all__ = [
 ]
 
 
-_FOLDERS = ("collision", "distance", "formats", "grasp", "mesh", "pairs", "robot", "spheres")
+_FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "robot", "spheres")
 """Folders that are used as `elbowroom.NAME` without importing them first."""
 
 

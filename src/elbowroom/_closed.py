@@ -3,7 +3,8 @@
 Vertices at the same place are one, so a mesh stored as loose triangles can be seen to be closed. A connected piece
 (shared vertices connect) is closed when every edge is met by as many edges running the other way, after its faces were
 turned to agree with each other where that is needed. Each point then has a whole winding number about the closed
-pieces, and inside means that it is not zero: a piece wound inside out is closed too. Not looked for: self-intersection.
+pieces, and inside means that it is not zero: a mesh wound inside out is closed too. Pieces wound against each other are
+turned as `_facing` says, so that overlaps do not cancel and cavities do. Not looked for: a piece that crosses itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._facing import inverted_pieces
 from ._jit import njit
 
 Float64 = npt.NDArray[np.float64]
@@ -29,7 +31,8 @@ class Pieces:
     """What is closed in a triangle soup."""
 
     faces: Int64
-    """(tris, 3) the faces given; the corners of those that had to be turned, so that a piece closes, are reversed."""
+    """(tris, 3) the faces given; the corners of those that had to be turned, so that a piece closes or faces as it
+    should, are reversed."""
     closed: Bool
     """(tris,) whether each belongs to a closed piece."""
 
@@ -57,6 +60,9 @@ def closed_pieces(vertices: Float64, faces: Int64) -> Pieces:
             better = doubtful & ~_edge_faults(candidate, piece)[0]
             faces = np.where(better[piece][:, None], candidate, faces)
             unbalanced &= ~better
+    turn = inverted_pieces(vertices, faces, piece, ~unbalanced)
+    if turn.any():
+        faces = np.where(turn[piece][:, None], faces[:, ::-1], faces)
     return Pieces(faces, ~unbalanced[piece])
 
 

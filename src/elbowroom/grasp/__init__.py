@@ -19,6 +19,9 @@ from ._hand import Hand as Hand
 from ._hand import UnknownFingerError as UnknownFingerError
 from ._hand import moving_joints as moving_joints
 from ._load import load_hand as load_hand
+from ._mount import MountedHand as MountedHand
+from ._mount import mount as mount
+from ._mount import mounted_hand as mounted_hand
 from ._object import GraspedObject as GraspedObject
 from ._object import grasped_object as grasped_object
 from ._planner import GraspPlanner as GraspPlanner
@@ -72,6 +75,10 @@ __all__ = [
     "ApproachOptions",
     "GraspMotion",
     "base_coordinates",
+    # on an arm
+    "mount",
+    "mounted_hand",
+    "MountedHand",
     # quality and checks
     "contacts_on_mesh",
     "contacts_on_sides",

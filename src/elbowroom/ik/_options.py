@@ -48,3 +48,8 @@ class IkOptions:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
                 raise InputError(f"IkOptions: {name} must not be negative, found {value!r:.40}")
+
+    @property
+    def refines(self) -> bool:
+        """Whether an answer is improved by what the targets leave free."""
+        return self.rest_weight > 0.0 or self.manipulability_weight > 0.0 or self.clearance_weight > 0.0

@@ -41,38 +41,38 @@ Shape = tuple[tuple[type[Target], str], ...]
 class Lanes:
     """Where searches ended: a row per start that was begun, in order."""
 
-    __slots__ = ("_dof", "_rows", "_targets")
+    __slots__ = ("_dof", "_targets", "rows")
 
     def __init__(self, rows: Float[np.ndarray, "starts columns"], dof: int, targets: int) -> None:
-        self._rows, self._dof, self._targets = rows, dof, targets
+        self.rows, self._dof, self._targets = rows, dof, targets
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     @property
     def cfgs(self) -> Float[np.ndarray, "starts dof"]:
         """Where each ended, within limits."""
-        return self._rows[:, : self._dof]
+        return self.rows[:, : self._dof]
 
     @property
     def reached(self) -> Bool[np.ndarray, "starts"]:
         """Every target within its tolerance."""
-        return self._rows[:, -2] > 0.0
+        return self.rows[:, -2] > 0.0
 
     @property
     def position_error(self) -> Float[np.ndarray, "starts targets"]:
         """Metres; zero for targets that ask for no position."""
-        return self._rows[:, self._dof : self._dof + self._targets]
+        return self.rows[:, self._dof : self._dof + self._targets]
 
     @property
     def orientation_error(self) -> Float[np.ndarray, "starts targets"]:
         """Radians; for a `JointTarget` the error of the joint; zero for targets that ask for no orientation."""
-        return self._rows[:, self._dof + self._targets : -2]
+        return self.rows[:, self._dof + self._targets : -2]
 
     @property
     def iterations(self) -> Int[np.ndarray, "starts"]:
         """Steps of each."""
-        return self._rows[:, -1].astype(np.int64)
+        return self.rows[:, -1].astype(np.int64)
 
 
 def shape_of(targets: Sequence[Target]) -> Shape:

@@ -2,29 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from jaxtyping import Float
 
+from .._text import number
 from ..collision import CollisionModel, Verdict
 from ._targets import Target
+
+Reason = Literal[
+    "",
+    "out of reach",
+    "limits",
+    "collision",
+    "contradictory",
+    "local minimum",
+    "locked",
+    "timeout",
+]
+"""Why there is no success, for programs; "" when there is.
+
+out of reach: no configuration, within limits or not, is known to meet the targets; limits: some would, beyond the
+limits of joints; collision: some do, none of them free; contradictory: each target can be met, all together not; local
+minimum: a longer search meets them; locked: no joint that is solved for moves the link; timeout: time was up first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """Why a question has no answer."""
+
+    reason: Reason
+    sentence: str
+    link: str = ""
+    """The link (or joint) whose target is not met; "" where it is not one alone."""
+    distance: float = 0.0
+    """How far off the nearest configuration known is, metres; 0 where positions are met."""
+    angle: float = 0.0
+    """The same for the orientation, rad."""
+    joints: tuple[str, ...] = ()
+    """Joints at their limits, or locked."""
+
+
+@dataclass(frozen=True, eq=False)
+class NearestFree:
+    """A target moved until an answer is free: the nearest that was found, not proved to be the nearest there is."""
+
+    target: Target
+    """The target as it would have to be; the others stay."""
+    cfg: Float[np.ndarray, "dof"]
+    shift: float
+    """Metres between the two targets."""
+    turn: float
+    """Radians between them."""
+
+
+class Explainer(Protocol):
+    """Who can say why a result is no success."""
+
+    solver: Any
+    """Who was asked; left out while a result travels between processes."""
+
+    def failure(self, result: IkResult) -> Failure:
+        """The reason and a sentence."""
+        ...
+
+    def nearest_free(self, result: IkResult) -> NearestFree | None:
+        """The target moved until an answer is free."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class IkResult:
     """The answer for one set of targets.
 
-    `success` is decided when the answer is made. `verdict`, `clearance` and `why` cost far more than the answer itself
-    and are computed when they are first read.
+    `success` is decided when the answer is made. `verdict`, `clearance`, `reason`, `why` and `nearest_free` cost far
+    more than the answer itself and are computed when they are first read.
     """
 
     cfg: Float[np.ndarray, "dof"]
     """The configuration: the answer, or the best that was found."""
     success: bool
-    """Every target is met within its tolerance, joints are within limits, and the model calls it free."""
+    """Every target is met within its tolerance, joints solved for are within limits, and the model calls it free."""
     targets: tuple[Target, ...]
     position_error: Float[np.ndarray, "targets"]
     """Metres; zero for targets that ask for no position."""
@@ -35,16 +96,19 @@ class IkResult:
     chosen: str
     """Which of the candidates this is, in words."""
     candidates: int
-    """Configurations that met the targets."""
+    """Configurations that met the targets, or of targets that share no joint, their own."""
     seeds_tried: int
     iterations: int
     """Steps of all starts together."""
     seconds: float
     notes: tuple[str, ...] = ()
     """What was changed in the question, such as a quaternion that was normalised."""
+    timed_out: bool = False
+    """Whether the search ended because time was up."""
     model: CollisionModel | None = field(default=None, repr=False)
     """Who judges; None when the solver was given a robot alone."""
-    explain_failure: Callable[[IkResult], str] | None = field(default=None, repr=False)
+    explainer: Explainer | None = field(default=None, repr=False)
+    """Who says why there is no success."""
 
     def __bool__(self) -> bool:
         return self.success
@@ -60,6 +124,53 @@ class IkResult:
         return None if self.verdict is None else self.verdict.clearance
 
     @cached_property
+    def failure(self) -> Failure | None:
+        """Why there is no success, with figures; None when there is."""
+        return None if self.success or self.explainer is None else self.explainer.failure(self)
+
+    @property
+    def reason(self) -> Reason:
+        """Why there is no success, one of a few words; "" when there is."""
+        return "" if self.failure is None else self.failure.reason
+
+    @cached_property
+    def nearest_free(self) -> NearestFree | None:
+        """Where collision is the reason: the nearest pose found that has a free answer; None when none was found."""
+        if self.reason != "collision" or self.explainer is None:
+            return None
+        return self.explainer.nearest_free(self)
+
+    @cached_property
     def why(self) -> str:
-        """Why there is no success, a sentence; empty when there is."""
-        return "" if self.success or self.explain_failure is None else self.explain_failure(self)
+        """Why there is no success, in words; empty when there is."""
+        if self.failure is None:
+            return ""
+        if self.failure.reason != "collision":
+            return self.failure.sentence
+        return f"{self.failure.sentence} {_nearest_text(self.nearest_free)}"
+
+    def __str__(self) -> str:
+        named = ", ".join(getattr(target, "link", None) or target.joint for target in self.targets)  # type: ignore[union-attr]
+        worst = f"{1e3 * self.position_error.max():.3g} mm, {self.orientation_error.max():.3g} rad off"
+        if self.success:
+            return f"{named}: reached ({worst}; {self.chosen})"
+        return f"{named}: not reached ({worst}). {self.why}"
+
+
+def _nearest_text(near: NearestFree | None) -> str:
+    if near is None:
+        return "No free pose was found near the target."
+    moved: list[str] = []
+    if near.shift > 0.0:
+        moved.append(f"{1e3 * near.shift:.3g} mm away")
+    if near.turn > 0.0:
+        moved.append(f"turned by {np.degrees(near.turn):.3g} degrees")
+    return f"The nearest free pose found is {' and '.join(moved)}: {_place(near.target)}."
+
+
+def _place(target: Any) -> str:
+    value = getattr(target, "pose", None)
+    value = getattr(target, "position", None) if value is None else value
+    if value is None:
+        return str(target)
+    return f"{getattr(target, 'link', '')} at [{', '.join(number(entry) for entry in value)}]"

@@ -6,8 +6,9 @@ against each other. Whether an answer is a success is decided by tolerances, nev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ POSITION_WEIGHT = 1.0
 """Per metre."""
 ORIENTATION_WEIGHT = 0.3
 """Per radian: the distance at which a turn and a shift of an arm's hand look alike."""
+FAR = 1e6
+"""Metres: coordinates beyond it are mistakes, and their squares would drown what an arm can do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +36,15 @@ class PoseTarget:
     """T_world_link, wxyz_xyz; given as (7,), (4, 4) or a jaxlie SE3."""
     position_weight: float = POSITION_WEIGHT
     orientation_weight: float = ORIENTATION_WEIGHT
+    quaternion_length: float = field(default=1.0, init=False)
+    """Length of the quaternion as it was given; `pose` has length one."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pose", as_pose(self.pose, f"target of {self.link!r}"))
-        _check_weights(self)
+        pose, length = _pose_and_length(self.pose, "target of ", self.link)
+        object.__setattr__(self, "pose", pose)
+        object.__setattr__(self, "quaternion_length", length)
+        if not (0.0 < self.position_weight < math.inf and 0.0 < self.orientation_weight < math.inf):
+            _check_weights(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +145,8 @@ def as_targets(targets: Any) -> tuple[Target, ...]:
 def _of_link(link: Any, value: Any) -> Target:
     if not isinstance(link, str):
         raise InputError(f"targets: expected names of links, found {short(link)}")
+    if type(value) is np.ndarray and value.shape == (7,):
+        return PoseTarget(link, value)
     if isinstance(value, Target):
         if not isinstance(value, JointTarget) and value.link != link:
             raise InputError(f"targets: the target under {link!r} is one of {value.link!r}")
@@ -148,12 +158,37 @@ def _of_link(link: Any, value: Any) -> Target:
 
 def as_pose(pose: Any, what: str) -> Float[np.ndarray, "7"]:
     """One pose wxyz_xyz, unit quaternion with w >= 0, from (7,), (4, 4) or what has `wxyz_xyz` (a jaxlie SE3)."""
-    found = as_wxyz_xyz(getattr(pose, "wxyz_xyz", pose), what)
+    return _pose_and_length(pose, what)[0]
+
+
+def _pose_and_length(pose: Any, what: str, link: str | None = None) -> tuple[Float[np.ndarray, "7"], float]:
+    """As `as_pose`, and the length that the quaternion had; `link` is added to `what` in messages."""
+    given = pose if type(pose) is np.ndarray else getattr(pose, "wxyz_xyz", pose)
+    if np.shape(given) == (7,):  # the way of control loops: as few operations as possible
+        try:
+            found = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            found = np.full(7, np.nan)  # what is wrong with it is said below
+        w, x, y, z, *place = found.tolist()
+        far = math.hypot(*place)  # NaN and infinity stay what they are
+        length = math.sqrt(w * w + x * x + y * y + z * z)
+        if 1e-8 <= length < FAR and far < FAR:
+            found[:4] *= math.copysign(1.0 / length, w)
+            return frozen(found), length
+        if np.isfinite(found).all() and length >= 1e-8:
+            raise InputError(f"{_named(what, link)}: has entries of {FAR:g} and more")
+    found = as_wxyz_xyz(given, _named(what, link))
     if found.shape != (7,):
         raise InputError(
-            f"{what}: expected one pose, (7,) wxyz_xyz or (4, 4), found {found.shape[:-1]} of them"
+            f"{_named(what, link)}: expected one pose, (7,) wxyz_xyz or (4, 4), found {found.shape[:-1]} of them"
         )
-    return frozen(found)
+    if np.abs(found).max() >= FAR:
+        raise InputError(f"{_named(what, link)}: has entries of {FAR:g} and more")
+    return frozen(found), 1.0
+
+
+def _named(what: str, link: str | None) -> str:
+    return what if link is None else f"{what}{link!r}"
 
 
 def _vector(value: Any, what: str) -> Float[np.ndarray, "3"]:
@@ -163,6 +198,8 @@ def _vector(value: Any, what: str) -> Float[np.ndarray, "3"]:
         raise InputError(f"{what}: expected three numbers, found {short(value)}") from error
     if found.shape != (3,) or not np.isfinite(found).all():
         raise InputError(f"{what}: expected three finite numbers, found {short(value)}")
+    if np.abs(found).max() >= FAR:
+        raise InputError(f"{what}: has entries of {FAR:g} and more")
     return frozen(found)
 
 
@@ -177,5 +214,5 @@ def _unit(value: Any, what: str) -> Float[np.ndarray, "3"]:
 def _check_weights(target: Any) -> None:
     for name in ("position_weight", "orientation_weight", "weight"):
         value = getattr(target, name, 1.0)
-        if not (np.isfinite(value) and value > 0.0):
+        if not 0.0 < value < math.inf:
             raise InputError(f"{type(target).__name__}: {name} must be above zero, found {value!r:.40}")

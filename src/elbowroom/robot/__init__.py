@@ -3,12 +3,15 @@
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
 `adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
-(`description_tree`), the robot's bodies in an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`,
-`link_pair`, `srdf_pairs`), mesh files and where they are (`read_mesh`, `MeshResolver`), triangles of primitives and
-joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`, which loads numba.
+(`description_tree`), one robot on a link of another, and parts left out (`joined`, `without_links`), the bodies in
+an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they
+are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on are in
+`elbowroom.robot.kernels`, which loads numba.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._bodies import Bodies as Bodies
 from ._bodies import coupling_law as coupling_law
@@ -26,6 +29,9 @@ from ._facts import description_facts as description_facts
 from ._geometry import require_geometry as require_geometry
 from ._geometry import unseen_links as unseen_links
 from ._jax_door import register_with_jax as _register_with_jax
+from ._join import joined as joined
+from ._join import root_pose as root_pose
+from ._join import without_links as without_links
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
 from ._load import description_tree as description_tree
@@ -55,6 +61,9 @@ from ._types import Note as Note
 from ._types import Shape as Shape
 from ._types import joint_motion as joint_motion
 
+if TYPE_CHECKING:
+    from ._link_jax import LinkInJax as LinkInJax
+
 __all__ = [
     "Bodies",
     "CatalogueEntry",
@@ -83,6 +92,7 @@ __all__ = [
     "description_tree",
     "find_bodies",
     "find_robot",
+    "joined",
     "joint_motion",
     "link_pair",
     "load_robot",
@@ -94,11 +104,13 @@ __all__ = [
     "read_configurations",
     "read_mesh",
     "require_geometry",
+    "root_pose",
     "srdf_for_robot",
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
     "unseen_links",
+    "without_links",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of robots, pair matrices and grasps, drawn without a display; only `show_grasp` opens a window."""
+"""Pictures of robots, pair matrices, targets and grasps, drawn without a display; only `show_grasp` opens a window."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._hand import HandPiece as HandPiece
     from ._hand import hand_bones as hand_bones
     from ._hand import hand_pieces as hand_pieces
+    from ._ik import ik_picture as ik_picture
     from ._mujoco import floating_hand_spec as floating_hand_spec
     from ._mujoco import has_display as has_display
     from ._mujoco import render_grasp as render_grasp
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ._pairs import plot_pairs as plot_pairs
     from ._picture import Picture as Picture
     from ._picture import robot_picture as robot_picture
+    from ._reach import plot_reach as plot_reach
     from ._save import save_figure as save_figure
     from ._save import save_png as save_png
     from ._world import add_world as add_world
@@ -31,7 +33,9 @@ _HOME = {
     "robot_picture": "_picture",
     "save_png": "_save",
     "add_world": "_world",
+    "ik_picture": "_ik",
     "plot_pairs": "_pairs",
+    "plot_reach": "_reach",
     "plot_grasp": "_grasp",
     "plot_sweep": "_grasp",
     "save_figure": "_save",
@@ -52,7 +56,9 @@ __all__ = [
     "robot_picture",
     "save_png",
     "add_world",
+    "ik_picture",
     "plot_pairs",
+    "plot_reach",
     "plot_grasp",
     "plot_sweep",
     "save_figure",

@@ -1,0 +1,320 @@
+"""IkSolver: configurations that put links where they are asked to be, free of collision by the exact verdict.
+
+Sixteen starts at a time, taken from a table of free configurations whose links are nearest to the targets, run
+Levenberg-Marquardt steps in lockstep. What arrives is judged by `CollisionModel.free`, nearest to the seed first;
+nothing else is ever called a success. Collision is no cost of the search: among many starts some arrive free (see
+`_search`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from .._text import number, short
+from ..collision import CollisionModel
+from ..errors import InputError
+from ..robot import Robot, as_robot
+from ._batch import solve_all
+from ._options import IkOptions
+from ._problem import Shape, shape_of
+from ._result import IkResult
+from ._search import Found, Search
+from ._setup import Setup, check_joints, check_shape
+from ._targets import JointTarget, PoseTarget, Target, as_targets
+from ._why import Explainer
+
+if TYPE_CHECKING:
+    from ._reach import Reachability
+    from ._track import TrackStep
+
+UNIT = 1e-3
+"""How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
+ROUNDING = 1.0 + 1e-9
+"""Tolerances are met to rounding: errors are computed anew for the answer."""
+
+
+class IkSolver:
+    """Inverse kinematics of one robot, with its verdict; see the module. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        model: CollisionModel | Robot,
+        links: Sequence[str] | str | None = None,
+        options: IkOptions | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        held: Mapping[str, float] | None = None,
+    ) -> None:
+        """Checks names; tables are made when first needed.
+
+        Args:
+            model: who judges; a Robot instead gives kinematics alone, with `free`, `verdict` and `clearance` None.
+            links: those that targets will name, others are refused; None for any.
+            options: tolerances, effort and secondary aims.
+            joints: those solved for; None for all that move a link with a target.
+            held: values of joints that are not solved for. Any other joint that is not solved for stays where the seed
+                configuration has it, or else the default pose.
+
+        Raises:
+            UnknownLinkError, UnknownJointError: the robot does not have it. InputError: joints without a value of their
+                own, or values that are not finite.
+        """
+        self.model = model if isinstance(model, CollisionModel) else None
+        """Who judges; None for kinematics alone."""
+        self.robot: Robot = model.robot if isinstance(model, CollisionModel) else as_robot(model)
+        self.options = IkOptions() if options is None else options
+        self.links: tuple[str, ...] | None = None
+        """Links that targets may name; None for all."""
+        if links is not None:
+            self.links = (links,) if isinstance(links, str) else tuple(links)
+            for link in self.links:
+                self.robot.link_index(link)
+        self.held: dict[str, float] = _held_values(self.robot, {} if held is None else held)
+        """Joints that are held at given values."""
+        self.joints: tuple[str, ...] | None = (
+            None if joints is None else check_joints(self.robot, joints, "joints")
+        )
+        """Joints solved for; None for all that move a link with a target."""
+        both = [name for name in self.joints or () if name in self.held]
+        if both:
+            raise InputError(f"held: joint {both[0]!r} is among the joints solved for")
+        rest = np.array(
+            (model if isinstance(model, CollisionModel) else self.robot).default_cfg, dtype=np.float64
+        )
+        self._rest = frozen(self._hold(rest))
+        self._rest_notes: dict[int, tuple[str, ...]] = {}
+        self._setups: dict[Any, Setup] = {}
+        self._lock = threading.Lock()
+        self._tracker: Any = None
+        self.helpers: dict[str, IkSolver] = {}
+        """Solvers of easier questions, which say why one of this has no answer; see `_why`."""
+
+    def __repr__(self) -> str:
+        judge = "with its verdict" if self.model is not None else "kinematics alone"
+        return f"IkSolver({self.robot.name!r}, {judge})"
+
+    # Questions ----------------------------------------------------------------------------------
+
+    def solve(self, targets: Any, seed_cfg: Any = None, locked: Sequence[str] | str = ()) -> IkResult:
+        """A free configuration that meets the targets, or the best that was found and why.
+
+        Args:
+            targets: {link: pose}, one target, or several; see `as_targets`.
+            seed_cfg: (dof,) the answer should be near it; it is one of the starts. None: near the default pose.
+            locked: joints that stay where the seed configuration (or the default pose, or `held`) has them.
+
+        Raises:
+            InputError: targets or seed that are not finite or not of the right shape. UnknownLinkError,
+                UnknownJointError: the robot does not have it.
+        """
+        began = time.perf_counter()
+        asked = as_targets(targets)
+        setup = self.setup_for(asked, locked)
+        search, notes = self.begin(setup, asked, seed_cfg, began)
+        return self.answer(search, search.run(), notes, _names(locked), began)
+
+    def begin(
+        self, setup: Setup, targets: Sequence[Target], seed_cfg: Any, began: float
+    ) -> tuple[Search, tuple[str, ...]]:
+        """The search for an answer, and what has to be said about the question."""
+        base, notes = self._base(setup, seed_cfg)
+        deadline = began + self.options.timeout
+        seeded = seed_cfg is not None
+        return Search(setup, targets, base, seeded, self.model, self.options, deadline), notes
+
+    def answer(
+        self, search: Search, found: Found, notes: tuple[str, ...], locked: tuple[str, ...], began: float
+    ) -> IkResult:
+        """The result of a search: measured anew, and a success only if everything holds."""
+        asked, setup, options = search.targets, search.setup, self.options
+        if options.refines and found.met and found.free is not False:
+            from ._refine import refined
+
+            found = refined(search, found)
+        position, orientation = search.errors(found.cfg)
+        cfg = frozen(found.cfg)
+        values = cfg.tolist()
+        success = (
+            found.met
+            and found.free is not False
+            and max(position.tolist()) <= options.position_tolerance * ROUNDING
+            and max(orientation.tolist()) <= options.orientation_tolerance * ROUNDING
+            and all(low <= values[k] <= high for k, low, high in setup.limits)
+        )
+        for target in asked:
+            if isinstance(target, PoseTarget) and abs(target.quaternion_length - 1.0) > UNIT:
+                length = number(target.quaternion_length)
+                notes = (
+                    *notes,
+                    f"target of {target.link!r}: its quaternion of length {length} was normalised",
+                )
+        return IkResult(
+            cfg=cfg,
+            success=success,
+            targets=tuple(asked),
+            position_error=position,
+            orientation_error=orientation,
+            free=found.free,
+            chosen=_chosen(found, success, search.seeded),
+            candidates=found.candidates,
+            seeds_tried=found.seeds_tried,
+            iterations=found.iterations,
+            seconds=time.perf_counter() - began,
+            notes=notes,
+            timed_out=found.timed_out,
+            model=self.model,
+            explainer=None if success else Explainer(self, search.base, locked),
+        )
+
+    def solve_batch(
+        self,
+        targets: Any,
+        seed_cfgs: Any = None,
+        locked: Sequence[str] | str = (),
+        *,
+        workers: int | None = None,
+    ) -> tuple[IkResult, ...]:
+        """`solve` for many sets of targets, on all cores; the answers do not depend on how many.
+
+        Args:
+            targets: a sequence of what `solve` takes, or {link: (n, 7)} (also (n, 4, 4), or positions (n, 3)).
+            seed_cfgs: (n, dof), or (dof,) for all; None for none.
+            locked: as of `solve`.
+            workers: how many work at a time; None for one per core, or what joblib is configured for: within
+                `joblib.parallel_config(backend="loky")`, or a cluster's backend, they are processes, else threads.
+        """
+        return solve_all(self, targets, seed_cfgs, locked, workers)
+
+    def track(self, targets: Any, cfg: Any, dt: float, **how: Any) -> TrackStep:
+        """One tick of a control loop from a configuration; see `Tracker`, of which the solver keeps one."""
+        from ._track import Tracker
+
+        if self.model is None:
+            raise InputError("track needs a CollisionModel: the solver was given a robot alone")
+        if self._tracker is None:
+            links = self.links
+            if links is None:
+                links = tuple(t.link for t in as_targets(targets) if not isinstance(t, JointTarget))
+            solved = self.robot.joint_names if self.joints is None else self.joints
+            joints = tuple(name for name in solved if name not in self.held)
+            self._tracker = Tracker(self.model, links, joints=joints)
+        return self._tracker.tick(targets, cfg, dt, **how)
+
+    def reachability(self, targets: Any, *, workers: int | None = None) -> Reachability:
+        """Which of many targets can be reached, and how many not for which reason; targets as of `solve_batch`."""
+        from ._reach import reachability
+
+        return reachability(self, targets, workers=workers)
+
+    # Parts --------------------------------------------------------------------------------------
+
+    def setup_for(self, targets: Sequence[Target], locked: Sequence[str] | str) -> Setup:
+        """What is packed once for targets of this shape."""
+        key = shape_of(targets), locked if isinstance(locked, str) else tuple(locked)
+        try:
+            return self._setups[key]
+        except KeyError:
+            pass
+        except TypeError:  # a name that cannot be hashed is no name
+            raise InputError(f"locked: expected names of joints, found {short(locked)}") from None
+        shape = check_shape(self.robot, targets)
+        self._check_links(targets)
+        locked_names = check_joints(self.robot, locked, "locked")
+        with self._lock:
+            if key not in self._setups:
+                self._setups[key] = self._pack(shape, locked_names)
+            return self._setups[key]
+
+    def _pack(self, shape: Shape, locked: Sequence[str]) -> Setup:
+        solved = self.robot.joint_names if self.joints is None else self.joints
+        names = [name for name in solved if name not in locked and name not in self.held]
+        return Setup.of(self.robot, shape, names)
+
+    def _check_links(self, targets: Sequence[Target]) -> None:
+        if self.links is None:
+            return
+        for target in targets:
+            if not isinstance(target, JointTarget) and target.link not in self.links:
+                known = ", ".join(self.links)
+                raise InputError(f"target of {target.link!r}: this solver was made for the links {known}")
+
+    def _base(self, setup: Setup, seed_cfg: Any) -> tuple[Float[np.ndarray, "dof"], tuple[str, ...]]:
+        """Values of all joints to start from and to hold, and what has to be said about them."""
+        if seed_cfg is None:
+            key = id(setup)
+            if key not in self._rest_notes:
+                self._rest_notes[key] = self._beyond(self._rest, setup)
+            return self._rest, self._rest_notes[key]
+        base = self._hold(np.array(self.robot.as_cfg(seed_cfg)))
+        robot, idx = self.robot, setup.joint_idx
+        if ((base >= robot.lower) & (base <= robot.upper)).all():
+            return frozen(base), ()
+        notes = list(self._beyond(base, setup))
+        clipped = np.clip(base[idx], robot.lower[idx], robot.upper[idx])
+        moved = [robot.joint_names[k] for k in idx[clipped != base[idx]]]
+        if moved:
+            notes.append(f"seed_cfg: moved to the limits of {', '.join(moved)}")
+        base[idx] = clipped
+        return frozen(base), tuple(notes)
+
+    def _hold(self, cfg: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "dof"]:
+        for name, value in self.held.items():
+            cfg[self.robot.joint_names.index(name)] = value
+        return cfg
+
+    def _beyond(self, base: Float[np.ndarray, "dof"], setup: Setup) -> tuple[str, ...]:
+        """Held joints beyond their limits, a sentence each."""
+        robot = self.robot
+        solved = set(setup.joint_idx.tolist())
+        return tuple(
+            f"joint {name!r} is held at {number(base[k])}, beyond its limits {number(low)} to {number(high)}"
+            for k, (name, low, high) in enumerate(
+                zip(robot.joint_names, robot.lower, robot.upper, strict=True)
+            )
+            if k not in solved and not low <= base[k] <= high
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        left_out = {"_setups": {}, "_rest_notes": {}, "_lock": None, "_tracker": None, "helpers": {}}
+        return {**self.__dict__, **left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._rest = frozen(np.array(self._rest))
+        self._lock = threading.Lock()
+
+
+def _held_values(robot: Robot, held: Mapping[str, float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name in check_joints(robot, held, "held"):
+        try:
+            value = float(held[name])
+        except (TypeError, ValueError):
+            value = np.nan
+        if not np.isfinite(value):
+            raise InputError(f"held: joint {name!r}: expected a finite number, found {short(held[name])}")
+        found[name] = value
+    return found
+
+
+def _names(locked: Sequence[str] | str) -> tuple[str, ...]:
+    return (locked,) if isinstance(locked, str) else tuple(locked)
+
+
+def _chosen(found: Found, success: bool, seeded: bool) -> str:
+    """Which candidate was taken, in words."""
+    to = "the seed" if seeded else "the default pose"
+    if success:
+        nearer = f", {found.refused} nearer or likelier ones are not free" if found.refused else ""
+        then = ", then improved in what the targets leave free" if found.refined else ""
+        return f"nearest to {to} of {found.candidates} found{nearer}{then}"
+    if found.met and found.free is False:
+        return f"nearest to {to} of {found.candidates} that meet the targets, none free"
+    return f"smallest error of {found.seeds_tried} starts"
