@@ -148,10 +148,10 @@ def test_nearest_to_a_seed(load: Load) -> None:
 def test_an_endless_joint_is_near_across_its_seam(load: Load) -> None:
     robot = load("double_pendulum_continuous")
     cfgs = np.array([[-3.1, 0.0], [2.0, 0.0], [0.0, 0.0]])
-    target = LookAt("link2", [0.0, 0.0, 1e6])
+    target = LookAt("link2", [0.0, 0.0, 1000.0])
     problem = Problem.of(robot, shape_of([target]), robot.joint_names)
     found = SeedTable(problem, cfgs).nearest(
-        problem.targets_row([LookAt("link2", [0.0, 0.0, 1e6], orientation_weight=1e-9)]),
+        problem.targets_row([LookAt("link2", [0.0, 0.0, 1000.0], orientation_weight=1e-9)]),
         4,
         np.array([3.1, 0.0]),
     )
