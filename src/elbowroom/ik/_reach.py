@@ -180,7 +180,12 @@ def _grid(
 ) -> tuple[Float[np.ndarray, "columns"], Float[np.ndarray, "rows"]]:
     """Centres of square cells that cover an extent."""
     if extent is None:
-        extent = (a.min(), a.max(), b.min(), b.max())
+        least = 0.1 * max(
+            float(np.ptp(a)), float(np.ptp(b)), 0.1
+        )  # a planar arm reaches a line of another plane
+        extent = [
+            edge for v in (a, b) for edge in (min(v.min(), v.mean() - least), max(v.max(), v.mean() + least))
+        ]
     try:
         left, right, low, high = (float(value) for value in extent)
     except (TypeError, ValueError) as error:

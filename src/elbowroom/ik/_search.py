@@ -91,6 +91,12 @@ class Search:
             timed_out = time.perf_counter() > self.deadline
             if timed_out or all(one.spent for one in tries):
                 break
+        if cfg is None and chooser.refused is None:
+            for one in tries:
+                if one.pool is None:
+                    one.polish()
+            pools = [one.pool for one in tries if one.pool is not None]
+            cfg = chooser.choose(pools) if len(pools) == len(tries) else None
         verdict = None if free is None else cfg is not None
         if cfg is None:
             cfg = chooser.refused
@@ -146,7 +152,7 @@ class Tries:
         self.tried = self.iterations = 0
         self.spent = False
         """Whether the table has no further entry to start from."""
-        self._misses: list[Lanes] = []
+        self._misses: list[Float[np.ndarray, "n dof"]] = []
 
     def start(self) -> None:
         """Runs the starts of a round."""
@@ -161,42 +167,48 @@ class Tries:
             skip=self.tried,
             stop_at=0 if search.seeded else ENOUGH,
         )
-        rows = lanes.rows
-        order, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
-        count, steps = _arrivals()(rows, search.base, part.joint_idx, part.weights, order, distance)
         self.tried += LANES
-        self.iterations += steps
-        self.spent = len(rows) == 0
-        if not count:
-            if self.pool is None and len(rows):
-                self._misses.append(lanes)
-            return
-        if self.pool is None:
-            self.pool = Pool(part, lanes.cfgs, distance, order[:count].tolist())
-        else:
-            self.pool.add(lanes.cfgs, distance)
+        self.spent = len(lanes) == 0
+        self._sort(lanes)
 
-    def best(self) -> Float[np.ndarray, "n dof"]:
-        """What arrived, the nearest first, or what came closest to the targets, with what is as close."""
-        if self.pool is not None:
-            return self.pool.rows[self.pool.order[:LANES]]
-        problem, options = self.part.problem, self.search.options
-        rows = self._closest(np.concatenate([lanes.cfgs for lanes in self._misses]))[0]
-        polished = problem.solve(
+    def polish(self) -> None:
+        """Follows the closest misses to their minimum, where a search that ought to arrive soon was given up."""
+        options = self.search.options
+        rows = self._closest()[0][:LANES]
+        lanes = self.part.problem.solve(
             self.values,
-            rows[:LANES],
+            rows,
             iterations=POLISH,
             position_tolerance=options.position_tolerance,
             orientation_tolerance=options.orientation_tolerance,
             patience=POLISH,
         )
-        rows, cost = self._closest(np.concatenate([polished.cfgs, rows[:LANES]]))
-        return rows[cost <= SAME * cost[0]]
+        self._sort(lanes)
 
-    def _closest(
-        self, rows: Float[np.ndarray, "n dof"]
-    ) -> tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]:
-        """Configurations sorted by their squared residuals, and these."""
+    def best(self) -> Float[np.ndarray, "n dof"]:
+        """What arrived, the nearest first, or what came closest to the targets, with what is as close."""
+        if self.pool is not None:
+            return self.pool.rows[self.pool.order[:LANES]]
+        rows, cost = self._closest()
+        return rows[cost <= SAME * cost[0]][:LANES]
+
+    def _sort(self, lanes: Lanes) -> None:
+        """Keeps what arrived, or else the misses."""
+        rows = lanes.rows
+        order, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
+        part = self.part
+        count, steps = _arrivals()(rows, self.search.base, part.joint_idx, part.weights, order, distance)
+        self.iterations += steps
+        if count and self.pool is None:
+            self.pool = Pool(part, lanes.cfgs, distance, order[:count].tolist())
+        elif count and self.pool is not None:
+            self.pool.add(lanes.cfgs, distance)
+        elif len(rows) and self.pool is None:
+            self._misses.append(lanes.cfgs)
+
+    def _closest(self) -> tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]:
+        """All misses sorted by their squared residuals, and these."""
+        rows = np.concatenate(self._misses)
         residuals = self.part.problem.residuals(self.values, rows)
         cost = np.einsum("ij,ij->i", residuals, residuals)
         order = np.argsort(cost, kind="stable")
