@@ -40,8 +40,8 @@ def mount(
         without: links of the arm that are left out with all that they carry, such as its own gripper.
 
     Returns:
-        A Robot with the meshes, limits, couplings, named configurations and disabled pairs of both. It has no description
-        file, so a spherized URDF or MJCF cannot be written from it; our own JSON, SRDF and sphere files can.
+        A Robot with the meshes, limits, couplings, named configurations and disabled pairs of both. It has no
+        description file, so a spherized URDF or MJCF cannot be written from it; our own JSON can.
 
     Raises:
         UnknownLinkError: no such link. InputError: names that both have, or a pose that is none.

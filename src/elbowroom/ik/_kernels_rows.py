@@ -127,7 +127,7 @@ def _ball_gap(bodies, at, i, j):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _near_balls(bodies, a, b, reach, at, picks):
-    """(n, low): pairs of spheres of two links within reach, to picks[:n], and the smallest distance, or a lower bound."""
+    """(n, low): pairs of spheres of two links within reach, to picks[:n], and a lower bound of all distances."""
     bodies = borrowed(bodies)
     gaps, of_a, of_b = picks
     base_a, base_b = bodies.links[a, FIRST_BALL], bodies.links[b, FIRST_BALL]

@@ -15,8 +15,10 @@ from jaxtyping import Float
 
 from ._rows import CollisionRows, RowSet, as_row
 
-BUDGET = 4000
-"""Pieces that the proof of one step may take, about 4 ms by spheres: a step that needs more is as good as in contact."""
+BUDGET = 64
+"""Pieces that the proof of one pair on one step may take: one that needs more is too close for its speed."""
+WALKS = 96
+"""Pieces of one step that may ask the meshes, some 2 ms."""
 CLOSER = 1e-6
 """Metres by which things in contact may seem to come closer: what measuring and rounding add."""
 SAMPLES = (0.25, 0.5, 0.75, 1.0)
@@ -68,7 +70,7 @@ class StepProof:
         own = self.rows.parts.own
         posed, moves, scratch = self._scratch()
         _, pair, _ = prove_own(
-            begin, end, buffers, BUDGET, low, skip, own.bodies, posed, moves, *self._arrays, scratch
+            begin, end, buffers, BUDGET, WALKS, low, skip, own.bodies, posed, moves, *self._arrays, scratch
         )
         return None if pair < 0 else own.pairs[pair]
 

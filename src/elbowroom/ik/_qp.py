@@ -1,4 +1,4 @@
-"""The quadratic programme of one tick: daqp, with bounds on every joint's rate and rows that may not fall below a value."""
+"""The quadratic programme of one tick, by daqp: bounds on every joint's rate, and rows that have a least value."""
 
 from __future__ import annotations
 

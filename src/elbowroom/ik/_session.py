@@ -75,6 +75,13 @@ class Session:
             "xr": dict(self._follower.options.links),
         }
 
+    def prepare(self) -> None:
+        """Ticks once for nothing and once for poses of all links where they are: what must be compiled, now is."""
+        here = tuple(PoseTarget(link, pose) for link, pose in self._poses().items())
+        for targets in (None, here):
+            self._tracker.tick(targets, self.cfg, 1.0 / self.rate).clearance_bound  # noqa: B018 (it is lazy)
+        self._tracker.reset()
+
     def take(self, message: Message, now: float) -> None:
         """Takes a message into account; `now` in seconds on any clock that does not go back."""
         match message:

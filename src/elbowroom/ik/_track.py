@@ -83,7 +83,7 @@ class TrackStep:
     @cached_property
     def clearance_bound(self) -> float:
         """Proved lower bound of the clearance at `cfg`, metres."""
-        return float(self.model.clearance(self.cfg))
+        return float(self.model.clearance(self.cfg))  # type: ignore[arg-type]
 
 
 class Tracker:
@@ -268,8 +268,8 @@ class Tracker:
         if key not in self._aims:
             aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
             moves = np.isin(self.robot.joint_names, aim.problem.joints)
-            safe = SafeStep(self.model, frozen(np.where(moves, self._limits[0], 0.0)), self._limits[1])
-            self._aims[key] = aim, safe
+            speeds = frozen(np.where(moves, self._limits[0], 0.0))  # the others are held
+            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1])
         found = self._aims[key]
         if found is not self._now:
             found[0].forget()
