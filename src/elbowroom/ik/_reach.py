@@ -25,6 +25,8 @@ CELLS = 32
 """Cells along the longer side of a map, unless told otherwise."""
 AROUND = 2000
 """Random configurations that say how far a link gets."""
+BEYOND = 0.05
+"""Share of that by which a map goes further: the farthest places are seldom met by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +186,12 @@ def _grid(
             float(np.ptp(a)), float(np.ptp(b)), 0.1
         )  # a planar arm reaches a line of another plane
         extent = [
-            edge for v in (a, b) for edge in (min(v.min(), v.mean() - least), max(v.max(), v.mean() + least))
+            edge
+            for v in (a, b)
+            for edge in (
+                min(v.min() - BEYOND * np.ptp(v), v.mean() - least),
+                max(v.max() + BEYOND * np.ptp(v), v.mean() + least),
+            )
         ]
     try:
         left, right, low, high = (float(value) for value in extent)

@@ -181,7 +181,7 @@ class Tries:
             iterations=POLISH,
             position_tolerance=options.position_tolerance,
             orientation_tolerance=options.orientation_tolerance,
-            patience=POLISH,
+            careful=True,
         )
         self._sort(lanes)
 
