@@ -122,6 +122,23 @@ def test_first_free_is_not_nearest_so_all_candidates_are_ranked():
     assert str(result.candidates) in result.chosen
 
 
+def test_a_seed_that_meets_the_targets_is_the_answer():
+    cfg = model_of("teaarm").default_cfg
+    targets = {link: rest_pose("teaarm", link) for link in LINKS["teaarm"]}
+    np.testing.assert_array_equal(solver_of("teaarm").solve(targets, cfg).cfg, cfg)
+
+
+def test_another_judge_of_the_same_robot_shares_tables_and_judges_for_itself():
+    pose = rest_pose("panda", HAND)
+    blocked = solver_of("panda").with_model(model_of("panda").with_world(block_at(pose[4:])))
+    assert solver_of("panda").solve({HAND: pose}).success
+    assert blocked.solve({HAND: pose}).free is False
+    targets = er.ik.as_targets({HAND: pose})
+    assert blocked.setup_for(targets, ()) is solver_of("panda").setup_for(targets, ())
+    with pytest.raises(InputError, match="teaarm"):
+        blocked.with_model(model_of("teaarm"))
+
+
 def test_a_candidate_that_collides_is_passed_over_for_a_farther_one():
     """The nearest answer to the seed touches the block, another posture of the elbow does not."""
     model = model_of("panda")
