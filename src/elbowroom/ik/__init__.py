@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ._jax_solve import Minimum as Minimum
     from ._jax_solve import cost_by_name as cost_by_name
     from ._jax_solve import minimize as minimize
+    from ._pyroki_cost import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from ._teaarm import TeaArmRobot as TeaArmRobot
 
 _NEED_JAX = {
@@ -75,6 +76,7 @@ _NEED_JAX = {
     "look_at_cost": "_jax_costs",
     "manipulability_cost": "_jax_costs",
     "minimize": "_jax_solve",
+    "multi_sphere_self_collision_cost": "_pyroki_cost",
     "pose_cost": "_jax_costs",
     "position_cost": "_jax_costs",
     "rest_cost": "_jax_costs",
@@ -131,6 +133,7 @@ __all__ = [
     "look_at_cost",
     "manipulability_cost",
     "minimize",
+    "multi_sphere_self_collision_cost",
     "pose_cost",
     "position_cost",
     "rest_cost",
