@@ -1,9 +1,9 @@
 """Inverse kinematics that keeps clear: targets, the solver, one tick, and a guard for any controller."""
 
+from ._ends import likely_ends as likely_ends
 from ._filtered import FilteredMotion as FilteredMotion
 from ._guard import Guard as Guard
 from ._guard import GuardStep as GuardStep
-from ._ends import likely_ends as likely_ends
 from ._messages import target_from_json as target_from_json
 from ._options import IkOptions as IkOptions
 from ._reach import Reachability as Reachability
@@ -19,6 +19,7 @@ from ._safe_step import SafeStep as SafeStep
 from ._safe_step import Step as Step
 from ._serve import Mailbox as Mailbox
 from ._serve import ServeReport as ServeReport
+from ._serve import checked_rate as checked_rate
 from ._serve import serve_lines as serve_lines
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
@@ -38,10 +39,10 @@ from ._xr import XrOptions as XrOptions
 __all__ = [
     "AxisTarget",
     "CollisionRows",
+    "Failure",
     "FilteredMotion",
     "Guard",
     "GuardStep",
-    "Failure",
     "IkOptions",
     "IkResult",
     "IkSolver",
@@ -51,20 +52,21 @@ __all__ = [
     "NearestFree",
     "PoseTarget",
     "PositionTarget",
+    "ReachMap",
+    "Reachability",
     "RowSet",
     "SafeOptions",
     "SafeStep",
-    "Step",
-    "ReachMap",
-    "Reachability",
     "ServeReport",
     "Session",
+    "Step",
     "Target",
     "TrackOptions",
     "TrackStep",
     "Tracker",
     "XrOptions",
     "as_targets",
+    "checked_rate",
     "likely_ends",
     "reach_map",
     "serve_lines",
