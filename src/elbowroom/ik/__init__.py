@@ -27,6 +27,7 @@ from ._safe_step import SafeStep as SafeStep
 from ._safe_step import Step as Step
 from ._serve import Mailbox as Mailbox
 from ._serve import ServeReport as ServeReport
+from ._serve import checked_rate as checked_rate
 from ._serve import serve_lines as serve_lines
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
@@ -121,6 +122,7 @@ __all__ = [
     "as_targets",
     "likely_ends",
     "reach_map",
+    "checked_rate",
     "serve_lines",
     "serve_socket",
     "target_from_json",
