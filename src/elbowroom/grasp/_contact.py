@@ -74,16 +74,22 @@ class Meeting:
         self.grasp, self.opened, self.tolerance = grasp, opened, tolerance
         self.links = meant_to_touch(grasp)
         self._world = World([thing])
+        self._last = np.array(grasp.ctrl)  # where fingers touched last: on a flat side they do everywhere
 
     def at(self, T_world_base: Matrix4) -> Contact:
         """The contact with the hand at a pose; of several fingers, each where it touches."""
-        ctrl, settled = np.array(self.grasp.ctrl), list[str]()
+        ctrl = np.array(self._last)
         if len(self.grasp.fingers) > 1 and not self.grasp.touching:
             tips = self._tips(self._distances(ctrl, T_world_base, self.links))
             for finger in self.grasp.fingers:
-                touches = -self.tolerance <= tips[finger] <= 0.0
-                if not touches and self._settle(ctrl, finger, T_world_base):
-                    settled.append(finger)
+                if not -self.tolerance <= tips[finger] <= 0.0:
+                    self._settle(ctrl, finger, T_world_base)
+        self._last = np.array(ctrl)
+        hand = self.grasp.hand
+        moved = np.flatnonzero(ctrl != self.grasp.ctrl)
+        settled = [
+            name for name in self.grasp.fingers if set(hand.finger_actuators(name)) & set(moved.tolist())
+        ]
         distances = self._distances(ctrl, T_world_base, self.grasp.hand.robot.mesh_links)
         tips = self._tips(distances)
         return Contact(
@@ -95,13 +101,13 @@ class Meeting:
             self._wrong(distances, tips),
         )
 
-    def _settle(self, ctrl: Float[np.ndarray, "actuators"], finger: str, T_world_base: Matrix4) -> bool:
-        """Moves a finger to where it is inside the object by half the tolerance; False where it never is."""
+    def _settle(self, ctrl: Float[np.ndarray, "actuators"], finger: str, T_world_base: Matrix4) -> None:
+        """Moves a finger to where it is inside the object by half the tolerance; where it never is, as planned."""
         hand = self.grasp.hand
         thumb = hand.finger_actuators(hand.thumb)
         own = [i for i in hand.finger_actuators(finger) if i not in thumb]
         links = [link for link in self.links if hand.link_fingers.get(link) == finger]
-        before = ctrl[own].copy()
+        before = self.grasp.ctrl[own]
 
         def deep(share: float) -> bool:
             wanted = self.opened[own] + share * (before - self.opened[own])
@@ -111,12 +117,11 @@ class Meeting:
         low, high = 0.0, FARTHER
         if deep(low) or not deep(high):
             ctrl[own] = before
-            return False
+            return
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             low, high = (low, middle) if deep(middle) else (middle, high)
         deep(low)
-        return True
 
     def _distances(
         self, ctrl: Float[np.ndarray, "actuators"], T_world_base: Matrix4, links: tuple[str, ...] | list[str]
