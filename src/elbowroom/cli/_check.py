@@ -9,26 +9,24 @@ to ask.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._files import check_place
-from ..errors import InputError, UnknownLinkError, UnknownNameError, unknown
-from ..pairs import BUFFER, PairOptions
+from ..errors import InputError
 from ..spheres import FitOptions
-from . import _sphere_options
+from . import _model_options
 from ._cfg_options import CfgOptions, Chosen, choose, no_effect
 from ._check_motion import check_motion, clash_facts
-from ._common import check_plot, console, pairs_from_file, print_json, progress_bar, quiet, some, waiting
-from ._options import NoEffect, Shared
-from ._sphere_options import SphereOptions
+from ._common import check_plot, console, print_json, some, waiting
+from ._model_options import ModelOptions
+from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel, Helper, Verdict
-    from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
     from ..world import World
@@ -46,7 +44,7 @@ FIT_PAYS = 20_000
 
 
 @dataclass(frozen=True)
-class Options(CfgOptions, SphereOptions):
+class Options(CfgOptions, ModelOptions):
     """Arguments of `elbowroom check`."""
 
     trajectory: Path | None = None
@@ -56,16 +54,6 @@ class Options(CfgOptions, SphereOptions):
     """Picture of the clearance along --trajectory, .png, .svg or .pdf."""
     csv: Path | None = None
     """Table of the clearance along --trajectory."""
-    pairs: Path | None = None
-    """File that says which pairs to check (any format that holds pairs); computed if not given."""
-    settings: Annotated[PairOptions, Shared("samples", "seed", "ignore")] = field(default_factory=PairOptions)
-    """How the pairs are decided otherwise; the seed is that of --random too."""
-    scene: Path | None = None
-    """File of obstacles in the robot's world frame: JSON, or the YAML of MoveIt and MotionBenchMaker."""
-    allow: tuple[tuple[str, str], ...] = ()
-    """Links that may touch obstacles of --scene, such as a base its table: pairs of names, one after the other."""
-    buffer: float = 0.0
-    """Clearance in metres that every pair must keep."""
     by: Literal["meshes", "spheres"] = "meshes"
     """Who has the last word: meshes (exact), or spheres (conservative, faster)."""
     limit: int = 20
@@ -74,15 +62,13 @@ class Options(CfgOptions, SphereOptions):
 
 AUDITED = "--trajectory gives the configurations"
 NO_EFFECT = (
-    *_sphere_options.NO_EFFECT,
+    *_model_options.NO_EFFECT,
     *no_effect(lambda options: options.cfg_file is not None or options.trajectory is not None),
     NoEffect(("cfg", "cfg_file", "named", "random"), lambda options: options.trajectory is not None, AUDITED),
     NoEffect(("by",), lambda options: options.trajectory is not None, "meshes decide of a motion"),
     NoEffect(
         ("plot", "csv"), lambda options: options.trajectory is None, "it shows the motion of --trajectory"
     ),
-    NoEffect(("allow",), lambda options: options.scene is None, "no obstacles are given; --scene gives them"),
-    NoEffect(("samples",), lambda options: options.pairs is not None, "the pairs are those of --pairs"),
     NoEffect(
         ("time_column",),
         lambda options: options.trajectory is None,
@@ -107,11 +93,11 @@ def _run(options: Options, helper: Helper) -> int:
     check_plot(options.plot)
     if options.csv is not None:
         check_place(options.csv)
-    world = _world(options)
+    world = options.read_world()
     robot = options.load()
-    _check_allow(options, robot, world)
+    options.check_allow(robot, world)
     spheres, uncovered = covering(robot, _spheres(robot, options))
-    pairs = _pairs(robot, spheres, options)
+    pairs = options.decided_pairs(robot, spheres)
     if world is not None:
         helper.wait("world")
     model = CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
@@ -125,7 +111,7 @@ def _run(options: Options, helper: Helper) -> int:
             plot=options.plot,
             csv=options.csv,
             uncovered=uncovered,
-            scene=_scene_facts(options, world),
+            scene=options.scene_facts(world),
         )
         return 0 if proved else EXIT_COLLIDES
     chosen = choose(model, options, options.settings.seed)
@@ -147,7 +133,7 @@ def _run(options: Options, helper: Helper) -> int:
         report = {
             "robot": robot.name,
             "by": options.by,
-            **_scene_facts(options, world),
+            **options.scene_facts(world),
             "checked_pairs": len(model.pairs.checked),
             "decided_by_meshes_alone": len(model.by_meshes),
             "ignored_pairs": len(model.ignored),
@@ -170,62 +156,18 @@ def _run(options: Options, helper: Helper) -> int:
     return EXIT_COLLIDES if len(bad) else 0
 
 
-def _world(options: Options) -> World | None:
-    """The obstacles of --scene."""
-    from ..world import World
+def _spheres(robot: Robot, options: Options) -> SphereModel:
+    """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
+    from ..collision import one_ball_a_link
 
-    if options.scene is None:
-        return None
-    with waiting(f"reading {options.scene}"), quiet():
-        return World.read(options.scene, package_dirs=options.package_dirs)
-
-
-def _check_allow(options: Options, robot: Robot, world: World | None) -> None:
-    """Refuses names of --allow that do not exist, before the long work."""
-    for link, obstacle in options.allow:
-        if world is not None and link in world and obstacle not in world:  # whichever is named first
-            link, obstacle = obstacle, link
-        if link not in robot.link_names:
-            raise UnknownLinkError(f"--allow: {unknown('link', link, robot.link_names)}")
-        if world is not None and obstacle not in world:
-            raise UnknownNameError(f"--allow: {unknown('obstacle', obstacle, world.names)}")
-
-
-def _scene_facts(options: Options, world: World | None) -> dict[str, Any]:
-    """What the reports say of the scene, if there is one."""
-    if world is None:
-        return {}
-    return {"scene": options.scene, "obstacles": len(world), "allowed": options.allow}
+    asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
+    if asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS:
+        return options.chosen_spheres(robot)
+    return one_ball_a_link(robot)
 
 
 def _notes(world: World | None) -> tuple[str, ...]:
     return () if world is None else world.notes
-
-
-def _spheres(robot: Robot, options: Options) -> SphereModel:
-    """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
-    from .. import formats
-    from ..collision import one_ball_a_link
-
-    if options.pairs is not None and options.spheres is None and options.fit == FitOptions():
-        held = formats.read(options.pairs, robot=robot).spheres
-        if held is not None:  # pairs hold for the spheres that they were decided with
-            return held
-    asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
-    if asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS:
-        return options.model(robot)
-    return one_ball_a_link(robot)
-
-
-def _pairs(robot: Robot, spheres: SphereModel, options: Options) -> PairMatrix:
-    from ..collision import cached_pairs
-
-    if options.pairs is not None:
-        return pairs_from_file(options.pairs, robot).with_user(ignore=options.settings.ignore)
-    buffer = max(BUFFER, options.buffer)  # a pair that is never met must stay apart by the buffer asked for
-    with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        settings = replace(options.settings, buffer=buffer, depths=False)
-        return cached_pairs(robot, spheres, settings, progress=progress)
 
 
 def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from ._cover import covering as covering
 from ._cover import one_ball_a_link as one_ball_a_link
 from ._defaults import cached_pairs as cached_pairs
 from ._model import CollisionModel as CollisionModel
+from ._parts import OwnParts as OwnParts
+from ._parts import Parts as Parts
+from ._parts import WorldParts as WorldParts
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
 from ._verdict import OutOfLimits as OutOfLimits
@@ -26,9 +29,12 @@ __all__ = [
     "Helper",
     "Moment",
     "OutOfLimits",
+    "OwnParts",
+    "Parts",
     "SegmentProof",
     "SegmentProofs",
     "Verdict",
+    "WorldParts",
     "audit",
     "cached_pairs",
     "covering",

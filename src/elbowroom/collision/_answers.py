@@ -15,6 +15,7 @@ from ..robot import Robot
 from ..typing import LinkPair
 from ._engine import Engine
 from ._near_links import NearLinks
+from ._parts import Parts, parts_of
 from ._segment import SegmentProof, SegmentProofs
 from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
@@ -32,6 +33,8 @@ class Answers:
     """Links measured."""
     _around: Surroundings | None
     """Obstacles, in compiled calls and measured; None where there are none."""
+    _parts: tuple[Surroundings | None, Parts] | None = None
+    """What was packed for others, and among what."""
 
     # The parts ----------------------------------------------------------------------------------
 
@@ -55,6 +58,16 @@ class Answers:
         """The default pose: the robot's, or the nearest free one found where that is a guess that collides."""
         found = self.pairs.default_cfg
         return self.robot.default_cfg if found is None else found
+
+    @property
+    def parts(self) -> Parts:
+        """The arrays behind the answers, for kernels of other folders that build on `collision.kernels`."""
+        if self._parts is None or self._parts[0] is not self._around:
+            self._parts = self._around, parts_of(self._engine, self._around)
+        return self._parts[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_parts"}
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -116,6 +129,14 @@ class Answers:
             return ()
         links = self._links.near(row) if self.buffer else self._links.contacts(row)
         return self._clashing(row, links, self._near_obstacles(row)) or self._links.near(row)[:1]
+
+    def near(self, cfg: Any) -> tuple[Clash, ...]:
+        """What is near at one configuration, measured, the closest or deepest first.
+
+        Every checked pair of links; of links (`a`) and obstacles (`b`) those that clash, and the closest.
+        """
+        row = self.robot.as_cfg(cfg)
+        return _closest_first(self._links.near(row), self._near_obstacles(row))
 
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""

@@ -22,6 +22,7 @@ from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._pack import PackedScene, pack_scene
 from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
+from ._segment_world import LinkChains, pack_link_chains
 from ._world_engine import WorldEngine
 
 THREAD_ROWS = 2048
@@ -30,6 +31,9 @@ MEASURE_ROWS = 32
 """The same for measured clearances, which cost far more."""
 ORDER_SAMPLES = 256
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
+
+MADE = ("_local", "bodies")
+"""What is made on demand and does not travel."""
 
 
 class Engine:
@@ -49,9 +53,7 @@ class Engine:
         """Checked pairs of links with geometry, those that often collide first."""
         self.alone = SelfCollisionChecker(robot, self.spheres, self.pairs, threads=self.threads)
         """The spheres of the same pairs in the order of `SelfCollisionChecker.pairs`."""
-        spheres = self.spheres
-        balls = spheres.centers, spheres.radii, spheres.link_idx
-        self._packed: PackedScene = pack_scene(robot, balls, self._meshes.meshes, self.pairs, buffer)
+        self._packed: PackedScene = pack_scene(robot, self._balls, self._meshes.meshes, self.pairs, buffer)
         only_meshes = set(pairs.by_meshes)
         self._args = {
             "meshes": self._arguments(self._packed.scene),
@@ -144,14 +146,27 @@ class Engine:
         among: WorldEngine | None = None,
     ) -> SegmentProofs:
         """As `CollisionModel.segments_free`; `among` are the obstacles."""
-        return prove_all(self._chains, self._packed, among, begins, ends, self.buffer, self.threads)
+        return prove_all(self.chains, self._packed, among, begins, ends, self.buffer, self.threads)
 
     @cached_property
-    def _chains(self) -> PackedChains:
+    def chains(self) -> PackedChains:
+        """The joints between the links of every pair."""
+        return pack_chains(self.robot, self._balls, self._packed, self.pairs)
+
+    @cached_property
+    def chain_links(self) -> tuple[str, ...]:
+        """Links of the pairs, as `chains` and `bodies` number them."""
+        return tuple(sorted({name for pair in self.pairs for name in pair}))
+
+    @cached_property
+    def bodies(self) -> LinkChains:
+        """The same links on their bodies, in the world."""
+        return pack_link_chains(self.robot, self._balls, self._packed, self.chain_links)
+
+    @property
+    def _balls(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         spheres = self.spheres
-        return pack_chains(
-            self.robot, (spheres.centers, spheres.radii, spheres.link_idx), self._packed, self.pairs
-        )
+        return spheres.centers, spheres.radii, spheres.link_idx
 
     def _workspace(self) -> np.ndarray:
         """Scratch memory of the calling thread."""
@@ -162,7 +177,7 @@ class Engine:
             return self._local.work
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+        return {key: value for key, value in self.__dict__.items() if key not in MADE}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

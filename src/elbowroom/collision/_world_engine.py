@@ -32,7 +32,7 @@ REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
 """Metres added to where it was seen to go."""
-MADE = ("_grid", "_boxes", "_chains", "_grouped", "_sides")
+MADE = ("grid", "_boxes", "chains", "_grouped", "_sides")
 """What is made on demand and does not travel."""
 
 
@@ -98,7 +98,7 @@ class WorldEngine:
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
         other = copy.copy(self)
-        for made in ("_grid", "_boxes", "_sides"):  # of the world
+        for made in ("grid", "_boxes", "_sides"):  # of the world
             other.__dict__.pop(made, None)
         other._local = threading.local()
         other._enter(world, allow)
@@ -160,7 +160,7 @@ class WorldEngine:
         """What `world_free` takes of the robot, then of the world; plain tuples are quicker to hand over."""
         model = self._packed.spheres
         robot = model.ints, model.floats, model.doubles, self._pad, self.buffer, self._robot
-        return *robot, tuple(self.world.packed), tuple(self._grid), self.allowed, self._strict
+        return *robot, tuple(self.world.packed), tuple(self.grid), self.allowed, self._strict
 
     def gaps(
         self, rows: Float[np.ndarray, "n dof"], *, by: str = "meshes"
@@ -182,7 +182,7 @@ class WorldEngine:
         def piece(start: int, stop: int) -> None:
             part = slice(start, stop)
             world_gaps(
-                q_full[part], spans, balls, by == "meshes", self._robot, self.world.packed, self._boxes, self._grid,
+                q_full[part], spans, balls, by == "meshes", self._robot, self.world.packed, self._boxes, self.grid,
                 self.allowed, out[part], closest[part], self._scratch(),
             )  # fmt: skip
 
@@ -212,7 +212,7 @@ class WorldEngine:
         from ._kernels_segment_world import prove_world_segments
 
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 5), np.int64)
-        packed, grid, chains = self.world.packed, self._grid, self._chains
+        packed, grid, chains = self.world.packed, self.grid, self.chains
 
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
@@ -227,7 +227,8 @@ class WorldEngine:
     # What the kernels take ------------------------------------------------------------------------
 
     @cached_property
-    def _grid(self) -> PackedGrid:
+    def grid(self) -> PackedGrid:
+        """Lower bounds of distances to the obstacles where the robot goes."""
         return self.world.grid(self.region, self.threads)
 
     @cached_property
@@ -244,7 +245,8 @@ class WorldEngine:
         return frozen(np.stack([centers.min(axis=(0, 1)) - room, centers.max(axis=(0, 1)) + room]))
 
     @cached_property
-    def _chains(self) -> LinkChains:
+    def chains(self) -> LinkChains:
+        """The links on their bodies, for proofs of segments."""
         return pack_link_chains(self.robot, self._balls, self._packed, self.links)
 
     @cached_property

@@ -36,7 +36,8 @@ HALF_TURN, TURN = np.float32(np.pi), np.float32(2.0 * np.pi)
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_pose_scores(values, v, w, x, y, z, a, b, c, scores):
     along, around = np.float32(values[v + 7] ** 2), np.float32(8.0 * values[v + 8] ** 2)
-    tw, tx, ty, tz = np.float32(values[v]), np.float32(values[v + 1]), np.float32(values[v + 2]), np.float32(values[v + 3])  # fmt: skip
+    tw, tx = np.float32(values[v]), np.float32(values[v + 1])
+    ty, tz = np.float32(values[v + 2]), np.float32(values[v + 3])
     ta, tb, tc = np.float32(values[v + 4]), np.float32(values[v + 5]), np.float32(values[v + 6])
     for i in range(len(scores)):
         da, db, dc = a[i] - ta, b[i] - tb, c[i] - tc
@@ -87,7 +88,8 @@ def pick_starts(values, table, given, skip, near, ints, scores, picks, starts):
                 for i in range(n):
                     scores[i] += weight * (joint[i] - value) * (joint[i] - value)
             continue
-        w, x, y, z, a, b, c = table[r], table[r + 1], table[r + 2], table[r + 3], table[r + 4], table[r + 5], table[r + 6]  # fmt: skip
+        w, x, y, z = table[r], table[r + 1], table[r + 2], table[r + 3]
+        a, b, c = table[r + 4], table[r + 5], table[r + 6]
         if kind == POSE_KIND:
             _add_pose_scores(values, v, w, x, y, z, a, b, c, scores)
         else:

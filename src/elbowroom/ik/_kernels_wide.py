@@ -11,14 +11,15 @@ Arrays of such values are flat float64 arrays; value k takes numbers 8 k to 8 k 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.core.typing.templates import ConcreteTemplate, signature
+from numba.core.typing.templates import infer_global as _infer_global
 from numba.extending import intrinsic as _intrinsic
 from numba.extending import register_model
 
@@ -26,6 +27,7 @@ from .._jit import njit
 from ._pack import WIDTH
 
 intrinsic: Any = _intrinsic
+infer_global: Any = _infer_global
 
 _FUSE = ("contract",)  # lets a * b + c become one fused instruction
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
@@ -67,7 +69,7 @@ def _operator(symbol: Any, emit: str) -> None:
     kinds = [(wide, wide), (wide, types.float64), (types.float64, wide)]
 
     class Operator(ConcreteTemplate):
-        cases = [signature(wide, *pair) for pair in kinds]
+        cases: ClassVar = [signature(wide, *pair) for pair in kinds]
 
     infer_global(symbol)(Operator)
 
@@ -90,7 +92,7 @@ for _symbol, _emit in (
 
 @infer_global(operator.neg)
 class _Negative(ConcreteTemplate):
-    cases = [signature(wide, wide)]
+    cases: ClassVar = [signature(wide, wide)]
 
 
 @lower_builtin(operator.neg, wide)

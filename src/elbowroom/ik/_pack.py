@@ -21,14 +21,14 @@ WIDTH = 8
 
 (
     N_BODIES, N_TARGETS, N_SOLVED, N_VARS, N_ROWS, N_TERMS, AT_BODIES, AT_TARGETS, AT_VARS, AT_SHARED,
-    AT_PLACED, AT_LAWS, AT_LIMITS, Q, POSE, AXIS, SLOPE, ERROR, AIM, JACOBIAN, GRAM, SOLUTION, MOVE, OFF, TURN, LANE,
-    WORK, HEADER,
-) = range(28)  # fmt: skip
+    AT_PLACED, AT_LAWS, AT_LIMITS, Q, POSE, AXIS, SLOPE, ERROR, AIM, JACOBIAN, GRAM, SOLUTION, MOVE, OFF, TURN, BEST,
+    LANE, WORK, HEADER,
+) = range(29)  # fmt: skip
 """Entries at the start of the integers. Counts: bodies, targets, joints solved for, variables, rows of the residual,
 terms of a coupling law. Where tables start among the integers: bodies, targets, variables, variables shared by two
-targets; among the floats: links on bodies, coupling laws, limits. Where values start in the work space: variables, poses,
-axes, slopes of laws, residual, what the Jacobian needs of each target, Jacobian, its product with its transpose,
-solution, step, position errors, orientation errors, notes on each lane. The size of the work space."""
+targets; among the floats: links on bodies, coupling laws, limits. Where values start in the work space: variables,
+poses, axes, slopes of laws, residual, what the Jacobian needs of each target, Jacobian, its product with its transpose,
+solution, step, position errors, orientation errors, best variables, notes on each lane. The size of the work space."""
 BODY_PARENT, BODY_KIND, BODY_VAR, BODY_LAW, BODY_WIDTH = range(5)
 """Columns of a body: what carries it, kind of joint, variable that moves it, 1 where it follows a law."""
 TARGET_KIND, TARGET_BODY, TARGET_ROW, TARGET_WIDTH = range(4)
@@ -47,83 +47,76 @@ VALUES = 9
 weight; direction or point, axis, weight; value, weight."""
 AIMS = 12
 """Values that the Jacobian needs of a target."""
-LANE_COST, LANE_IDLE, LANE_COUNT, LANE_START, LANE_NOTES = range(5)
-"""What is noted of each lane: best cost, steps without progress, steps, start it came from."""
+LANE_COST, LANE_IDLE, LANE_COUNT, LANE_START, LANE_CARE, LANE_NOTES = range(6)
+"""What is noted of each lane: best cost, steps without progress, steps, start it came from, factor of its damping."""
 
 
 def pack(
     robot: Robot, wanted: Sequence[tuple[int, str]], joints: Sequence[str]
 ) -> tuple[Int[np.ndarray, "ints"], Float[np.ndarray, "floats"]]:
     """The two arrays for targets (kind, link or joint) and the names of joints solved for."""
-    tree = robot.tree
-    bodies = find_bodies(tree)
-    place = {name: k for k, name in enumerate(robot.joint_names)}
-    frames = {k: int(tree.link_frame[robot.link_index(name)]) for k, (kind, name) in enumerate(wanted) if kind != JOINT_KIND}  # fmt: skip
-    keep = bodies.with_ancestors({bodies.of_frame[frame] for frame in frames.values()})
+    tree, bodies = robot.tree, find_bodies(robot.tree)
+    entry = {name: k for k, name in enumerate(robot.joint_names)}
+    frames = [
+        0 if kind == JOINT_KIND else int(tree.link_frame[robot.link_index(name)]) for kind, name in wanted
+    ]
+    keep = bodies.with_ancestors({bodies.of_frame[frame] for frame in frames})
     number = {body: k for k, body in enumerate(keep)}
     laws = [(0, [0.0]) if b == 0 else coupling_law(tree, bodies.q_idx[b]) for b in keep]
-    named = [place[name] for kind, name in wanted if kind == JOINT_KIND]
+    named = [entry[name] for kind, name in wanted if kind == JOINT_KIND]
     used = dict.fromkeys([*(driver for driver, _ in laws[1:]), *named])
-    free = {place[name] for name in joints}
-    order = [k for k in used if k in free] + [k for k in used if k not in free]
+    free = {entry[name] for name in joints}
+    order = sorted(used, key=lambda k: k not in free)
     solved = sum(k in free for k in used)
     variable = {k: at for at, k in enumerate(order)}
+    turns = _turning_freely(robot) - set(named)
 
-    body_rows: list[int] = []
+    body_table: list[int] = []
     local: list[float] = []
     for k, b in enumerate(keep):
+        driver, law = laws[k]
+        up = number.get(bodies.parent[b], 0)
+        body_table += [up, bodies.kind[b], variable.get(driver, 0), int(b > 0 and law != [0.0, 1.0])]
         T = _world_root(robot) if b == 0 else bodies.T_parent_body[b]
-        plain = laws[k][1] == [0.0, 1.0]
-        body_rows += [
-            number.get(bodies.parent[b], 0),
-            bodies.kind[b],
-            0 if b == 0 else variable[laws[k][0]],
-            int(b > 0 and not plain),
-        ]
         local += [*_numbers(T), *T[:3, 2].tolist()]
-    terms = max(len(law) for _, law in laws)
-    target_rows: list[int] = []
+    target_table: list[int] = []
     placed: list[float] = []
-    row = 0
     support: list[set[int]] = []
-    for k, (kind, name) in enumerate(wanted):
-        body = variable[place[name]] if kind == JOINT_KIND else number[bodies.of_frame[frames[k]]]
-        target_rows += [kind, body, row]
-        row += ROWS[kind]
-        placed += _numbers(np.eye(4) if kind == JOINT_KIND else bodies.T_body_frame[frames[k]])
-        moved = {body} if kind == JOINT_KIND else {variable[laws[number[b]][0]] for b in bodies.ancestors(keep[body])[:-1]}  # fmt: skip
+    rows = 0
+    for (kind, name), frame in zip(wanted, frames, strict=True):
+        body = bodies.of_frame[frame]
+        moved = {variable[laws[number[b]][0]] for b in bodies.ancestors(body) if b}
+        if kind == JOINT_KIND:
+            moved = {variable[entry[name]]}
+        target_table += [kind, variable[entry[name]] if kind == JOINT_KIND else number[body], rows]
+        placed += _numbers(bodies.T_body_frame[frame])
         support.append({var for var in moved if var < solved})
-
-    turns = _turning_freely(robot) - set(named)
-    var_rows = [value for k in order for value in (k, int(k in turns))]
+        rows += ROWS[kind]
+    terms = max(len(law) for _, law in laws)
+    padded = [value for _, law in laws for value in [*law, *[0.0] * (terms - len(law))]]
     limits = [
         bound
         for k in order[:solved]
         for bound in ((-np.inf, np.inf) if k in turns else (robot.lower[k], robot.upper[k]))
     ]
+
     nb, nt, nv = len(keep), len(wanted), len(order)
-    at_targets = HEADER + BODY_WIDTH * nb
-    at_vars = at_targets + TARGET_WIDTH * nt
-    at_shared = at_vars + VAR_WIDTH * nv
-    shared = _shared_lists(support, at_shared)
-    floats = [
-        *local,
-        *placed,
-        *(value for _, law in laws for value in [*law, *[0.0] * (terms - len(law))]),
-        *limits,
-    ]
-    sizes = (
-        nv, 7 * (nb + nt), 3 * nb, nb, row, AIMS * nt, row * solved, row * (row + 1) // 2, row, solved, nt, nt,
-        LANE_NOTES,
+    var_table = [value for k in order for value in (k, int(k in turns))]
+    at_ints = _places(HEADER, len(body_table), len(target_table), len(var_table))
+    at_floats = _places(0, len(local), len(placed), len(padded))[1:]
+    at_work = _places(
+        0, nv, 7 * (nb + nt), 3 * nb, nb, rows, AIMS * nt, rows * solved, rows * (rows + 1) // 2, rows, solved, nt, nt,
+        solved, LANE_NOTES,
     )  # fmt: skip
-    spots = np.concatenate([[0], np.cumsum(sizes)]).tolist()
-    at_laws = LOCAL * nb + PLACE * nt
-    header = [
-        nb, nt, solved, nv, row, terms, HEADER, at_targets, at_vars, at_shared,
-        LOCAL * nb, at_laws, at_laws + terms * nb, *spots,
-    ]  # fmt: skip
-    ints = [*header, *body_rows, *target_rows, *var_rows, *shared]
+    header = [nb, nt, solved, nv, rows, terms, *at_ints, *at_floats, *at_work]
+    ints = [*header, *body_table, *target_table, *var_table, *_shared_lists(support, at_ints[-1])]
+    floats = [*local, *placed, *padded, *limits]
     return np.array(ints, dtype=np.int64), np.array(floats, dtype=np.float64)
+
+
+def _places(first: int, *sizes: int) -> list[int]:
+    """Where tables of these sizes start that follow each other, and where the last ends."""
+    return [first + sum(sizes[:k]) for k in range(len(sizes) + 1)]
 
 
 def _world_root(robot: Robot) -> Matrix4:

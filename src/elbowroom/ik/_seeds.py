@@ -14,7 +14,7 @@ from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..robot import Robot
 from ._pack import AT_VARS, N_SOLVED, VAR_CFG, VAR_WIDTH
-from ._problem import PATIENCE, Lanes, Problem
+from ._problem import QUICK, Lanes, Problem
 from ._targets import JointTarget
 
 DRAWS = 6
@@ -22,7 +22,7 @@ DRAWS = 6
 BOUNDLESS = np.pi
 """rad or m on either side of the default pose from which joints without finite limits are drawn."""
 NEAR = 0.01
-"""Weight of a squared joint angle beside squared metres, where a configuration is asked for that is near a given one."""
+"""Weight of a squared joint angle beside squared metres, where answers near a given configuration are asked for."""
 
 
 def free_configurations(
@@ -38,7 +38,7 @@ def free_configurations(
         model: who says what is free; a robot alone takes all.
         joints: names of those drawn.
         held: (dof,) values of the others.
-        n: how many. Where not so many free ones are found, others fill the rest: their joints are still good to start from.
+        n: how many. Where not so many free ones are found, others fill the rest: a search may start from them as well.
         seed: of the draw.
     """
     robot = model if isinstance(model, Robot) else model.robot
@@ -80,7 +80,8 @@ class SeedTable:
         for kind, name in problem.shape:
             rows = np.zeros((len(cfgs), 7)) if kind is JointTarget else poses[:, robot.link_index(name)]
             parts.append(rows.T)
-        entries = [int(problem.ints[problem.ints[AT_VARS] + VAR_WIDTH * k + VAR_CFG]) for k in range(problem.ints[N_SOLVED])]  # fmt: skip
+        solved, first = int(problem.ints[N_SOLVED]), int(problem.ints[AT_VARS]) + VAR_CFG
+        entries = problem.ints[first : first + VAR_WIDTH * solved : VAR_WIDTH]
         parts.append(cfgs[:, entries].T)
         self.rows: Float[np.ndarray, "rows n"] = np.ascontiguousarray(np.concatenate(parts), dtype=np.float32)
         """For the kernels: a column per configuration."""
@@ -124,7 +125,7 @@ class SeedTable:
     ) -> Lanes:
         """`Problem.solve` from the starts that `nearest` gives, in one call of a kernel."""
         starts, given, near = self._begin(k, seed_cfg, skip)
-        limits = (float(iterations), float(PATIENCE), float(position_tolerance), float(orientation_tolerance))
+        limits = (*QUICK, float(iterations), float(position_tolerance), float(orientation_tolerance))
         table = self.rows, skip, near
         return self.problem.run(values, starts, given, table, limits, stop_at, self._scratch(k + skip))
 

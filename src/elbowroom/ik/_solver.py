@@ -128,13 +128,14 @@ class IkSolver:
 
             found = refined(search, found)
         position, orientation = search.errors(found.cfg)
-        cfg, idx = found.cfg, setup.joint_idx
+        cfg = frozen(found.cfg)
+        values = cfg.tolist()
         success = (
             found.met
             and found.free is not False
-            and float(position.max()) <= options.position_tolerance * ROUNDING
-            and float(orientation.max()) <= options.orientation_tolerance * ROUNDING
-            and bool(((cfg >= self.robot.lower) & (cfg <= self.robot.upper))[idx].all())
+            and max(position.tolist()) <= options.position_tolerance * ROUNDING
+            and max(orientation.tolist()) <= options.orientation_tolerance * ROUNDING
+            and all(low <= values[k] <= high for k, low, high in setup.limits)
         )
         for target in asked:
             if isinstance(target, PoseTarget) and abs(target.quaternion_length - 1.0) > UNIT:
@@ -144,7 +145,7 @@ class IkSolver:
                     f"target of {target.link!r}: its quaternion of length {length} was normalised",
                 )
         return IkResult(
-            cfg=frozen(cfg),
+            cfg=cfg,
             success=success,
             targets=asked,
             position_error=position,
@@ -190,7 +191,9 @@ class IkSolver:
             links = self.links
             if links is None:
                 links = tuple(t.link for t in as_targets(targets) if not isinstance(t, JointTarget))
-            self._tracker = Tracker(self.model, links)
+            solved = self.robot.joint_names if self.joints is None else self.joints
+            joints = tuple(name for name in solved if name not in self.held)
+            self._tracker = Tracker(self.model, links, joints=joints)
         return self._tracker.tick(targets, cfg, dt, **how)
 
     def reachability(self, targets: Any, *, workers: int | None = None) -> Reachability:
@@ -298,7 +301,7 @@ def _chosen(found: Found, success: bool, seeded: bool) -> str:
     """Which candidate was taken, in words."""
     to = "the seed" if seeded else "the default pose"
     if success:
-        nearer = f", {found.rank} nearer or likelier ones are not free" if found.rank else ""
+        nearer = f", {found.refused} nearer or likelier ones are not free" if found.refused else ""
         then = ", then improved in what the targets leave free" if found.refined else ""
         return f"nearest to {to} of {found.candidates} found{nearer}{then}"
     if found.met and found.free is False:

@@ -1,0 +1,202 @@
+"""mink and pink as followers of the same targets, on the same robot and pairs where they can.
+
+Both are given what their documentation asks for: frame tasks that remove the whole error in a tick, a small posture
+task, joint and velocity limits, and their own collision avoidance on the pairs that `CollisionModel` checks. mink
+measures MuJoCo's geometry, in which a mesh is its convex hull: pairs whose hulls touch at the start cannot be given to
+it. pink is given hulls too, for its barrier is defined for convex shapes, and is slow on meshes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+import elbowroom as er
+from tests.oracles import PinocchioModel, coal, oracle_of, pin
+
+POSITION_COST, ORIENTATION_COST, POSTURE_COST = 1.0, 0.3, 1e-3
+"""As our own weights; mink's and pink's examples have the same order of magnitude for posture."""
+
+
+class Mink:
+    """mink 1.x: FrameTask, PostureTask, ConfigurationLimit, VelocityLimit, CollisionAvoidanceLimit; solver daqp."""
+
+    def __init__(
+        self,
+        model: er.CollisionModel,
+        cfg: np.ndarray,
+        links: tuple[str, ...],
+        *,
+        gain: float = 0.85,
+        margin: float = 0.005,
+        detect: float = 0.05,
+    ) -> None:
+        import mink
+        import mujoco
+
+        self._mink, robot = mink, model.robot
+        mj = _mujoco_model(robot)
+        self._at = np.array([mj.jnt_qposadr[mj.joint(name).id] for name in robot.joint_names])
+        q = np.array(mj.qpos0)
+        q[self._at] = cfg
+        self._configuration = mink.Configuration(mj, q)
+        self._tasks = [
+            mink.FrameTask(
+                link, "body", position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3
+            )
+            for link in links
+        ]
+        posture = mink.PostureTask(mj, cost=POSTURE_COST)
+        posture.set_target(q)
+        self._all = [*self._tasks, posture]
+        moves = _moving(robot, links)
+        speeds = {mj.joint(j).name: 1e-9 for j in range(mj.njnt)}  # the others are held
+        speeds |= {name: float(robot.velocity_limits[robot.joint_names.index(name)]) for name in moves}
+        fromto, pairs = np.zeros(6), []
+        for a, b in model.pairs.checked:
+            near = mujoco.mj_geomDistance(
+                mj, self._configuration.data, mj.geom(a).id, mj.geom(b).id, 0.001, fromto
+            )
+            if near > 0.0:
+                pairs.append(([a], [b]))
+        self.left_out = len(model.pairs.checked) - len(pairs)
+        self._limits = [
+            mink.ConfigurationLimit(mj),
+            mink.VelocityLimit(mj, speeds),
+            mink.CollisionAvoidanceLimit(
+                mj,
+                pairs,
+                gain=gain,
+                minimum_distance_from_collisions=margin,
+                collision_detection_distance=detect,
+            ),
+        ]
+        self.failed = 0
+
+    def tick(self, targets: Mapping[str, np.ndarray], dt: float) -> np.ndarray:
+        """The next configuration; the same when there is no solution."""
+        mink = self._mink
+        for task, pose in zip(self._tasks, targets.values(), strict=True):
+            task.set_target(mink.SE3(np.array(pose)))
+        try:
+            velocity = mink.solve_ik(
+                self._configuration, self._all, dt, solver="daqp", damping=1e-6, limits=self._limits
+            )
+            self._configuration.integrate_inplace(velocity, dt)
+        except mink.NoSolutionFound:
+            self.failed += 1
+        return np.array(self._configuration.q[self._at])
+
+
+def _mujoco_model(robot: er.Robot):
+    """The URDF's kinematics in MuJoCo, with one geom a link: the link's mesh under the link's name."""
+    import mujoco
+
+    text = Path(robot.path).read_text()
+    text = re.sub(r"<(visual|collision)\b.*?</\1>", "", text, flags=re.DOTALL)
+    compiler = '<mujoco><compiler fusestatic="false" boundmass="0.01" boundinertia="0.001" strippath="false"/></mujoco>'
+    text = re.sub(r"(<robot\b[^>]*>)", rf"\1{compiler}", text, count=1)
+    spec = mujoco.MjSpec.from_string(text)
+    roots = {body.name: body for body in spec.bodies}
+    for link in robot.mesh_links:
+        mesh = robot.link_mesh(link)
+        asset = spec.add_mesh()
+        asset.name = link
+        asset.uservert = np.asarray(mesh.vertices).ravel().tolist()
+        asset.userface = np.asarray(mesh.faces).ravel().tolist()
+        geom = roots.get(link, spec.worldbody).add_geom()
+        geom.name, geom.type, geom.meshname = link, mujoco.mjtGeom.mjGEOM_MESH, link
+    return spec.compile()
+
+
+class Pink:
+    """pink 4.x: FrameTask, PostureTask, its own joint and velocity limits, SelfCollisionBarrier; solver daqp."""
+
+    def __init__(
+        self,
+        model: er.CollisionModel,
+        cfg: np.ndarray,
+        links: tuple[str, ...],
+        *,
+        gain: float = 20.0,
+        margin: float = 0.005,
+        pairs: int = 10,
+    ) -> None:
+        import pink
+        from pink.barriers import SelfCollisionBarrier
+
+        self._pink, robot = pink, model.robot
+        oracle = oracle_of(robot)
+        kinematics: PinocchioModel = oracle.kinematics
+        free = _moving(robot, links)
+        still = [
+            kinematics.model.getJointId(name)
+            for name in kinematics.moving
+            if name not in free and kinematics.model.existJointName(name)
+        ]
+        geometry = oracle.geometry.copy()
+        for item in geometry.geometryObjects:
+            if isinstance(item.geometry, coal.BVHModelBase):
+                item.geometry.buildConvexHull(True, "Qt")
+                item.geometry = item.geometry.convex
+        geometry.removeAllCollisionPairs()
+        for i, j in oracle.shape_pairs(model.pairs.checked):
+            geometry.addCollisionPair(pin.CollisionPair(i, j))
+        whole = kinematics.q(cfg)[0]
+        data, found = kinematics.model.createData(), geometry.createData()
+        pin.computeDistances(kinematics.model, data, geometry, found, whole)
+        touching = [
+            k for k in range(len(geometry.collisionPairs)) if found.distanceResults[k].min_distance <= 0.0
+        ]
+        for k in reversed(touching):
+            geometry.removeCollisionPair(geometry.collisionPairs[k])
+        self.left_out = len(touching)
+        reduced, geometry = pin.buildReducedModel(kinematics.model, geometry, still, whole)
+        self._names = list(reduced.names)[1:]
+        self._to = [robot.joint_names.index(name) for name in self._names]
+        self._cfg = np.array(cfg)
+        reduced.velocityLimit = np.asarray(robot.velocity_limits)[self._to]
+        self._configuration = pink.Configuration(
+            reduced, reduced.createData(), np.array(cfg[self._to]), collision_model=geometry
+        )
+        self._tasks = [
+            pink.tasks.FrameTask(
+                link, position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3
+            )
+            for link in links
+        ]
+        posture = pink.tasks.PostureTask(cost=POSTURE_COST)
+        posture.set_target(self._configuration.q)
+        self._all = [*self._tasks, posture]
+        self._barriers = [
+            SelfCollisionBarrier(
+                min(pairs, len(geometry.collisionPairs)), gain=gain, safe_displacement_gain=1.0, d_min=margin
+            )
+        ]
+        self.failed = 0
+
+    def tick(self, targets: Mapping[str, np.ndarray], dt: float) -> np.ndarray:
+        """The next configuration; the same when there is no solution."""
+        for task, (w, x, y, z, *place) in zip(self._tasks, targets.values(), strict=True):
+            task.set_target(pin.SE3(pin.Quaternion(w, x, y, z).matrix(), np.array(place)))
+        try:
+            velocity = self._pink.solve_ik(
+                self._configuration, self._all, dt, solver="daqp", damping=1e-6, barriers=self._barriers,
+                safety_break=False,
+            )  # fmt: skip
+            self._configuration.integrate_inplace(velocity, dt)
+        except self._pink.exceptions.NoSolutionFound:
+            self.failed += 1
+        self._cfg[self._to] = self._configuration.q
+        return self._cfg.copy()
+
+
+def _moving(robot: er.Robot, links: tuple[str, ...]) -> list[str]:
+    """Joints that move a link."""
+    moves = np.any(
+        [np.abs(robot.jacobian(robot.default_cfg + 0.1, link)).max(axis=0) > 0 for link in links], axis=0
+    )
+    return [name for name, does in zip(robot.joint_names, moves, strict=True) if does]

@@ -1,0 +1,268 @@
+"""Numba kernels of linearised collision constraints: how the distances of a robot's links change with its joints.
+
+For two things that are apart by d along the unit vector n, from a point of the first to a point of the second, d grows
+by n . (velocity of the second point - velocity of the first); velocities of points are linear in the joints' rates. A
+pair of links gives such a row for its closest spheres, for a few that lie elsewhere too, since links also turn; where
+spheres overlap, for the closest points of the two meshes. Joints that carry both links change nothing and are left out.
+
+`bodies` is a `LinkChains` of the collision model, `chains` the table of its pairs.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+
+from .._borrow import borrowed
+from .._jit import njit
+from ..collision.kernels import (
+    BODY,
+    FIRST_BALL,
+    FIRST_ON_WAY,
+    FIRST_SPAN,
+    MESHES,
+    N_BALLS,
+    N_GROUPS,
+    N_ON_WAY,
+    PAIR_A,
+    PAIR_B,
+    ROOT,
+    SEARCH,
+    mesh_row,
+    place_bodies,
+)
+from ..mesh.kernels import (
+    APART,
+    HEADER_NODES,
+    STACK,
+    inverse_pose,
+    pair_state,
+    relative_pose,
+    surface_distance,
+    walk_scratch,
+)
+
+REVOLUTE = 1
+SPREAD = 3
+"""Rows of spheres for one pair at most."""
+TINY = 1e-9
+"""Metres between spheres below which meshes are asked."""
+NO_MESH = -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def body_scratch(bodies):
+    """Which bodies are posed (all), their poses, the slopes of coupled joints, and balls in place."""
+    n = len(bodies.kinds)
+    return np.ones(n, np.uint8), np.empty((n, 3, 4)), np.ones(n), np.empty((max(1, len(bodies.balls)), 3))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pose_all(cfg, bodies, posed):
+    """Poses all bodies and balls, and takes the slopes of coupled joints at a configuration."""
+    bodies = borrowed(bodies)
+    needed, pose, slope, at = posed
+    place_bodies(cfg, bodies, needed, pose)
+    for b in range(1, len(bodies.kinds)):
+        x, rate = cfg[bodies.drivers[b]], 0.0
+        for c in range(bodies.polys.shape[1] - 1, 0, -1):
+            rate = rate * x + c * bodies.polys[b, c]
+        slope[b] = rate
+    for link in range(len(bodies.links)):
+        T, first = pose[bodies.links[link, BODY]], bodies.links[link, FIRST_BALL]
+        for i in range(first, first + bodies.links[link, N_BALLS]):
+            u, v, w = bodies.balls[i, 0], bodies.balls[i, 1], bodies.balls[i, 2]
+            for c in range(3):
+                at[i, c] = T[c, 0] * u + T[c, 1] * v + T[c, 2] * w + T[c, 3]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_point(bodies, start, stop, point, normal, sign, posed, row):
+    """Adds to a row (dof,) how fast a point, carried by the bodies way[start:stop], moves along a direction."""
+    bodies = borrowed(bodies)
+    _, pose, slope, _ = posed
+    nx, ny, nz = normal
+    for i in range(start, stop):
+        b = bodies.way[i]
+        ax, ay, az = pose[b, 0, 2], pose[b, 1, 2], pose[b, 2, 2]
+        if bodies.kinds[b] == REVOLUTE:
+            rx, ry, rz = point[0] - pose[b, 0, 3], point[1] - pose[b, 1, 3], point[2] - pose[b, 2, 3]
+            speed = nx * (ay * rz - az * ry) + ny * (az * rx - ax * rz) + nz * (ax * ry - ay * rx)
+        else:
+            speed = nx * ax + ny * ay + nz * az
+        row[bodies.drivers[b]] += sign * slope[b] * speed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shared(bodies, a, b):
+    """How many bodies carry both links."""
+    bodies = borrowed(bodies)
+    last_a = bodies.links[a, FIRST_ON_WAY] + bodies.links[a, N_ON_WAY] - 1
+    last_b = bodies.links[b, FIRST_ON_WAY] + bodies.links[b, N_ON_WAY] - 1
+    n = 0
+    most = min(bodies.links[a, N_ON_WAY], bodies.links[b, N_ON_WAY])
+    while n < most and bodies.way[last_a - n] == bodies.way[last_b - n]:
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _link_row(bodies, a, b, p, q, normal, posed, row):
+    """The row of two links' points p of a and q of b, `normal` from p to q."""
+    bodies = borrowed(bodies)
+    row[:] = 0.0
+    both = _shared(bodies, a, b)
+    first, n = bodies.links[a, FIRST_ON_WAY], bodies.links[a, N_ON_WAY]
+    add_point(bodies, first, first + n - both, p, normal, -1.0, posed, row)
+    first, n = bodies.links[b, FIRST_ON_WAY], bodies.links[b, N_ON_WAY]
+    add_point(bodies, first, first + n - both, q, normal, 1.0, posed, row)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _ball_gap(bodies, at, i, j):
+    bodies = borrowed(bodies)
+    dx, dy, dz = at[j, 0] - at[i, 0], at[j, 1] - at[i, 1], at[j, 2] - at[i, 2]
+    return np.sqrt(dx * dx + dy * dy + dz * dz) - bodies.balls[i, 3] - bodies.balls[j, 3]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _near_balls(bodies, a, b, reach, at, picks):
+    """(n, low): pairs of spheres of two links within reach, to picks[:n], and a lower bound of all distances."""
+    bodies = borrowed(bodies)
+    gaps, of_a, of_b = picks
+    base_a, base_b = bodies.links[a, FIRST_BALL], bodies.links[b, FIRST_BALL]
+    span_a, span_b = bodies.links[a, FIRST_SPAN], bodies.links[b, FIRST_SPAN]
+    low, n = np.inf, 0
+    for g in range(bodies.links[a, N_GROUPS]):
+        first_a, count_a = base_a + bodies.spans[span_a + g, 0], bodies.spans[span_a + g, 1]
+        for h in range(bodies.links[b, N_GROUPS]):
+            gap = _ball_gap(bodies, at, base_a + g, base_b + h)
+            if gap > reach:
+                low = min(low, gap)
+                continue
+            first_b, count_b = base_b + bodies.spans[span_b + h, 0], bodies.spans[span_b + h, 1]
+            for i in range(first_a, first_a + count_a):
+                for j in range(first_b, first_b + count_b):
+                    gap = _ball_gap(bodies, at, i, j)
+                    low = min(low, gap)
+                    if gap <= reach:
+                        gaps[n], of_a[n], of_b[n] = gap, i, j
+                        n += 1
+    return n, low
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mesh_gap(bodies, a, b, limit, posed, hint, meshes):
+    """Distance of two links' meshes, a little less than true, `limit` when not nearer, -1 when they touch.
+
+    Closest points go to meshes[0][2] and [3], in the world.
+    """
+    bodies = borrowed(bodies)
+    pose = posed[1]
+    (row_a, row_b, on_a, on_b), (stack, codes, corners, w, rel, inv), (bounds, p, aim, spans) = meshes
+    mesh_row(pose[bodies.links[a, BODY]], bodies.placed, a, row_a)
+    mesh_row(pose[bodies.links[b, BODY]], bodies.placed, b, row_b)
+    relative_pose(row_a, row_b, rel)
+    nodes, tris, ra, rb = bodies.nodes, bodies.tris, bodies.links[a, ROOT], bodies.links[b, ROOT]
+    if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, corners, w, True) != APART:
+        return -1.0
+    inverse_pose(rel, inv)
+    squared = surface_distance(
+        nodes, tris, ra, nodes, tris, rb, rel, inv, limit * limit, stack, bounds, corners, p, aim, spans, hint
+    )
+    if squared >= limit * limit:
+        return limit
+    for c in range(3):
+        r = 3 * c
+        on_a[c] = row_a[r] * p[0, 0] + row_a[r + 1] * p[0, 1] + row_a[r + 2] * p[0, 2] + row_a[9 + c]
+        on_b[c] = row_a[r] * p[1, 0] + row_a[r + 1] * p[1, 1] + row_a[r + 2] * p[1, 2] + row_a[9 + c]
+    return np.sqrt(squared) * (1.0 - SEARCH)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def own_scratch(bodies):
+    """What `own_rows` works with: bodies, near spheres, poses and closest points of two meshes, walks, searches."""
+    most, nodes = 1, 1
+    for k in range(len(bodies.links)):
+        most = max(most, bodies.links[k, N_BALLS])
+        if bodies.links[k, ROOT] > 0:
+            nodes = max(nodes, int(bodies.nodes[bodies.links[k, ROOT] - 1, HEADER_NODES]))
+    picks = np.empty(most * most), np.empty(most * most, np.int64), np.empty(most * most, np.int64)
+    places = np.empty(12), np.empty(12), np.empty(3), np.empty(3)
+    search = np.empty(STACK), np.empty((2, 3)), np.zeros(3), np.empty((nodes, 2))
+    return body_scratch(bodies), picks, (places, walk_scratch(), search)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _between(p, q):
+    """Unit vector from p to q; x where they coincide."""
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    length = np.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length) if length > 1e-12 else (1.0, 0.0, 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _closest_pick(n, picks, chosen, count):
+    """The closest pair of spheres left that shares no sphere with those chosen; -1 for none."""
+    gaps, of_a, of_b = picks
+    best = -1
+    for k in range(n):
+        if best >= 0 and gaps[k] >= gaps[best]:
+            continue
+        apart = True
+        for i in range(count):
+            apart = apart and of_a[k] != of_a[chosen[i]] and of_b[k] != of_b[chosen[i]]
+        if apart:
+            best = k
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def own_rows(cfg, reach, buffer, bodies, chains, hints, scratch, rows, distances, of, low):
+    """Rows of the checked pairs within reach at one configuration; returns how many.
+
+    Args:
+        cfg: (dof,).
+        reach: metres above the buffer within which a pair counts.
+        buffer: metres that pairs must be apart: distances are what is left above it.
+        chains: (pairs, 7) the pairs.
+        hints: (pairs, 2) triangles that were closest the last time, or -1; kept from call to call.
+        rows: (most, dof) receives how each distance changes with the joints.
+        distances: (most,) receives the distances, 0 where a pair is not farther apart than the buffer.
+        of: (most,) receives the pair of each row.
+        low: (pairs,) receives a lower bound of each pair's distance above the buffer; where it is not positive the
+            distance itself, minus infinity where meshes touch.
+    """
+    bodies = borrowed(bodies)
+    posed, picks, meshes = scratch
+    at = posed[3]
+    pose_all(cfg, bodies, posed)
+    chosen = np.empty(SPREAD, np.int64)
+    m = 0
+    for k in range(len(chains)):
+        a, b = chains[k, PAIR_A], chains[k, PAIR_B]
+        n, gap = _near_balls(bodies, a, b, reach + buffer, at, picks)
+        low[k] = gap - buffer
+        if n == 0:
+            continue
+        if gap - buffer <= TINY and chains[k, MESHES]:
+            gap = _mesh_gap(bodies, a, b, reach + buffer, posed, hints[k], meshes)
+            low[k] = gap - buffer if gap >= 0.0 else -np.inf
+            if gap < 0.0 or gap >= reach + buffer:
+                continue
+            p, q = meshes[0][2], meshes[0][3]
+            _link_row(bodies, a, b, p, q, _between(p, q), posed, rows[m])
+            distances[m], of[m] = max(0.0, gap - buffer), k
+            m += 1
+            continue
+        for count in range(SPREAD):
+            best = _closest_pick(n, picks, chosen, count)
+            if best < 0:
+                break
+            chosen[count] = best
+            i, j = picks[1][best], picks[2][best]
+            normal = _between(at[i], at[j])
+            _link_row(bodies, a, b, at[i], at[j], normal, posed, rows[m])
+            distances[m], of[m] = max(0.0, picks[0][best] - buffer), k
+            m += 1
+    return m

@@ -1,0 +1,61 @@
+"""The quadratic programme of one tick, by daqp: bounds on every joint's rate, and rows that have a least value."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+UNBOUNDED = 1e30
+"""What daqp takes for infinity."""
+OPTIMAL = 1
+"""daqp's flag of an answer."""
+ACTIVE = 1e-9
+"""Multipliers above this are of constraints that hold the answer back."""
+
+
+class Solution(NamedTuple):
+    """What was found."""
+
+    velocity: Float[np.ndarray, "dof"]
+    found: bool
+    """Whether the programme was solved; the velocity means nothing otherwise."""
+    bounds: Float[np.ndarray, "dof"]
+    """Multipliers of the bounds: above zero where the upper one holds back, below where the lower one does."""
+    rows: Float[np.ndarray, "m"]
+    """Multipliers of the rows, below zero where a row holds back."""
+
+
+def solve_qp(
+    H: Float[np.ndarray, "dof dof"],
+    f: Float[np.ndarray, "dof"],
+    lower: Float[np.ndarray, "dof"],
+    upper: Float[np.ndarray, "dof"],
+    A: Float[np.ndarray, "m dof"],
+    least: Float[np.ndarray, "m"],
+) -> Solution:
+    """Minimises 1/2 v'Hv + f'v subject to lower <= v <= upper and A v >= least.
+
+    Args:
+        H: symmetric, positive definite.
+        f: gradient at zero.
+        lower: bounds, not above `upper`.
+        upper: bounds, finite or infinite.
+        A: rows.
+        least: what each row must at least be.
+    """
+    import daqp
+
+    dof, m = len(f), len(least)
+    above = np.full(dof + m, UNBOUNDED)
+    below = np.empty(dof + m)
+    np.minimum(upper, UNBOUNDED, out=above[:dof])
+    np.maximum(lower, -UNBOUNDED, out=below[:dof])
+    below[dof:] = least
+    solve: Any = daqp.solve  # pyright: ignore[reportUnknownMemberType]
+    found, _, flag, info = solve(H, f, A, above, below, np.zeros(dof + m, np.int32))
+    velocity = np.asarray(found, dtype=np.float64)
+    multipliers = np.asarray(info["lam"], dtype=np.float64)
+    good = flag == OPTIMAL and bool(np.isfinite(velocity).all())
+    return Solution(np.clip(velocity, lower, upper), good, multipliers[:dof], multipliers[dof:])

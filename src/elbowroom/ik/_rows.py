@@ -1,0 +1,181 @@
+"""CollisionRows: what keeps a robot from touching itself and the world, linearised at one configuration.
+
+Method in `_kernels_rows`. The rows are a model of what happens near the configuration, for optimisers; that a motion is
+free is never concluded from them but proved (`_proof`).
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from .._frozen import frozen
+from ..collision import CollisionModel, Parts
+
+MOST_WORLD_ROWS = 512
+"""Rows of links and obstacles at most: beyond, a robot sits in a heap of things, and the proof has the last word."""
+SPREAD = 3
+"""Rows of one pair of links at most, as in `_kernels_rows`."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSet:
+    """The constraints at one configuration: to first order, `distance + A @ change` is the distance after a change."""
+
+    A: Float[np.ndarray, "m dof"]
+    """How each distance changes with the joints, m per rad or m."""
+    distance: Float[np.ndarray, "m"]
+    """Metres above the buffer, never negative: 0 where two things are not farther apart than the buffer."""
+    of: Int[np.ndarray, "m 2"]
+    """Pair of links and -1, or link and obstacle: numbers of `parts`."""
+    low: Float[np.ndarray, "pairs"]
+    """Lower bound of the distance of every checked pair above the buffer; where that is not positive the distance
+    itself, minus infinity where meshes touch."""
+    low_world: Float[np.ndarray, "links"] | None
+    """The same of every link to all obstacles; None without a world."""
+    within: Float[np.ndarray, "links obstacles"] | None
+    """Distance above the buffer of links and obstacles where that is not positive, minus infinity where they touch;
+    infinite elsewhere."""
+    parts: Parts
+
+    @property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """Of each row: two links, or a link and an obstacle."""
+        return tuple(self.name(k) for k in range(len(self.distance)))
+
+    def name(self, k: int) -> tuple[str, str]:
+        """Who row `k` is about."""
+        first, second = self.of[k].tolist()
+        if second < 0:
+            return self.parts.own.pairs[first]
+        among = self.parts.among
+        assert among is not None
+        return among.links[first], among.obstacles[second]
+
+    @property
+    def in_contact(self) -> bool:
+        """Whether anything is not farther apart than the buffer."""
+        low_world = np.inf if self.low_world is None else self.low_world.min(initial=np.inf)
+        return bool(self.low.min(initial=np.inf) <= 0.0 or low_world <= 0.0)
+
+    @property
+    def contacts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that are not farther apart than the buffer: links, then links and obstacles."""
+        found = [self.parts.own.pairs[k] for k in np.flatnonzero(self.low <= 0.0)]
+        among = self.parts.among
+        if self.within is not None and among is not None:
+            found += [(among.links[a], among.obstacles[b]) for a, b in np.argwhere(self.within <= 0.0)]
+        return tuple(found)
+
+    @property
+    def overlaps(self) -> tuple[tuple[str, str], ...]:
+        """Those of them whose meshes, or exact shapes, touch."""
+        found = [self.parts.own.pairs[k] for k in np.flatnonzero(self.low == -np.inf)]
+        among = self.parts.among
+        if self.within is not None and among is not None:
+            found += [(among.links[a], among.obstacles[b]) for a, b in np.argwhere(self.within == -np.inf)]
+        return tuple(found)
+
+    @property
+    def clearance(self) -> float:
+        """Lower bound of the clearance above the buffer, metres; not meaningful beyond the reach that was asked."""
+        low = self.low.min(initial=np.inf)
+        return float(low if self.low_world is None else min(low, self.low_world.min(initial=np.inf)))
+
+
+class CollisionRows:
+    """Makes the rows of a collision model; one instance serves any number of threads."""
+
+    def __init__(self, model: CollisionModel, buffer: float | None = None) -> None:
+        """Takes what the model is packed into.
+
+        Args:
+            model: the robot, and its obstacles.
+            buffer: metres that pairs shall be apart; that of the model when omitted or smaller.
+        """
+        self.model = model
+        self.parts = model.parts
+        self.buffer = max(model.buffer, buffer or 0.0)
+        self._local = threading.local()
+
+    def at(self, cfg: Float[np.ndarray, "dof"], reach: float) -> RowSet:
+        """The rows at a configuration.
+
+        Args:
+            cfg: (dof,) float64, finite.
+            reach: metres above the buffer within which pairs get rows.
+        """
+        from ._kernels_rows import own_rows
+
+        cfg, own, among = as_row(cfg), self.parts.own, self.parts.among
+        bodies, hints, scratch, rows, distances, of = self._own()
+        low = np.empty(len(own.pairs))
+        m = own_rows(
+            cfg, reach, self.buffer, bodies, own.chains.chains, hints, scratch, rows, distances, of, low
+        )
+        numbers = np.full((m, 2), -1, np.int64)
+        numbers[:, 0] = of[:m]
+        found = RowSet(rows[:m].copy(), distances[:m].copy(), numbers, low, None, None, self.parts)
+        return found if among is None else self._with_world(found, cfg, reach)
+
+    def _with_world(self, own: RowSet, cfg: Float[np.ndarray, "dof"], reach: float) -> RowSet:
+        from ._kernels_rows_world import world_rows
+
+        among = self.parts.among
+        assert among is not None
+        scratch, rows, distances, of = self._world()
+        low = np.empty(len(among.links))
+        within = np.full(among.allowed.shape, np.inf)
+        m = world_rows(
+            cfg, reach, self.buffer, among.bodies, among.world, among.grid, among.allowed, scratch, rows, distances, of,
+            low, within,
+        )  # fmt: skip
+        return RowSet(
+            np.concatenate([own.A, rows[:m]]),
+            np.concatenate([own.distance, distances[:m]]),
+            np.concatenate([own.of, of[:m]]),
+            own.low,
+            low,
+            within,
+            self.parts,
+        )
+
+    def _own(self) -> tuple[Any, ...]:
+        """Packed bodies and scratch of the calling thread."""
+        kept = getattr(self._local, "own", None)
+        if kept is None:
+            from ._kernels_rows import own_scratch
+
+            own, most = self.parts.own, max(1, SPREAD * len(self.parts.own.pairs))
+            scratch = own_scratch(own.bodies)
+            hints = np.full((len(own.pairs), 2), -1, np.int64)
+            room = np.empty((most, self.model.robot.dof)), np.empty(most), np.empty(most, np.int64)
+            kept = self._local.own = own.bodies, hints, scratch, *room
+        return kept
+
+    def _world(self) -> tuple[Any, ...]:
+        kept = getattr(self._local, "world", None)
+        if kept is None:
+            from ._kernels_rows_world import world_scratch
+
+            among, most = self.parts.among, MOST_WORLD_ROWS
+            assert among is not None
+            scratch = world_scratch(among.bodies, among.world)
+            room = np.empty((most, self.model.robot.dof)), np.empty(most), np.empty((most, 2), np.int64)
+            kept = self._local.world = scratch, *room
+        return kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model, "buffer": self.buffer}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["model"], state["buffer"])
+
+
+def as_row(cfg: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "dof"]:
+    """A configuration as the kernels know it: contiguous, float64, its own, read-only."""
+    return frozen(np.array(cfg, dtype=np.float64))

@@ -1,0 +1,246 @@
+"""SafeStep: the best velocity of one tick that keeps limits and touches nothing, with a stop after it that is proved.
+
+A quadratic programme chooses among the velocities within limits whose linearised distances (`_rows`) stay positive
+until the robot has come to rest; the allowed approach shrinks with the distance, so motions slow down before they
+meet. Braking is always among the choices, so the programme always has an answer, and no row asks things to part. The
+answer is then proved: the straight line through the tick to rest (`_brake`) is free, all of it (`_proof`). Where it is
+not, the pair in the way gets half the room and the programme is solved again; then the answer is drawn towards
+braking; and at last the robot brakes on the line that was proved a tick before. So a robot that starts free and
+follows the steps stays free, whatever is wanted of it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from ..collision import CollisionModel
+from ..errors import InputError
+from ._bounds import rate_bounds
+from ._brake import braking, rest, ticks_to_rest
+from ._programme import Programme, pair_words
+from ._proof import StepProof
+from ._rows import CollisionRows, RowSet
+
+AGAIN = 2
+"""Programmes solved at most: a pair in the way of the proof gets half the room in the next one."""
+DRAWN = (0.5, 0.1)
+"""Shares of an answer that could not be proved that are tried then, the rest being braking."""
+
+
+@dataclass(frozen=True)
+class SafeOptions:
+    """How steps are chosen; that they are proved does not depend on it."""
+
+    clearance: float = 0.0
+    """Metres that everything shall be apart; the buffer of the model counts where it is larger."""
+    reach: float = 0.1
+    """Metres above the clearance within which things hold a motion back."""
+    approach_time: float = 0.05
+    """Seconds: nothing is approached faster than its distance divided by this."""
+    skin: float = 5e-4
+    """Metres at which an approach ends, short of contact: closer, a proof takes longer than a tick. It is no clearance
+    that is asked for: what is closer may stay there, and what is wanted and can be proved is never refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One tick."""
+
+    cfg: Float[np.ndarray, "dof"]
+    """Where it leads."""
+    velocity: Float[np.ndarray, "dof"]
+    """At which rates; `cfg` is the old one plus this times dt."""
+    stop: Float[np.ndarray, "dof"]
+    """Where the robot comes to rest if it brakes from then on: proved free up to there. For the next tick."""
+    proved: bool
+    """Whether tick and stop are proved."""
+    limited_by: tuple[str, ...]
+    """What held the motion back: "speed of joint x", "limit of joint x", "acceleration of joint x", "a and b"."""
+    clearance: float
+    """Lower bound of the clearance where the tick began, metres; no more than the reach is looked for."""
+    braked: bool
+    """Whether nothing better than braking was found."""
+    seconds: float
+
+
+class SafeStep:
+    """Steps of one robot; keeps nothing from tick to tick, so one instance serves any number of loops."""
+
+    def __init__(
+        self,
+        model: CollisionModel,
+        velocity_limits: Any = None,
+        acceleration_limits: Any = None,
+        options: SafeOptions | None = None,
+    ) -> None:
+        """Takes the model and the limits.
+
+        Args:
+            model: the robot among its obstacles.
+            velocity_limits: (dof,) or one number, rad/s or m/s; those of the robot when omitted, where a description's
+                zero means none.
+            acceleration_limits: (dof,) or one number, rad/s^2 or m/s^2; unlimited when omitted.
+            options: see there.
+        """
+        robot = model.robot
+        self.model, self.options = model, options or SafeOptions()
+        own = np.where(robot.velocity_limits > 0.0, robot.velocity_limits, np.inf)
+        self.velocities = as_limits(own if velocity_limits is None else velocity_limits, robot.dof)
+        """(dof,) limits, infinite where there are none."""
+        self.accelerations = (
+            None if acceleration_limits is None else as_limits(acceleration_limits, robot.dof, "acceleration")
+        )
+        """(dof,) limits, or None."""
+        self.rows = CollisionRows(model, self.options.clearance)
+        self.proof = StepProof(self.rows)
+
+    def step(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        velocity: Float[np.ndarray, "dof"],
+        H: Float[np.ndarray, "dof dof"],
+        f: Float[np.ndarray, "dof"],
+        dt: float,
+        stop: Float[np.ndarray, "dof"] | None = None,
+    ) -> Step:
+        """The velocity that minimises 1/2 v'Hv + f'v among those that are safe.
+
+        Args:
+            cfg: where the robot is, finite.
+            velocity: of the last tick, zero for a robot at rest.
+            H: symmetric, positive definite.
+            f: gradient at zero velocity.
+            dt: seconds, above zero.
+            stop: `Step.stop` of the last tick, if `cfg` is where that tick led.
+        """
+        start = time.perf_counter()
+        at = self.rows.at(cfg, self.options.reach)
+        return self.choose(cfg, velocity, H, f, dt, stop, at, start)
+
+    def try_exactly(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        velocity: Float[np.ndarray, "dof"],
+        wanted: Float[np.ndarray, "dof"],
+        dt: float,
+        at: RowSet,
+    ) -> Float[np.ndarray, "dof"] | None:
+        """Where the robot comes to rest after a tick of the wanted velocity, if that is safe as it is; else None."""
+        bounds = rate_bounds(self, cfg, velocity, None, dt)
+        end = rest(cfg, wanted, self.accelerations, dt)
+        if not (bounds.hold(wanted) and self._within(cfg, end)):
+            return None
+        return end if self.proof.blocked(cfg, end, at) is None else None
+
+    def _within(self, cfg: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> bool:
+        """Whether a segment leaves no joint's limits: one that is beyond them may come back."""
+        robot = self.model.robot
+        return bool(
+            (end <= np.maximum(robot.upper, cfg)).all() and (end >= np.minimum(robot.lower, cfg)).all()
+        )
+
+    def choose(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        velocity: Float[np.ndarray, "dof"],
+        H: Float[np.ndarray, "dof dof"],
+        f: Float[np.ndarray, "dof"],
+        dt: float,
+        stop: Float[np.ndarray, "dof"] | None,
+        at: RowSet,
+        start: float | None = None,
+    ) -> Step:
+        """`step`, with the rows at `cfg`; `start` is when the clock was read first."""
+        start = time.perf_counter() if start is None else start
+        brake = braking(cfg, velocity, stop, self.accelerations, dt)
+        bounds = rate_bounds(self, cfg, velocity, brake, dt)
+        ticks = ticks_to_rest(velocity, self.accelerations, dt)
+        if self.accelerations is not None:
+            ticks += 1  # the tick may speed up, which adds one to the way to rest
+        horizon = max(0.5 * dt * (ticks + 1), self.options.approach_time)
+        programme = Programme(self.model, cfg, at, bounds, brake, horizon, self.options.skin)
+        held: dict[str, None] = {}
+        chosen = brake
+        for _ in range(AGAIN):
+            found = programme.solve(H, f)
+            if not found.found:
+                held["no step within all limits"] = None
+                break
+            chosen = found.velocity
+            held.update(dict.fromkeys(programme.words(found)))
+            end = rest(cfg, chosen, self.accelerations, dt)
+            if not self._within(cfg, end):
+                break
+            blocked = self.proof.blocked(cfg, end, at)
+            if blocked is None:
+                return self._made(cfg, chosen, end, True, held, at, dt, False, start)
+            held[pair_words(blocked)] = None
+            if not programme.tighten(blocked):
+                break
+        return self._drawn(cfg, chosen, brake, stop, held, at, dt, start)
+
+    def _drawn(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        chosen: Float[np.ndarray, "dof"],
+        brake: Float[np.ndarray, "dof"],
+        stop: Float[np.ndarray, "dof"] | None,
+        held: dict[str, None],
+        at: RowSet,
+        dt: float,
+        start: float,
+    ) -> Step:
+        """A step between one that could not be proved and braking."""
+        for share in DRAWN:
+            drawn = brake + share * (chosen - brake)
+            end = rest(cfg, drawn, self.accelerations, dt)
+            if self._within(cfg, end) and self.proof.blocked(cfg, end, at) is None:
+                return self._made(cfg, drawn, end, True, held, at, dt, False, start)
+        end = rest(cfg, brake, self.accelerations, dt)
+        proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None
+        return self._made(cfg, brake, end if stop is None else stop, proved, held, at, dt, True, start)
+
+    def _made(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        velocity: Float[np.ndarray, "dof"],
+        stop: Float[np.ndarray, "dof"],
+        proved: bool,
+        held: dict[str, None],
+        at: RowSet,
+        dt: float,
+        braked: bool,
+        start: float,
+    ) -> Step:
+        return Step(
+            cfg=frozen(cfg + velocity * dt),
+            velocity=frozen(velocity.copy()),
+            stop=frozen(np.array(stop)),
+            proved=proved,
+            limited_by=tuple(held),
+            clearance=at.clearance + self.rows.buffer,
+            braked=braked,
+            seconds=time.perf_counter() - start,
+        )
+
+
+def as_limits(limits: Any, dof: int, what: str = "velocity") -> Float[np.ndarray, "dof"]:
+    """Limits of every joint from one number or (dof,), infinite for none; a velocity limit of zero holds a joint.
+
+    Raises:
+        InputError: another shape, not numbers, NaN, or not above zero (velocity limits: negative).
+    """
+    try:
+        found = np.broadcast_to(np.asarray(limits, dtype=np.float64), (dof,)).copy()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} limits: expected one number or ({dof},), found {limits!r:.60}") from error
+    if not (found >= 0.0 if what == "velocity" else found > 0.0).all():
+        least = "not be negative" if what == "velocity" else "be above zero"
+        raise InputError(f"{what} limits must {least}, found {found.tolist()}")
+    return frozen(found)

@@ -1,0 +1,277 @@
+"""Tracker: follows moving targets tick by tick, within all limits, never into contact, and knows how to let go.
+
+Each tick is one quadratic programme: hand velocities that remove the errors as fast as the joints can brake (`_aim`),
+under joint, velocity, acceleration and collision constraints, and a step is taken only if it is proved free together
+with the way it takes to stop from it (`_safe_step`). Which targets count is decided before (`_watch`, `_grips`).
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from .._text import short
+from ..collision import CollisionModel
+from ..errors import InputError
+from ..robot import Robot
+from ._aim import Aim
+from ._grips import Grips, as_met, key_of
+from ._problem import Problem
+from ._safe_step import SafeStep
+from ._targets import JointTarget, PoseTarget, Target, as_targets
+from ._track_limits import limits_of
+from ._track_options import TrackOptions
+from ._watch import Watch
+
+AT_REST = 1e-3
+"""rad/s or m/s: slower is standing still."""
+SAME_PLACE = 0.1
+"""rad or m that a measured configuration may be off the commanded one; farther is another place, where the robot is
+taken to stand still."""
+State = Literal["tracking", "holding", "stopping", "stopped"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrackStep:
+    """One tick: where the robot is to be at its end. Errors and clearance are computed when they are first read."""
+
+    cfg: Float[np.ndarray, "dof"]
+    """The command."""
+    velocity: Float[np.ndarray, "dof"]
+    """Mean joint velocities of the tick."""
+    state: State
+    """tracking; holding (the clutch is open, or targets are late and the last ones are kept); stopping and stopped
+    (targets are lost)."""
+    limited_by: tuple[str, ...]
+    """What kept the robot from moving as the targets ask, in words; empty when nothing did."""
+    proved: bool
+    """The step, and the way to stop after it, are proved free."""
+    why: str
+    """Why targets are not followed, a sentence; empty when they are."""
+    seconds: float
+    targets: tuple[Target, ...]
+    """What was asked for, after clutches: empty when the robot just comes to rest."""
+    model: CollisionModel = field(repr=False)
+    problem: Problem | None = field(default=None, repr=False)
+    values: Float[np.ndarray, "values"] | None = field(default=None, repr=False)
+
+    @cached_property
+    def _errors(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.problem is None or self.values is None:
+            return np.zeros(0), np.zeros(0)
+        position, orientation = self.problem.errors(self.values, self.cfg[None])
+        return frozen(position[0]), frozen(orientation[0])
+
+    @property
+    def position_error(self) -> Float[np.ndarray, "targets"]:
+        """Metres from each of `targets` at `cfg`; zero for targets that ask for no position."""
+        return self._errors[0]
+
+    @property
+    def orientation_error(self) -> Float[np.ndarray, "targets"]:
+        """Radians from each of `targets` at `cfg`; zero for targets that ask for no orientation."""
+        return self._errors[1]
+
+    @cached_property
+    def clearance_bound(self) -> float:
+        """Proved lower bound of the clearance at `cfg`, metres."""
+        return float(self.model.clearance(self.cfg))  # type: ignore[arg-type]
+
+
+class Tracker:
+    """Follows targets tick by tick; see the module. Keeps the last command, its velocity and the state of clutches.
+
+    Joints that move none of the targets' links stay where they are.
+    """
+
+    def __init__(
+        self,
+        model: CollisionModel,
+        links: Sequence[str] | None = None,
+        options: TrackOptions = TrackOptions(),  # noqa: B008 (frozen)
+        *,
+        joints: Sequence[str] | None = None,
+    ) -> None:
+        """Prepares the tick.
+
+        Args:
+            model: robot and obstacles.
+            links: those that targets will name: a link of them that a tick does not name stays where it is. None takes
+                those that are named.
+            options: see there.
+            joints: names of those that may move; None for all that move a link of a target.
+
+        Raises:
+            UnknownLinkError, UnknownNameError: no such link or joint. InputError: limits that make no sense.
+        """
+        self.model = model
+        self.options = options
+        self._links = tuple(links or ())
+        for link in self._links:
+            model.robot.link_index(link)
+        self._joints = None if joints is None else tuple(joints)
+        self._limits = limits_of(model.robot, options)
+        self._rest = None if options.rest_cfg is None else model.robot.as_cfg(options.rest_cfg)
+        self._aims: dict[Any, tuple[Aim, SafeStep]] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets targets, clutches, velocity and command: the next tick is the first."""
+        self._grips, self._watch = Grips(relative=self.options.relative), Watch(self.options)
+        self._cfg: np.ndarray | None = None
+        self._velocity = np.zeros(self.robot.dof)
+        self._stop: Any = None
+        self._given: tuple[Target, ...] = ()
+        self._now: tuple[Aim, SafeStep] | None = None
+
+    @property
+    def robot(self) -> Robot:
+        """The model's robot."""
+        return self.model.robot
+
+    def with_model(self, model: CollisionModel) -> Tracker:
+        """The same tracker in the middle of its motion, among other obstacles (`model.with_world(...)`).
+
+        Raises:
+            InputError: a model of another robot.
+        """
+        if model.robot.joint_names != self.robot.joint_names:
+            raise InputError("with_model: the model is of a robot with other joints")
+        other = copy.copy(self)
+        other.model = model
+        other._grips, other._watch = copy.deepcopy(self._grips), copy.copy(self._watch)
+        other._aims, other._now, other._stop = {}, None, None
+        return other
+
+    def tick(
+        self,
+        targets: Any,
+        cfg: Any = None,
+        dt: float = 0.005,
+        *,
+        clutch: bool | Mapping[str, bool] = True,
+        stamp: float | None = None,
+        now: float | None = None,
+    ) -> TrackStep:
+        """One tick.
+
+        Args:
+            targets: {link: pose} or targets (`as_targets`), in world coordinates; None when there are none.
+            cfg: (dof,) where the robot is; None, or the last command, continues from the last command. A measured
+                configuration near it is where the step then begins; one far away is a new start, at rest.
+            dt: seconds until the next tick.
+            clutch: whether targets have hold of the robot; {link: bool} for each on its own.
+            stamp: when the targets were made, seconds of any clock; a stamp that stays the same is one that ages.
+            now: the same clock now, where it can be read.
+
+        Raises:
+            InputError: no configuration at the first tick; dt that is not above zero; a configuration or a target
+                that makes no sense (targets: unless `on_bad_target` is "hold").
+            UnknownLinkError, UnknownNameError: a target of a link or joint that the robot does not have.
+        """
+        start = time.perf_counter()
+        if not 0.0 < dt < np.inf:
+            raise InputError(f"tick: dt must be seconds above zero, found {short(dt)}")
+        cfg, bad = self._place(cfg), ""
+        try:
+            given = () if targets is None else as_targets(targets)
+        except InputError as error:
+            if self.options.on_bad_target == "raise":
+                raise
+            given, bad = (), f"{error}; "
+        clutch_open = not clutch if isinstance(clutch, bool) else not any(clutch.values())
+        phase, why = self._watch.see(bool(given), clutch_open, stamp, now, dt)
+        if phase == "follow" and not self._watch.outdated:
+            self._given = given
+        if phase == "brake":
+            self._grips.open(self._met)
+        else:
+            absent = self._absent(self._given)
+            named = dict.fromkeys(absent, False)
+            by_name = {**({} if isinstance(clutch, bool) else clutch), **named}
+            self._grips.update(
+                [*self._given, *absent.values()],
+                by_name if named or not isinstance(clutch, bool) else clutch,
+                self._met,
+                dt,
+                moving=self._moving,
+            )
+        following = phase != "brake" and self._grips.closed
+        asked = self._grips.asked if following else ()
+        if asked:
+            aim, safe = self._prepared(asked)
+            assert self._rest is not None
+            H, f, values = aim.at(asked, self._grips.closed_for(), cfg, self._rest, self._limits, dt)
+            problem = aim.problem
+        else:
+            safe = self._prepared(self._grips.asked)[1]
+            H, f, values, problem = np.eye(self.robot.dof), np.zeros(self.robot.dof), None, None
+        step = safe.step(cfg, self._velocity, H, f, dt, self._stop)
+        self._cfg, self._velocity, self._stop = frozen(step.cfg), frozen(step.velocity), step.stop
+        state: State = "tracking" if phase == "follow" and following else "holding"
+        if self._watch.given_up:
+            state = "stopping" if self._moving else "stopped"
+        return TrackStep(
+            step.cfg, step.velocity, state, step.limited_by, step.proved, bad + why, time.perf_counter() - start, asked,
+            self.model, problem, values,
+        )  # fmt: skip
+
+    # What the robot does ------------------------------------------------------------------------
+
+    @property
+    def _moving(self) -> bool:
+        return max(map(abs, self._velocity.tolist()), default=0.0) > AT_REST
+
+    def _place(self, cfg: Any) -> np.ndarray:
+        """Where the tick begins."""
+        if cfg is None:
+            if self._cfg is None:
+                raise InputError("tick: the first tick needs the configuration of the robot")
+            return self._cfg
+        if cfg is self._cfg:
+            return self._cfg
+        found = self.robot.as_cfg(cfg)
+        if self._cfg is None or not np.array_equal(found, self._cfg):
+            self._stop = None
+            if self._cfg is None or float(np.abs(found - self._cfg).max(initial=0.0)) > SAME_PLACE:
+                self._velocity = np.zeros(self.robot.dof)
+                self._grips.clear()
+            self._cfg = frozen(found.copy())
+        if self._rest is None:
+            self._rest = self._cfg
+        return self._cfg
+
+    def _met(self, target: Target) -> Target:
+        assert self._cfg is not None
+        if isinstance(target, JointTarget):
+            return as_met(target, None, float(self._cfg[self.robot.joint_names.index(target.joint)]))
+        poses = self.robot.link_poses(self._cfg[None])[0]
+        return as_met(target, poses[self.robot.link_index(target.link)], 0.0)
+
+    def _absent(self, given: Sequence[Target]) -> dict[str, Target]:
+        """Targets that keep the links that nothing is asked of where they are."""
+        named = {key_of(target)[1] for target in given}
+        missing = [link for link in self._links if link not in named]
+        return {link: PoseTarget(link, np.array([1.0, 0, 0, 0, 0, 0, 0])) for link in missing}
+
+    def _prepared(self, targets: Sequence[Target]) -> tuple[Aim, SafeStep]:
+        """What a tick for targets of these kinds and links needs; made once."""
+        key = tuple(map(key_of, targets))
+        if key not in self._aims:
+            aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
+            moves = np.isin(self.robot.joint_names, aim.problem.joints)
+            speeds = frozen(np.where(moves, self._limits[0], 0.0))  # the others are held
+            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1])
+        found = self._aims[key]
+        if found is not self._now:
+            found[0].forget()
+            self._now = found
+        return found

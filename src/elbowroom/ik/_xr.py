@@ -1,0 +1,223 @@
+"""Targets from a headset: the `xr_state` messages of teleop_xr, as they are.
+
+Poses arrive in the frame of WebXR (x right, y up, -z forward). They are not taken as places in the robot's world, but
+as motion: while the operator presses the clutch button of a hand, the link follows how the hand has moved and turned
+since it was pressed. So nothing jumps when the clutch is pressed again, wherever the hand is by then. A hand that is
+not tracked, or a stream that pauses, counts as released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from jaxtyping import Float
+
+from .._poses import as_matrix, as_wxyz_xyz
+from .._text import short
+from ..errors import InputError
+
+R_ROBOT_XR = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""From WebXR (x right, y up, -z forward) to a robot that looks along x with z up."""
+BUTTONS = {"trigger": 0, "squeeze": 1}
+"""Places in the list of buttons, by the xr-standard mapping of WebXR."""
+PRESSED = 0.5
+"""Of a button that only tells how far it is pressed."""
+PAUSE = 0.25
+"""Seconds without a message after which hands must be taken up anew."""
+PARTS = ("left", "right", "head")
+
+
+@dataclass(frozen=True)
+class XrOptions:
+    """Which link follows what, and how."""
+
+    left: str | None = None
+    """Link that follows the left hand."""
+    right: str | None = None
+    """Link that follows the right hand."""
+    head: str | None = None
+    """Link that follows the head, while a hand is followed."""
+    clutch: Literal["squeeze", "trigger", "none"] = "squeeze"
+    """Button that must be pressed for a hand to be followed; none follows as long as it is tracked."""
+    scale: float = 1.0
+    """Metres of the robot per metre of the operator."""
+    yaw: float = 0.0
+    """Turn about the world's z axis, radians, of motion that the operator calls forward; 0: along the world's x."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.scale) and self.scale > 0.0):
+            raise InputError(f"XrOptions: scale must be above zero, found {self.scale!r:.40}")
+        if not math.isfinite(self.yaw):
+            raise InputError(f"XrOptions: yaw must be a finite number, found {self.yaw!r:.40}")
+        names = list(self.links.values())
+        if len(set(names)) < len(names):
+            raise InputError(f"XrOptions: one link cannot follow two parts: {', '.join(names)}")
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Part -> link, of those that are followed."""
+        found: dict[str, str | None] = {"left": self.left, "right": self.right, "head": self.head}
+        return {part: link for part, link in found.items() if link is not None}
+
+    @property
+    def R_world_xr(self) -> Float[np.ndarray, "3 3"]:
+        """From directions of the headset's frame to directions of the world."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ R_ROBOT_XR
+
+
+@dataclass(frozen=True)
+class XrDevice:
+    """One tracked part of the operator."""
+
+    T_xr_device: Float[np.ndarray, "4 4"]
+    pressed: tuple[bool, ...] = ()
+    """Buttons, in the order of the xr-standard mapping."""
+
+    def presses(self, button: str) -> bool:
+        """Whether a button is held down; always for "none"."""
+        place = BUTTONS.get(button)
+        return place is None or (place < len(self.pressed) and self.pressed[place])
+
+
+@dataclass(frozen=True)
+class XrState:
+    """What the headset saw at one moment."""
+
+    stamp: float
+    """Seconds, on the headset's clock."""
+    devices: Mapping[str, XrDevice]
+    """Parts that are tracked."""
+
+
+def xr_state(data: Any) -> XrState:
+    """Reads the `data` of an `xr_state` message; keys that are not needed are passed over.
+
+    Raises:
+        InputError: a key is missing, or a value is not what it should be.
+    """
+    entries = _mapping(data, "xr_state: data")
+    stamp = _number(entries.get("timestamp_unix_ms"), "xr_state: timestamp_unix_ms")
+    listed = entries.get("devices")
+    if not isinstance(listed, list):
+        raise InputError(f"xr_state: devices: expected a list, found {short(listed)}")
+    devices: dict[str, XrDevice] = {}
+    for entry in cast(list[Any], listed):
+        device = _mapping(entry, "xr_state: device")
+        part = "head" if device.get("role") == "head" else device.get("handedness")
+        pose = device.get("gripPose") or device.get("pose") or _wrist(device)
+        if part in PARTS and device.get("role") in ("head", "controller", "hand") and pose is not None:
+            devices.setdefault(
+                part, XrDevice(_pose(pose, f"xr_state: pose of {part}"), _buttons(device, part))
+            )
+    return XrState(1e-3 * stamp, devices)
+
+
+class XrFollower:
+    """Remembers where hands and links were when the clutch was pressed."""
+
+    def __init__(self, options: XrOptions) -> None:
+        self.options = options
+        self._anchors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        """Part -> device and link when it was taken up, (4, 4) each."""
+        self._last: dict[str, np.ndarray] = {}
+        self._seen = self._stamp = -math.inf
+
+    def release(self) -> None:
+        """Lets go of everything: the next press takes links up where they are then."""
+        self._anchors.clear()
+        self._last = {}
+
+    def let_go(self, state: XrState) -> bool:
+        """Whether no clutch button is pressed."""
+        button = self.options.clutch
+        hands = [device for part, device in state.devices.items() if part != "head"]
+        return button != "none" and not any(hand.presses(button) for hand in hands)
+
+    def step(
+        self, state: XrState, poses: Mapping[str, Float[np.ndarray, "7"]], now: float
+    ) -> dict[str, Float[np.ndarray, "7"]]:
+        """Targets of the links that are followed just now.
+
+        Args:
+            state: what the headset saw. One that is older than the last is passed over: the answer is as before.
+            poses: link -> T_world_link where it is now, wxyz_xyz.
+            now: seconds on a clock of ours.
+        """
+        if 0.0 < self._stamp - state.stamp < 1.0:  # out of order; a larger step back is another clock
+            return self._last
+        if now - self._seen > PAUSE:
+            self.release()
+        self._seen, self._stamp = now, state.stamp
+        links = self.options.links
+        taken = {
+            part: device.T_xr_device
+            for part, device in state.devices.items()
+            if part in links and part != "head" and device.presses(self.options.clutch)
+        }
+        if (taken or self.options.clutch == "none") and "head" in links and "head" in state.devices:
+            taken["head"] = state.devices["head"].T_xr_device
+        self._anchors = {part: anchor for part, anchor in self._anchors.items() if part in taken}
+        for part, T_now in taken.items():
+            self._anchors.setdefault(part, (T_now, as_matrix(poses[links[part]])))
+        self._last = {
+            links[part]: as_wxyz_xyz(self._moved(T_now, *self._anchors[part]))
+            for part, T_now in taken.items()
+        }
+        return self._last
+
+    def _moved(self, T_now: np.ndarray, T_then: np.ndarray, T_world_link: np.ndarray) -> np.ndarray:
+        """The link's pose after the motion of the device since it was taken up."""
+        R, T = self.options.R_world_xr, T_world_link.copy()
+        T[:3, 3] += self.options.scale * (R @ (T_now[:3, 3] - T_then[:3, 3]))
+        T[:3, :3] = R @ T_now[:3, :3] @ T_then[:3, :3].T @ R.T @ T[:3, :3]
+        return T
+
+
+def _wrist(device: Mapping[str, Any]) -> Any:
+    """The wrist of a tracked hand, which has no pose of its own."""
+    joints = device.get("joints")
+    return cast(dict[str, Any], joints).get("wrist") if isinstance(joints, dict) else None
+
+
+def _buttons(device: Mapping[str, Any], part: str) -> tuple[bool, ...]:
+    pad = device.get("gamepad")
+    listed = cast(dict[str, Any], pad).get("buttons") if isinstance(pad, dict) else device.get("buttons")
+    if listed is None:
+        return ()
+    if not isinstance(listed, list):
+        raise InputError(f"xr_state: buttons of {part}: expected a list, found {short(listed)}")
+    return tuple(_pressed(entry, part) for entry in cast(list[Any], listed))
+
+
+def _pressed(button: Any, part: str) -> bool:
+    entries = _mapping(button, f"xr_state: button of {part}")
+    pressed = entries.get("pressed")
+    if isinstance(pressed, bool):
+        return pressed
+    return _number(entries.get("value"), f"xr_state: button of {part}: value") > PRESSED
+
+
+def _pose(value: Any, what: str) -> np.ndarray:
+    entries = _mapping(value, what)
+    position, orientation = (
+        _mapping(entries.get(key), f"{what}: {key}") for key in ("position", "orientation")
+    )
+    wxyz = [_number(orientation.get(key), f"{what}: {key} of the orientation") for key in "wxyz"]
+    return as_matrix(wxyz + [_number(position.get(key), f"{what}: {key}") for key in "xyz"], what)
+
+
+def _mapping(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{what}: expected an object, found {short(value)}")
+    return cast(dict[str, Any], value)
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
+        raise InputError(f"{what}: expected a finite number, found {short(value)}")
+    return float(value)
