@@ -191,7 +191,9 @@ def _model(options: Options, robot: Robot, world: Any, helper: Helper) -> Collis
     from ..collision import CollisionModel, covering
 
     spheres, _ = covering(robot, options.chosen_spheres(robot))
-    pairs = options.decided_pairs(robot, spheres, depths=True)  # as CollisionModel itself does, and as is kept
+    pairs = options.decided_pairs(
+        robot, spheres, depths=True
+    )  # as CollisionModel itself does, and as is kept
     if world is not None:
         helper.wait("world")
     helper.wait("free")

@@ -68,32 +68,55 @@ class Search:
     """Of `time.perf_counter`."""
     tries: list[Tries] = field(default_factory=list["Tries"], init=False)
     """What was started, per part."""
+    cfg: Float[np.ndarray, "dof"] | None = field(default=None, init=False)
+    """The answer, once there is one."""
+
+    def __post_init__(self) -> None:
+        free = None if self.model is None else self.model.free
+        self._chooser = Chooser(self.base, free)
+        self.tries = [Tries(part, self) for part in self.setup.parts]
+
+    @property
+    def rounds(self) -> int:
+        """How many the options allow."""
+        return -(-self.options.seeds // LANES)
 
     def run(self) -> Found:
         """Rounds until there is a free answer, no seed is left, or time is up."""
-        free = None if self.model is None else self.model.free
-        if not self.setup.parts:
+        tries = self.tries
+        if not tries:
+            return self.end()
+        for _ in range(self.rounds):
+            for one in self.waiting():
+                one.start()
+            if self.choose():
+                break
+            if time.perf_counter() > self.deadline:
+                return self.end(timed_out=True)
+            if all(one.spent for one in tries):
+                break
+        return self.end()
+
+    def waiting(self) -> list[Tries]:
+        """The parts that need more starts: those where nothing arrived, or all where no combination is free."""
+        return [one for one in self.tries if one.pool is None] or self.tries
+
+    def choose(self) -> bool:
+        """Whether some combination of what arrived is free."""
+        pools = [one.pool for one in self.tries if one.pool is not None]
+        if len(pools) == len(self.tries):
+            self.cfg = self._chooser.choose(pools)
+        return self.cfg is not None
+
+    def end(self, *, timed_out: bool = False) -> Found:
+        """The answer, or the best that was found."""
+        tries, cfg, free = self.tries, self.cfg, self._chooser.free
+        if not tries:
             verdict = None if free is None else bool(free(self.base))
             return Found(np.array(self.base), True, verdict, 0, 0, 0, 0, False)
-        tries = self.tries = [Tries(part, self) for part in self.setup.parts]
-        chooser = Chooser(self.base, free)
-        rounds = -(-self.options.seeds // LANES)
-        cfg: Float[np.ndarray, "dof"] | None = None
-        timed_out = False
-        for _ in range(rounds):
-            for one in [one for one in tries if one.pool is None] or tries:
-                one.start()
-            pools = [one.pool for one in tries if one.pool is not None]
-            if len(pools) == len(tries):
-                cfg = chooser.choose(pools)
-                if cfg is not None:
-                    break
-            timed_out = time.perf_counter() > self.deadline
-            if timed_out or all(one.spent for one in tries):
-                break
         verdict = None if free is None else cfg is not None
         if cfg is None:
-            cfg = chooser.refused
+            cfg = self._chooser.refused
         met = cfg is not None
         if cfg is None:
             cfg, verdict = self._best_effort(free)
@@ -104,7 +127,7 @@ class Search:
             sum([0 if one.pool is None else len(one.pool.order) for one in tries]),
             sum([one.tried for one in tries]),
             sum([one.iterations for one in tries]),
-            len(chooser.judged),
+            len(self._chooser.judged),
             timed_out,
         )
 
@@ -161,10 +184,14 @@ class Tries:
             skip=self.tried,
             stop_at=0 if search.seeded else ENOUGH,
         )
-        rows = lanes.rows
-        order, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
-        count, steps = _arrivals()(rows, search.base, part.joint_idx, part.weights, order, distance)
         self.tried += LANES
+        self.take(lanes)
+
+    def take(self, lanes: Lanes) -> None:
+        """Keeps what arrived, or how near starts came."""
+        part, rows = self.part, lanes.rows
+        order, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
+        count, steps = _arrivals()(rows, self.search.base, part.joint_idx, part.weights, order, distance)
         self.iterations += steps
         self.spent = len(rows) == 0
         if not count:
@@ -188,7 +215,7 @@ class Tries:
             iterations=POLISH,
             position_tolerance=options.position_tolerance,
             orientation_tolerance=options.orientation_tolerance,
-            patience=POLISH,
+            careful=True,
         )
         rows, cost = self._closest(np.concatenate([polished.cfgs, rows[:LANES]]))
         return rows[cost <= SAME * cost[0]]

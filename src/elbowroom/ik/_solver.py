@@ -117,12 +117,23 @@ class IkSolver:
         began = time.perf_counter()
         asked = as_targets(targets)
         setup = self.setup_for(asked, locked)
+        search, notes = self.begin(setup, asked, seed_cfg, began)
+        return self.answer(search, search.run(), notes, _names(locked), began)
+
+    def begin(
+        self, setup: Setup, targets: Sequence[Target], seed_cfg: Any, began: float
+    ) -> tuple[Search, tuple[str, ...]]:
+        """The search for an answer, and what has to be said about the question."""
         base, notes = self._base(setup, seed_cfg)
-        options = self.options
-        search = Search(
-            setup, asked, base, seed_cfg is not None, self.model, options, began + options.timeout
-        )
-        found = search.run()
+        deadline = began + self.options.timeout
+        seeded = seed_cfg is not None
+        return Search(setup, targets, base, seeded, self.model, self.options, deadline), notes
+
+    def answer(
+        self, search: Search, found: Found, notes: tuple[str, ...], locked: tuple[str, ...], began: float
+    ) -> IkResult:
+        """The result of a search: measured anew, and a success only if everything holds."""
+        asked, setup, options = search.targets, search.setup, self.options
         if options.refines and found.met and found.free is not False:
             from ._refine import refined
 
@@ -147,11 +158,11 @@ class IkSolver:
         return IkResult(
             cfg=cfg,
             success=success,
-            targets=asked,
+            targets=tuple(asked),
             position_error=position,
             orientation_error=orientation,
             free=found.free,
-            chosen=_chosen(found, success, seed_cfg is not None),
+            chosen=_chosen(found, success, search.seeded),
             candidates=found.candidates,
             seeds_tried=found.seeds_tried,
             iterations=found.iterations,
@@ -159,7 +170,7 @@ class IkSolver:
             notes=notes,
             timed_out=found.timed_out,
             model=self.model,
-            explainer=None if success else Explainer(self, base, _names(locked)),
+            explainer=None if success else Explainer(self, search.base, locked),
         )
 
     def solve_batch(

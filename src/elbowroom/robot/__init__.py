@@ -11,6 +11,8 @@ are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Ke
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._bodies import Bodies as Bodies
 from ._bodies import coupling_law as coupling_law
 from ._bodies import find_bodies as find_bodies
@@ -58,6 +60,9 @@ from ._types import MeshData as MeshData
 from ._types import Note as Note
 from ._types import Shape as Shape
 from ._types import joint_motion as joint_motion
+
+if TYPE_CHECKING:
+    from ._link_jax import LinkInJax as LinkInJax
 
 __all__ = [
     "Bodies",

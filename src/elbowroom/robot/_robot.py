@@ -26,6 +26,7 @@ from ._types import Joint, Note, Shape
 if TYPE_CHECKING:
     import trimesh
 
+    from ._link_jax import LinkInJax
     from ._pyroki import JointInfo, LinkInfo
 
 PARALLEL_ROWS = 4096
@@ -181,6 +182,22 @@ class Robot(Frozen):
         from ._fk_jax import make_forward_kinematics
 
         return make_forward_kinematics(self.tree)
+
+    def link_in_jax(self, link: str) -> LinkInJax:
+        """One link for JAX: `.pose(cfg)` (7,) and `.jacobian(cfg)` (6, dof) of one configuration, under jit and vmap.
+
+        The derivative of the pose is the geometric Jacobian, so it costs far less than that of `forward_kinematics`.
+        """
+        self.link_index(link)
+        if link not in self._links_in_jax:
+            from ._link_jax import LinkInJax
+
+            self._links_in_jax[link] = LinkInJax(self.tree, link)
+        return self._links_in_jax[link]
+
+    @cached_property
+    def _links_in_jax(self) -> dict[str, LinkInJax]:
+        return {}
 
     def link_poses(self, cfgs: Any) -> Float[np.ndarray, "*batch links 7"]:
         """Link poses in the world, by numba in float64; large batches use two threads.
