@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from scipy.spatial.transform import Rotation
 
 from elbowroom.errors import InputError
@@ -142,7 +141,8 @@ def test_targets_out_of_order_are_not_followed_and_a_sender_may_start_again():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"gain": 0.0}, {"gain": np.nan}, {"hold_for": -1.0}, {"on_bad_target": "shrug"}, {"damping": 0.0}]
+    "wrong",
+    [{"gain": 0.0}, {"gain": np.nan}, {"hold_for": -1.0}, {"on_bad_target": "shrug"}, {"damping": 0.0}],
 )
 def test_options_that_make_no_sense_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
