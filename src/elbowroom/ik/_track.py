@@ -25,7 +25,8 @@ from ..robot import Robot
 from ._aim import Aim
 from ._grips import Grips, as_met, key_of
 from ._problem import Problem
-from ._safe_step import SafeOptions, SafeStep
+from ._safe_options import SafeOptions
+from ._safe_step import SafeStep
 from ._targets import JointTarget, PoseTarget, Target, as_targets
 from ._track_limits import limits_of
 from ._track_options import TrackOptions
