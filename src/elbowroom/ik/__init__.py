@@ -23,6 +23,9 @@ from ._targets import PoseTarget as PoseTarget
 from ._targets import PositionTarget as PositionTarget
 from ._targets import Target as Target
 from ._targets import as_targets as as_targets
+from ._track import Tracker as Tracker
+from ._track import TrackStep as TrackStep
+from ._track_options import TrackOptions as TrackOptions
 
 __all__ = [
     "AxisTarget",
@@ -46,6 +49,9 @@ __all__ = [
     "ReachMap",
     "Reachability",
     "Target",
+    "TrackOptions",
+    "TrackStep",
+    "Tracker",
     "as_targets",
     "reach_map",
 ]

@@ -1,8 +1,8 @@
 """Programme: the quadratic programme of one tick, made of bounds on rates and of collision rows.
 
-A row says that a distance may shrink by no more than its room until the robot has come to rest. Where no velocity within
-the bounds makes that true of all rows, they give way, as little as they must and no farther than braking needs: so
-there is always an answer.
+A row says that a distance may shrink by no more than its room until the robot has come to rest. Where no velocity
+within the bounds makes that true of all rows, they give way, as little as they must and no farther than braking needs:
+so there is always an answer.
 Where spheres hold an answer back, meshes are asked about those pairs alone, and the programme is solved again: what is
 in nobody's way costs no mesh distance, and nothing is held back by spheres alone.
 """

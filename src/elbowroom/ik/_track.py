@@ -277,7 +277,8 @@ class Tracker:
             aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
             moves = np.isin(self.robot.joint_names, aim.problem.joints)
             speeds = frozen(np.where(moves, self._limits[0], 0.0))  # the others are held
-            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1], SafeOptions(skin=SKIN, part=0.5 * SKIN))
+            safety = SafeOptions(skin=SKIN, part=0.5 * SKIN)
+            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1], safety)
         found = self._aims[key]
         if found is not self._now:
             found[0].forget()
