@@ -1,8 +1,8 @@
 """How a hand meets an object at a grasp: which links are meant to touch, and how far from it each is.
 
-A grasp of several fingers is planned for the mean of their tips, and fingers are not equally long: some would be deeper
-in the object than a surface allows, some would not reach it. A real finger closes until it touches, so these are moved
-until they do.
+Grasps are planned for points: the mean of several fingertips, of fingers that have a body and are not equally long.
+Some would be deeper in the object than a surface allows, some would not reach it. A real finger closes until it
+touches, so fingers (not the thumb, which stays as planned) are moved until they do.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Contact:
     ctrl: Float[np.ndarray, "actuators"]
     """Controls in actuator order, rad: those of the grasp, but for `settled` fingers."""
     settled: tuple[str, ...]
-    """Fingers that touch earlier or later than the mean of all, and stop there."""
+    """Fingers that touch earlier or later than planned, and stop there."""
     distances: Mapping[str, float]
-    """m by link, negative inside the object; all links of the hand with geometry, by their names in the hand."""
+    """m by link, negative inside the object: of the point of its surface that is deepest, or nearest. All links of the
+    hand with geometry, by their names in the hand."""
     touching: tuple[str, ...]
     """Links that are meant to touch."""
     tips: Mapping[str, float]
@@ -77,9 +78,9 @@ class Meeting:
         self._last = np.array(grasp.ctrl)  # where fingers touched last: on a flat side they do everywhere
 
     def at(self, T_world_base: Matrix4) -> Contact:
-        """The contact with the hand at a pose; of several fingers, each where it touches."""
+        """The contact with the hand at a pose, each finger where it touches."""
         ctrl = np.array(self._last)
-        if len(self.grasp.fingers) > 1 and not self.grasp.touching:
+        if not self.grasp.touching:
             tips = self._tips(self._distances(ctrl, T_world_base, self.links))
             for finger in self.grasp.fingers:
                 if not -self.tolerance <= tips[finger] <= 0.0:
