@@ -24,7 +24,7 @@ from ._targets import Target
 
 LANES = 16
 """Starts of a round."""
-ENOUGH = 6
+ENOUGH = 4
 """Starts that have arrived after which a round without a seed may end; with one, all run on, since the nearest may be
 the slowest."""
 POLISH = 60
