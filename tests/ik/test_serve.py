@@ -77,7 +77,7 @@ def recorder():
 
 @pytest.fixture
 def session(robot, recorder):
-    xr = XrOptions(left=LEFT, right=RIGHT)
+    xr = XrOptions(left=LEFT, right=RIGHT, yaw=0.0)
     return Session(recorder, robot, (LEFT, RIGHT), robot.default_cfg, 200.0, xr)
 
 

@@ -18,7 +18,7 @@ import tyro
 
 from .._files import check_place
 from ..errors import InputError, UnknownJointError, unknown
-from ..ik import IkOptions, XrOptions, likely_ends
+from ..ik import IkOptions, XrOptions, checked_rate, likely_ends
 from ..pairs import PairOptions
 from . import _ik_report, _model_options
 from ._cfg_options import named
@@ -177,8 +177,14 @@ def _check_question(options: Options, robot: Robot) -> None:
         raise InputError("--target and --targets cannot both be given")
     if options.limit < 0:
         raise InputError(f"--limit: expected a number from 0 up, found {options.limit}")
-    for link in options.link:
+    for link in (*options.link, *options.xr.links.values()):
         robot.link_index(link)
+    checked_rate(options.rate)
+    if options.cfg and options.named:
+        raise InputError("--cfg and --named cannot both be given")
+    if options.cfg and len(options.cfg) != robot.dof:
+        joints = ", ".join(robot.joint_names) or "it has no joints"
+        raise InputError(f"--cfg needs {robot.dof} numbers ({joints}), found {len(options.cfg)}")
     if not (options.target or options.targets or options.serve):
         ends = likely_ends(robot)
         likely = f"; likely end-effector links: {', '.join(ends[:MOST_LINKS])}" if ends else ""
@@ -206,12 +212,7 @@ def _start(judge: Any, options: Options) -> np.ndarray | None:
     from ..robot import named_poses
 
     robot: Robot = judge.robot if isinstance(judge, CollisionModel) else judge
-    if options.cfg and options.named:
-        raise InputError("--cfg and --named cannot both be given")
     if options.cfg:
-        if len(options.cfg) != robot.dof:
-            joints = ", ".join(robot.joint_names) or "it has no joints"
-            raise InputError(f"--cfg needs {robot.dof} numbers ({joints}), found {len(options.cfg)}")
         return robot.as_cfg([_radians(robot, options, k, value) for k, value in enumerate(options.cfg)])
     if options.named is None:
         return None

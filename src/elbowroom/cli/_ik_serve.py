@@ -47,14 +47,12 @@ def serve(
             report = serve_lines(session, STDIN, _write, mailbox)
         else:
             report = serve_socket(session, options.port, options.origin, partial(_announce, session), mailbox)
-    _tell(report, options)
+        _tell(report, options)
     return 0
 
 
 def _links(robot: Robot, asked: Sequence[str], xr: XrOptions) -> tuple[tuple[str, ...], XrOptions]:
     """The links to follow, and which of them a headset's hands steer."""
-    for link in xr.links.values():
-        robot.link_index(link)
     links = tuple(dict.fromkeys((*asked, *xr.links.values())))
     links = links or tuple(link for link in likely_ends(robot) if not NOT_A_HAND.search(link))
     if not links:

@@ -21,8 +21,8 @@ EXIT_BY_SIGNAL = 128
 SHOW_CURSOR = b"\x1b[?25h"
 PATIENCE = 6.0
 """Seconds that last words may take."""
-_LAST_WORDS: list[tuple[Callable[[], None], threading.Event]] = []
-"""What to do before leaving, and when that is done."""
+_LAST_WORDS: list[Callable[[], None]] = []
+"""What to do before leaving."""
 
 
 def leave_on_signals(verb: str) -> None:
@@ -43,13 +43,21 @@ def leave_on_signals(verb: str) -> None:
 @contextmanager
 def last_words(ask: Callable[[], None]) -> Generator[None]:
     """In this block an interrupt does not end the process at once: `ask` is called, and the block may end by itself."""
-    done = threading.Event()
-    _LAST_WORDS.append((ask, done))
+    asked, done = threading.Event(), threading.Event()
+
+    def ask_and_wait() -> None:
+        asked.set()
+        ask()
+        done.wait(PATIENCE)
+
+    _LAST_WORDS.append(ask_and_wait)
     try:
         yield
     finally:
-        _LAST_WORDS.remove((ask, done))
+        _LAST_WORDS.remove(ask_and_wait)
         done.set()
+        if asked.is_set():  # the thread that waited for the signal leaves now, with its exit code
+            threading.Event().wait(PATIENCE)
 
 
 def _nothing(number: int, frame: Any) -> None:
@@ -64,10 +72,9 @@ def _wait(read: int, verb: str) -> None:
 
 
 def _leave(number: int, verb: str) -> None:
-    for ask, done in list(_LAST_WORDS):
+    for act in list(_LAST_WORDS):
         with suppress(Exception):
-            ask()
-            done.wait(PATIENCE)
+            act()
     files = sys.modules.get(
         "elbowroom._files"
     )  # not imported here: it loads numpy, and signals may come before

@@ -27,6 +27,7 @@ from ._safe_step import SafeStep as SafeStep
 from ._safe_step import Step as Step
 from ._serve import Mailbox as Mailbox
 from ._serve import ServeReport as ServeReport
+from ._serve import checked_rate as checked_rate
 from ._serve import serve_lines as serve_lines
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from ._jax_solve import Minimum as Minimum
     from ._jax_solve import cost_by_name as cost_by_name
     from ._jax_solve import minimize as minimize
+    from ._pyroki_cost import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from ._teaarm import TeaArmRobot as TeaArmRobot
 
 _NEED_JAX = {
@@ -75,6 +77,7 @@ _NEED_JAX = {
     "look_at_cost": "_jax_costs",
     "manipulability_cost": "_jax_costs",
     "minimize": "_jax_solve",
+    "multi_sphere_self_collision_cost": "_pyroki_cost",
     "pose_cost": "_jax_costs",
     "position_cost": "_jax_costs",
     "rest_cost": "_jax_costs",
@@ -119,6 +122,7 @@ __all__ = [
     "as_targets",
     "likely_ends",
     "reach_map",
+    "checked_rate",
     "serve_lines",
     "serve_socket",
     "target_from_json",
@@ -131,6 +135,7 @@ __all__ = [
     "look_at_cost",
     "manipulability_cost",
     "minimize",
+    "multi_sphere_self_collision_cost",
     "pose_cost",
     "position_cost",
     "rest_cost",

@@ -45,8 +45,9 @@ from ..mesh.kernels import (
 REVOLUTE = 1
 SPREAD = 3
 """Rows of spheres for one pair at most."""
-TINY = 1e-9
-"""Metres between spheres below which meshes are asked."""
+BY_MESHES = 0.01
+"""Metres between spheres below which meshes are asked: spheres that nearly touch would slow a motion down, and hold it,
+where the links are still apart."""
 NO_MESH = -1
 
 
@@ -245,7 +246,7 @@ def own_rows(cfg, reach, buffer, bodies, chains, hints, scratch, rows, distances
         low[k] = gap - buffer
         if n == 0:
             continue
-        if gap - buffer <= TINY and chains[k, MESHES]:
+        if gap - buffer <= BY_MESHES and chains[k, MESHES]:
             gap = _mesh_gap(bodies, a, b, reach + buffer, posed, hints[k], meshes)
             low[k] = gap - buffer if gap >= 0.0 else -np.inf
             if gap < 0.0 or gap >= reach + buffer:

@@ -30,6 +30,7 @@ class Programme:
         brake: Float[np.ndarray, "dof"],
         horizon: float,
         skin: float,
+        part: float,
     ) -> None:
         """Collects the rows that can matter within the bounds.
 
@@ -41,6 +42,7 @@ class Programme:
             brake: the velocity of braking.
             horizon: seconds in which no more than the room of a distance may be used up.
             skin: metres; see `SafeOptions`.
+            part: metres; see there.
         """
         self.at, self.bounds = at, bounds
         rows, distance, numbers = at.A, at.distance, np.arange(len(at.distance))
@@ -49,21 +51,21 @@ class Programme:
             rows, distance = np.concatenate([rows, more]), np.concatenate([distance, np.zeros(len(more))])
             numbers = np.concatenate([numbers, np.full(len(more), -1)])
         self._braking = rows @ brake
-        self._least = np.minimum(-_room(distance, skin) / horizon, self._braking)
+        self._least = -_room(distance, skin, part) / horizon
         matter = np.flatnonzero(bounds.least_of(rows) < self._least)
         self._rows, self._numbers = rows[matter], numbers[matter]
         self._least, self._braking = self._least[matter], self._braking[matter]
 
     def solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
         """The velocity within the constraints that minimises 1/2 v'Hv + f'v."""
-        return solve_qp(H, f, self.bounds.lower, self.bounds.upper, self._rows, self._least)
+        return solve_qp(
+            H, f, self.bounds.lower, self.bounds.upper, self._rows, self._least, np.minimum(self._least, self._braking)
+        )
 
     def tighten(self, pair: Pair) -> bool:
         """Halves the room of a pair; False where it has no row."""
         theirs = [k for k, row in enumerate(self._numbers.tolist()) if row >= 0 and self.at.name(row) == pair]
-        self._least[theirs] = np.minimum(
-            0.5 * self._least[theirs], np.maximum(self._least[theirs], self._braking[theirs])
-        )
+        self._least[theirs] *= 0.5
         return bool(theirs)
 
     def words(self, found: Solution) -> list[str]:
@@ -81,6 +83,6 @@ def pair_words(pair: Pair) -> str:
     return f"{pair[0]} and {pair[1]}"
 
 
-def _room(distance: Float[np.ndarray, "m"], skin: float) -> Float[np.ndarray, "m"]:
-    """What of each distance may be used up: all but the skin where there is plenty, ever less of it near contact."""
-    return np.where(distance >= 2.0 * skin, distance - skin, distance * distance / (4.0 * skin))
+def _room(distance: Float[np.ndarray, "m"], skin: float, part: float) -> Float[np.ndarray, "m"]:
+    """What of each distance may be used up: all but the skin; below zero what is asked for."""
+    return np.maximum(distance - skin, 0.0) + np.minimum(distance - part, 0.0)

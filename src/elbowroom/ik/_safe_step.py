@@ -31,6 +31,8 @@ AGAIN = 2
 """Programmes solved at most: a pair in the way of the proof gets half the room in the next one."""
 DRAWN = (0.5, 0.1)
 """Shares of an answer that could not be proved that are tried then, the rest being braking."""
+KEPT = 0.25
+"""Share of the skin that is left where a stop ends."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class SafeOptions:
     skin: float = 5e-4
     """Metres at which an approach ends, short of contact: closer, a proof takes longer than a tick. It is no clearance
     that is asked for: what is closer may stay there, and what is wanted and can be proved is never refused."""
+    part: float = 0.0
+    """Metres below which things are asked to part, as far as the limits let them; 0 never asks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +168,7 @@ class SafeStep:
         if self.accelerations is not None:
             ticks += 1  # the tick may speed up, which adds one to the way to rest
         horizon = max(0.5 * dt * (ticks + 1), self.options.approach_time)
-        programme = Programme(self.model, cfg, at, bounds, brake, horizon, self.options.skin)
+        programme = Programme(self.model, cfg, at, bounds, brake, horizon, self.options.skin, self.options.part)
         held: dict[str, None] = {}
         chosen = brake
         for _ in range(AGAIN):
@@ -177,7 +181,7 @@ class SafeStep:
             end = rest(cfg, chosen, self.accelerations, dt)
             if not self._within(cfg, end):
                 break
-            blocked = self.proof.blocked(cfg, end, at)
+            blocked = self.proof.blocked(cfg, end, at, KEPT * self.options.skin)
             if blocked is None:
                 return self._made(cfg, chosen, end, True, held, at, dt, False, start)
             held[pair_words(blocked)] = None
@@ -200,7 +204,8 @@ class SafeStep:
         for share in DRAWN:
             drawn = brake + share * (chosen - brake)
             end = rest(cfg, drawn, self.accelerations, dt)
-            if self._within(cfg, end) and self.proof.blocked(cfg, end, at) is None:
+            keep = KEPT * self.options.skin
+            if self._within(cfg, end) and self.proof.blocked(cfg, end, at, keep) is None:
                 return self._made(cfg, drawn, end, True, held, at, dt, False, start)
         end = rest(cfg, brake, self.accelerations, dt)
         proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None
