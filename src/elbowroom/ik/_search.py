@@ -91,6 +91,9 @@ class Search:
                 one.start()
             if self.choose():
                 break
+            if self.setup.cold:  # tables were made and kernels may have been compiled: that does not count
+                self.deadline = time.perf_counter() + self.options.timeout
+                self.setup.cold = False
             if time.perf_counter() > self.deadline:
                 return self.end(timed_out=True)
             if all(one.spent for one in tries):
