@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import elbowroom as er
 from elbowroom.ik import AxisTarget, JointTarget, PoseTarget, PositionTarget
+from elbowroom.ik._seeds import free_configurations
 from tests.ik.models import HAND, block_at, model_of, rest_pose, solver_of
 
 PLANAR = """<robot name="planar">
@@ -183,6 +186,25 @@ def test_time_that_is_up():
     assert result.timed_out
     assert result.reason == "timeout"
     assert result.seeds_tried == 16
+
+
+def test_what_is_made_once_does_not_count_against_the_time(monkeypatch):
+    """A clock that only the table of starts moves, by an hour."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("elbowroom.ik._search.time", SimpleNamespace(perf_counter=lambda: clock.now))
+    monkeypatch.setattr("elbowroom.ik._solver.time", SimpleNamespace(perf_counter=lambda: clock.now))
+
+    def slowly(*args):
+        clock.now += 3600.0
+        return free_configurations(*args)
+
+    monkeypatch.setattr("elbowroom.ik._setup.free_configurations", slowly)
+    target = rest_pose("panda", HAND)
+    target[4] += 3.0
+    result = er.IkSolver(model_of("panda")).solve({HAND: target})
+    assert clock.now == 3600.0
+    assert not result.timed_out
+    assert result.seeds_tried == er.IkOptions().seeds
 
 
 def test_success_needs_no_why():

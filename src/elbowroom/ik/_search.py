@@ -24,7 +24,7 @@ from ._targets import Target
 
 LANES = 16
 """Starts of a round."""
-ENOUGH = 6
+ENOUGH = 4
 """Starts that have arrived after which a round without a seed may end; with one, all run on, since the nearest may be
 the slowest."""
 POLISH = 60
@@ -91,6 +91,9 @@ class Search:
                 one.start()
             if self.choose():
                 break
+            if self.setup.cold:  # tables were made and kernels may have been compiled: that does not count
+                self.deadline = time.perf_counter() + self.options.timeout
+                self.setup.cold = False
             if time.perf_counter() > self.deadline:
                 return self.end(timed_out=True)
             if all(one.spent for one in tries):

@@ -83,6 +83,8 @@ class Setup:
     """One over the range of each."""
     limits: list[tuple[int, float, float]]
     """Place, lower and upper limit of each."""
+    cold: bool = True
+    """Whether no search has gone beyond its first round yet."""
 
     @classmethod
     def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> Setup:
