@@ -44,7 +44,9 @@ class Mink:
         q[self._at] = cfg
         self._configuration = mink.Configuration(mj, q)
         self._tasks = [
-            mink.FrameTask(link, "body", position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3)
+            mink.FrameTask(
+                link, "body", position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3
+            )
             for link in links
         ]
         posture = mink.PostureTask(mj, cost=POSTURE_COST)
@@ -65,7 +67,11 @@ class Mink:
             mink.ConfigurationLimit(mj),
             mink.VelocityLimit(mj, speeds),
             mink.CollisionAvoidanceLimit(
-                mj, pairs, gain=gain, minimum_distance_from_collisions=margin, collision_detection_distance=detect
+                mj,
+                pairs,
+                gain=gain,
+                minimum_distance_from_collisions=margin,
+                collision_detection_distance=detect,
             ),
         ]
         self.failed = 0
@@ -157,7 +163,9 @@ class Pink:
             reduced, reduced.createData(), np.array(cfg[self._to]), collision_model=geometry
         )
         self._tasks = [
-            pink.tasks.FrameTask(link, position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3)
+            pink.tasks.FrameTask(
+                link, position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3
+            )
             for link in links
         ]
         posture = pink.tasks.PostureTask(cost=POSTURE_COST)
@@ -188,5 +196,7 @@ class Pink:
 
 def _moving(robot: er.Robot, links: tuple[str, ...]) -> list[str]:
     """Joints that move a link."""
-    moves = np.any([np.abs(robot.jacobian(robot.default_cfg + 0.1, link)).max(axis=0) > 0 for link in links], axis=0)
+    moves = np.any(
+        [np.abs(robot.jacobian(robot.default_cfg + 0.1, link)).max(axis=0) > 0 for link in links], axis=0
+    )
     return [name for name, does in zip(robot.joint_names, moves, strict=True) if does]

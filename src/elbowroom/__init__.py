@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .distance import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
     from .distance import build_multi_sphere_collision as build_multi_sphere_collision
     from .distance import colldist_from_sdf as colldist_from_sdf
+    from .ik import Guard as Guard
     from .ik import IkOptions as IkOptions
     from .ik import IkResult as IkResult
     from .ik import IkSolver as IkSolver
@@ -61,6 +62,7 @@ _HOME = {
     "PairReason": "pairs",
     "compute_pairs": "pairs",
     "ExactCollision": "mesh",
+    "Guard": "ik",
     "IkOptions": "ik",
     "IkResult": "ik",
     "IkSolver": "ik",
@@ -85,6 +87,7 @@ __all__ = [
     "ElbowroomError",
     "ExactCollision",
     "FitOptions",
+    "Guard",
     "IkOptions",
     "IkResult",
     "IkSolver",

@@ -140,6 +140,7 @@ def _search_these(
         starts,  # what is held has not been through single precision
     )
     for row, (k, _) in enumerate(slots):
+        searches[k].tries[place].tried += LANES
         searches[k].tries[place].take(_lanes(part, values[row], cfgs[row], steps[row], options))
 
 

@@ -29,6 +29,9 @@ from ..pairs.kernels import SLACK
 from ..robot.kernels import chord_of, movement
 from ._kernels_rows import pose_all
 
+BY_MESHES = 0.01
+"""Metres between spheres below which meshes are asked: spheres that nearly touch take many pieces and prove little."""
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def proof_scratch(dof, bodies, chains, links):
@@ -62,13 +65,15 @@ def link_moves(begin, end, bodies, posed, joints, moves):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_own(
-    begin, end, buffers, budget, low, skip, bodies, posed, moves, chains, kinds, drivers, locals_, polys, links, balls,
-    spans, placed, nodes, tris, scratch,
+    begin, end, buffers, budget, walks, low, skip, bodies, posed, moves, chains, kinds, drivers, locals_, polys, links,
+    balls, spans, placed, nodes, tris, scratch,
 ):  # fmt: skip
     """(status, pair, t): FREE when all pairs stay farther apart than their buffers on the way from begin to end.
 
     Args:
         buffers: (pairs,) metres.
+        budget: pieces that the proof of one pair may take.
+        walks: pieces that may ask the meshes, of all pairs together.
         low: (pairs,) lower bounds of the distances above the buffers at `begin`.
         skip: (pairs,) 1 for pairs that are not looked at.
         moves: (links,) receives how far links may move.
@@ -77,15 +82,17 @@ def prove_own(
     joints, search = scratch
     if not link_moves(begin, end, bodies, posed, joints, moves):
         return UNDECIDED, 0, 0.0
-    spent = 0
+    asked = 0
     for k in range(len(chains)):
         if skip[k] or moves[chains[k, PAIR_A]] + moves[chains[k, PAIR_B]] + SLACK < low[k]:
             continue
-        status, t, _, by_spheres, by_meshes = prove_pair(
-            k, begin, end, buffers[k], budget - spent, chains, kinds, drivers, locals_, polys, links, balls, spans, placed,
-            nodes, tris, search,
+        status, t, _, _, by_meshes = prove_pair(
+            k, begin, end, buffers[k], budget, BY_MESHES, chains, kinds, drivers, locals_, polys, links, balls, spans,
+            placed, nodes, tris, search,
         )  # fmt: skip
-        spent += by_spheres + by_meshes
+        asked += by_meshes
+        if status == FREE and asked > walks:
+            status = UNDECIDED
         if status != FREE:
             return status, k, t
     return FREE, -1, -1.0

@@ -15,8 +15,10 @@ from jaxtyping import Float
 
 from ._rows import CollisionRows, RowSet, as_row
 
-BUDGET = 4000
-"""Pieces that the proof of one step may take, about 4 ms by spheres: a step that needs more is as good as in contact."""
+BUDGET = 64
+"""Pieces that the proof of one pair on one step may take: one that needs more is too close for its speed."""
+WALKS = 96
+"""Pieces of one step that may ask the meshes, some 2 ms."""
 CLOSER = 1e-6
 """Metres by which things in contact may seem to come closer: what measuring and rounding add."""
 SAMPLES = (0.25, 0.5, 0.75, 1.0)
@@ -41,7 +43,7 @@ class StepProof:
         self._local = threading.local()
 
     def blocked(
-        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet
+        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet, keep: float = 0.0
     ) -> Pair | None:
         """None when the step is proved; else the pair that is in the way, or could not be decided.
 
@@ -49,11 +51,15 @@ class StepProof:
             begin: where the step begins.
             end: where it ends; all joints move together at constant rates.
             at: the rows at `begin`.
+            keep: metres above the buffer that shall be left on the whole step, of what is closer than twice that half
+                of the distance: so close to contact that the next step could hardly be proved, no step ends.
         """
         begin, end = as_row(begin), as_row(end)
         if at.in_contact:
             return self._leaving(begin, end, at)
-        return self._own(begin, end, at.low, self._buffers, self._none) or self._world(begin, end, at)
+        kept = np.minimum(keep, 0.5 * at.low)
+        found = self._own(begin, end, at.low - kept, self._buffers + kept, self._none)
+        return found or self._world(begin, end, at, keep)
 
     def _own(
         self,
@@ -68,12 +74,12 @@ class StepProof:
         own = self.rows.parts.own
         posed, moves, scratch = self._scratch()
         _, pair, _ = prove_own(
-            begin, end, buffers, BUDGET, low, skip, own.bodies, posed, moves, *self._arrays, scratch
+            begin, end, buffers, BUDGET, WALKS, low, skip, own.bodies, posed, moves, *self._arrays, scratch
         )
         return None if pair < 0 else own.pairs[pair]
 
     def _world(
-        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet
+        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet, keep: float
     ) -> Pair | None:
         among = self.rows.parts.among
         if among is None or at.low_world is None:
@@ -81,11 +87,12 @@ class StepProof:
         from ._kernels_proof import SLACK, link_moves
 
         posed, joints, moves = self._world_scratch()
+        kept = min(keep, 0.5 * float(at.low_world.min(initial=np.inf)))
         if link_moves(begin, end, among.bodies, posed, joints, moves) and bool(
-            (moves + SLACK < at.low_world).all()
+            (moves + SLACK < at.low_world - kept).all()
         ):
             return None
-        return among.blocked(begin, end, self.rows.buffer)[1]
+        return among.blocked(begin, end, self.rows.buffer + kept)[1]
 
     # A start in contact ---------------------------------------------------------------------------
 

@@ -23,27 +23,17 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ._bounds import rate_bounds
 from ._brake import braking, rest, ticks_to_rest
-from ._contact_rows import contact_rows
+from ._programme import Programme, pair_words
 from ._proof import StepProof
-from ._qp import ACTIVE, solve_qp
 from ._rows import CollisionRows, RowSet
+from ._safe_options import SafeOptions
 
-AGAIN = 3
-"""Times that a pair in the way of the proof gets half the room."""
-DRAWN = (0.5, 0.2, 0.05)
+AGAIN = 2
+"""Programmes solved at most: a pair in the way of the proof gets half the room in the next one."""
+DRAWN = (0.5, 0.1)
 """Shares of an answer that could not be proved that are tried then, the rest being braking."""
-
-
-@dataclass(frozen=True)
-class SafeOptions:
-    """How steps are chosen; that they are proved does not depend on it."""
-
-    clearance: float = 0.0
-    """Metres that everything shall be apart; the buffer of the model counts where it is larger."""
-    reach: float = 0.1
-    """Metres above the clearance within which things hold a motion back."""
-    approach_time: float = 0.05
-    """Seconds: nothing is approached faster than its distance divided by this."""
+KEPT = 0.25
+"""Share of the skin that is left where a stop ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +44,9 @@ class Step:
     """Where it leads."""
     velocity: Float[np.ndarray, "dof"]
     """At which rates; `cfg` is the old one plus this times dt."""
-    stop: Float[np.ndarray, "dof"]
-    """Where the robot comes to rest if it brakes from then on: proved free up to there. For the next tick."""
+    stop: Float[np.ndarray, "dof"] | None
+    """Where the robot comes to rest if it brakes from then on: proved free up to there, for the next tick. None where
+    that is not proved."""
     proved: bool
     """Whether tick and stop are proved."""
     limited_by: tuple[str, ...]
@@ -81,15 +72,15 @@ class SafeStep:
 
         Args:
             model: the robot among its obstacles.
-            velocity_limits: (dof,) or one number, rad/s or m/s; those of the robot when omitted.
+            velocity_limits: (dof,) or one number, rad/s or m/s; those of the robot when omitted, where a description's
+                zero means none.
             acceleration_limits: (dof,) or one number, rad/s^2 or m/s^2; unlimited when omitted.
             options: see there.
         """
         robot = model.robot
         self.model, self.options = model, options or SafeOptions()
-        self.velocities = as_limits(
-            robot.velocity_limits if velocity_limits is None else velocity_limits, robot.dof
-        )
+        own = np.where(robot.velocity_limits > 0.0, robot.velocity_limits, np.inf)
+        self.velocities = as_limits(own if velocity_limits is None else velocity_limits, robot.dof)
         """(dof,) limits, infinite where there are none."""
         self.accelerations = (
             None if acceleration_limits is None else as_limits(acceleration_limits, robot.dof, "acceleration")
@@ -119,7 +110,7 @@ class SafeStep:
         """
         start = time.perf_counter()
         at = self.rows.at(cfg, self.options.reach)
-        return self._choose(cfg, velocity, H, f, dt, stop, at, start)
+        return self.choose(cfg, velocity, H, f, dt, stop, at, start)
 
     def try_exactly(
         self,
@@ -143,7 +134,7 @@ class SafeStep:
             (end <= np.maximum(robot.upper, cfg)).all() and (end >= np.minimum(robot.lower, cfg)).all()
         )
 
-    def _choose(
+    def choose(
         self,
         cfg: Float[np.ndarray, "dof"],
         velocity: Float[np.ndarray, "dof"],
@@ -152,49 +143,35 @@ class SafeStep:
         dt: float,
         stop: Float[np.ndarray, "dof"] | None,
         at: RowSet,
-        start: float,
+        start: float | None = None,
     ) -> Step:
-        """`step`, with the rows at `cfg`."""
+        """`step`, with the rows at `cfg`; `start` is when the clock was read first."""
+        start = time.perf_counter() if start is None else start
         brake = braking(cfg, velocity, stop, self.accelerations, dt)
         bounds = rate_bounds(self, cfg, velocity, brake, dt)
-        # A tick may speed up, which adds a tick to the way to rest.
-        time_to_rest = (
-            0.5
-            * dt
-            * (ticks_to_rest(velocity, self.accelerations, dt) + (2 if self.accelerations is not None else 1))
-        )
-        horizon = max(time_to_rest, self.options.approach_time)
-        A, distance, names = at.A, at.distance, np.arange(len(at.distance))
-        if at.overlaps:
-            more = contact_rows(self.model, cfg, at.overlaps)
-            A, distance = np.concatenate([A, more]), np.concatenate([distance, np.zeros(len(more))])
-            names = np.concatenate([names, np.full(len(more), -1)])
-        least = np.minimum(-distance / horizon, A @ brake)
-        matter = np.flatnonzero(bounds.least_of(A) < least)
-        A, least, names = A[matter], least[matter], names[matter]
+        ticks = ticks_to_rest(velocity, self.accelerations, dt)
+        if self.accelerations is not None:
+            ticks += 1  # the tick may speed up, which adds one to the way to rest
+        horizon = max(0.5 * dt * (ticks + 1), self.options.approach_time)
+        programme = Programme(self.rows, cfg, at, bounds, brake, horizon, self.options)
         held: dict[str, None] = {}
         chosen = brake
         for _ in range(AGAIN):
-            found = solve_qp(H, f, bounds.lower, bounds.upper, A, least)
+            found = programme.solve(H, f)
             if not found.found:
                 held["no step within all limits"] = None
                 break
             chosen = found.velocity
-            for k in np.flatnonzero(np.abs(found.bounds) > ACTIVE).tolist():
-                held[bounds.word(k, found.bounds[k] > 0.0)] = None
-            for k in np.flatnonzero(found.rows < -ACTIVE).tolist():
-                held[_words(at, int(names[k]))] = None
+            held.update(dict.fromkeys(programme.words(found)))
             end = rest(cfg, chosen, self.accelerations, dt)
-            blocked = self.proof.blocked(cfg, end, at) if self._within(cfg, end) else None
-            if blocked is None and self._within(cfg, end):
-                return self._made(cfg, chosen, end, True, held, at, dt, False, start)
+            if not self._within(cfg, end):
+                break
+            blocked = self.proof.blocked(cfg, end, at, KEPT * self.options.skin)
             if blocked is None:
+                return self._made(cfg, chosen, end, True, held, at, dt, False, start)
+            held[pair_words(blocked)] = None
+            if not programme.tighten(blocked):
                 break
-            held[f"{blocked[0]} and {blocked[1]}"] = None
-            theirs = [k for k, row in enumerate(names.tolist()) if row >= 0 and at.name(row) == blocked]
-            if not theirs:
-                break
-            least[theirs] = np.maximum(0.5 * least[theirs], np.minimum(least[theirs], A[theirs] @ brake))
         return self._drawn(cfg, chosen, brake, stop, held, at, dt, start)
 
     def _drawn(
@@ -212,7 +189,8 @@ class SafeStep:
         for share in DRAWN:
             drawn = brake + share * (chosen - brake)
             end = rest(cfg, drawn, self.accelerations, dt)
-            if self._within(cfg, end) and self.proof.blocked(cfg, end, at) is None:
+            keep = KEPT * self.options.skin
+            if self._within(cfg, end) and self.proof.blocked(cfg, end, at, keep) is None:
                 return self._made(cfg, drawn, end, True, held, at, dt, False, start)
         end = rest(cfg, brake, self.accelerations, dt)
         proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None
@@ -233,7 +211,7 @@ class SafeStep:
         return Step(
             cfg=frozen(cfg + velocity * dt),
             velocity=frozen(velocity.copy()),
-            stop=frozen(np.array(stop)),
+            stop=frozen(np.array(stop)) if proved else None,
             proved=proved,
             limited_by=tuple(held),
             clearance=at.clearance + self.rows.buffer,
@@ -242,23 +220,17 @@ class SafeStep:
         )
 
 
-def _words(at: RowSet, row: int) -> str:
-    if row < 0:
-        return "contact at the start"
-    first, second = at.name(row)
-    return f"{first} and {second}"
-
-
 def as_limits(limits: Any, dof: int, what: str = "velocity") -> Float[np.ndarray, "dof"]:
-    """Limits of every joint from one number or (dof,); above zero, infinite for none.
+    """Limits of every joint from one number or (dof,), infinite for none; a velocity limit of zero holds a joint.
 
     Raises:
-        InputError: another shape, not numbers, NaN, or not above zero.
+        InputError: another shape, not numbers, NaN, or not above zero (velocity limits: negative).
     """
     try:
         found = np.broadcast_to(np.asarray(limits, dtype=np.float64), (dof,)).copy()
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} limits: expected one number or ({dof},), found {limits!r:.60}") from error
-    if not (found > 0.0).all():
-        raise InputError(f"{what} limits must be above zero, found {found.tolist()}")
+    if not (found >= 0.0 if what == "velocity" else found > 0.0).all():
+        least = "not be negative" if what == "velocity" else "be above zero"
+        raise InputError(f"{what} limits must {least}, found {found.tolist()}")
     return frozen(found)

@@ -24,7 +24,8 @@ def limits_of(
     """
     if options.velocity_limits is None:
         stated = np.asarray(robot.velocity_limits, dtype=np.float64)
-        velocity = np.where(stated < ABSURD_SPEED, stated, UNLIMITED_SPEED)
+        # a description's zero means that no limit is stated
+        velocity = np.where((stated > 0.0) & (stated < ABSURD_SPEED), stated, UNLIMITED_SPEED)
     else:
         velocity = _per_joint(options.velocity_limits, robot.dof, "velocity_limits")
     if options.acceleration_limits is None:

@@ -3,9 +3,10 @@
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
 `adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
-(`description_tree`), one robot on a link of another (`joined`, `without_links`), the robot's bodies in an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`,
-`link_pair`, `srdf_pairs`), mesh files and where they are (`read_mesh`, `MeshResolver`), triangles of primitives and
-joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`, which loads numba.
+(`description_tree`), one robot on a link of another, and parts left out (`joined`, `without_links`), the bodies in
+an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they
+are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on are in
+`elbowroom.robot.kernels`, which loads numba.
 """
 
 from __future__ import annotations
