@@ -22,7 +22,7 @@ from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
 from ._rows import CollisionRows as CollisionRows
 from ._rows import RowSet as RowSet
-from ._safe_step import SafeOptions as SafeOptions
+from ._safe_options import SafeOptions as SafeOptions
 from ._safe_step import SafeStep as SafeStep
 from ._safe_step import Step as Step
 from ._serve import Mailbox as Mailbox
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ._jax_solve import Minimum as Minimum
     from ._jax_solve import cost_by_name as cost_by_name
     from ._jax_solve import minimize as minimize
+    from ._pyroki_cost import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from ._teaarm import TeaArmRobot as TeaArmRobot
 
 _NEED_JAX = {
@@ -77,6 +78,7 @@ _NEED_JAX = {
     "look_at_cost": "_jax_costs",
     "manipulability_cost": "_jax_costs",
     "minimize": "_jax_solve",
+    "multi_sphere_self_collision_cost": "_pyroki_cost",
     "pose_cost": "_jax_costs",
     "position_cost": "_jax_costs",
     "rest_cost": "_jax_costs",
@@ -135,6 +137,7 @@ __all__ = [
     "look_at_cost",
     "manipulability_cost",
     "minimize",
+    "multi_sphere_self_collision_cost",
     "pose_cost",
     "position_cost",
     "rest_cost",

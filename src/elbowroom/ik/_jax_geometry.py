@@ -14,8 +14,8 @@ from jaxtyping import Array, Float
 def rotate(wxyz: Float[Array, "4"], vector: Float[Array, "3"]) -> Float[Array, "3"]:
     """A vector turned by a unit quaternion."""
     w, v = wxyz[0], wxyz[1:]
-    twice = 2.0 * jnp.cross(v, vector)
-    return vector + w * twice + jnp.cross(v, twice)
+    twice = 2.0 * _cross(v, vector)
+    return vector + w * twice + _cross(v, twice)
 
 
 def rotation_error(wanted: Float[Array, "4"], found: Float[Array, "4"]) -> Float[Array, "3"]:
@@ -26,18 +26,18 @@ def rotation_error(wanted: Float[Array, "4"], found: Float[Array, "4"]) -> Float
         found: quaternion wxyz.
     """
     w = jnp.dot(wanted, found)
-    v = found[0] * wanted[1:] - wanted[0] * found[1:] - jnp.cross(wanted[1:], found[1:])
+    v = found[0] * wanted[1:] - wanted[0] * found[1:] - _cross(wanted[1:], found[1:])
     sign = jnp.where(w < 0.0, -1.0, 1.0)  # of the two quaternions of a rotation the one of the smaller angle
     return 2.0 * sign * v * _angle_over_sine(jnp.dot(v, v), sign * w)
 
 
 def direction_error(wanted: Float[Array, "3"], found: Float[Array, "3"]) -> Float[Array, "3"]:
     """angle * unit(found x wanted) of two unit vectors; where they are opposed, a half turn about any normal."""
-    cross, dot = jnp.cross(found, wanted), jnp.dot(found, wanted)
+    cross, dot = _cross(found, wanted), jnp.dot(found, wanted)
     square = jnp.dot(cross, cross)
     opposed = (square < _tiny(square)) & (dot < 0.0)
     least = jnp.zeros(3, found.dtype).at[jnp.argmin(jnp.abs(found))].set(1.0)
-    normal = jnp.cross(found, least)
+    normal = _cross(found, least)
     normal = normal / jnp.sqrt(jnp.dot(normal, normal))
     return jnp.where(opposed, jnp.pi * normal, cross * _angle_over_sine(square, jnp.where(opposed, 1.0, dot)))
 
@@ -47,6 +47,13 @@ def unit(vector: Float[Array, "3"]) -> Float[Array, "3"]:
     square = jnp.dot(vector, vector)
     some = square > 0.0
     return jnp.where(some, vector / jnp.sqrt(jnp.where(some, square, 1.0)), 0.0)
+
+
+def _cross(a: Float[Array, "3"], b: Float[Array, "3"]) -> Float[Array, "3"]:
+    """`jnp.cross`, which takes several times as long to compile."""
+    return jnp.stack(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]],
+    )
 
 
 def _angle_over_sine(sine_squared: jax.Array, cosine: jax.Array) -> jax.Array:

@@ -13,6 +13,8 @@ OPTIMAL = 1
 """daqp's flag of an answer."""
 ACTIVE = 1e-9
 """Multipliers above this are of constraints that hold the answer back."""
+GIVING_WAY = 1e4
+"""What it costs that rows give way, relative to the cost of velocities."""
 
 
 class Solution(NamedTuple):
@@ -34,8 +36,12 @@ def solve_qp(
     upper: Float[np.ndarray, "dof"],
     A: Float[np.ndarray, "m dof"],
     least: Float[np.ndarray, "m"],
+    always: Float[np.ndarray, "m"] | None = None,
 ) -> Solution:
     """Minimises 1/2 v'Hv + f'v subject to lower <= v <= upper and A v >= least.
+
+    Where no velocity does all that, the rows give way, all by the same share of what is between `least` and `always`,
+    and that share is the smallest one.
 
     Args:
         H: symmetric, positive definite.
@@ -44,7 +50,29 @@ def solve_qp(
         upper: bounds, finite or infinite.
         A: rows.
         least: what each row must at least be.
+        always: what some velocity within the bounds makes of the rows; None where there is nothing to give way to.
     """
+    found = _solve(H, f, lower, upper, A, least)
+    if found.found or always is None:
+        return found
+    dof = len(f)
+    wide = np.zeros((dof + 1, dof + 1))
+    wide[:dof, :dof], wide[dof, dof] = H, GIVING_WAY * (1.0 + float(np.trace(H)))
+    give = np.maximum(least - always, 0.0)
+    found = _solve(
+        wide, np.append(f, 0.0), np.append(lower, 0.0), np.append(upper, 1.0), np.column_stack([A, give]), least
+    )
+    return Solution(found.velocity[:dof], found.found, found.bounds[:dof], found.rows)
+
+
+def _solve(
+    H: Float[np.ndarray, "dof dof"],
+    f: Float[np.ndarray, "dof"],
+    lower: Float[np.ndarray, "dof"],
+    upper: Float[np.ndarray, "dof"],
+    A: Float[np.ndarray, "m dof"],
+    least: Float[np.ndarray, "m"],
+) -> Solution:
     import daqp
 
     dof, m = len(f), len(least)

@@ -114,6 +114,11 @@ class Search:
         if not tries:
             verdict = None if free is None else bool(free(self.base))
             return Found(np.array(self.base), True, verdict, 0, 0, 0, 0, False)
+        if cfg is None and self._chooser.refused is None:
+            for one in tries:
+                if one.pool is None:
+                    one.polish()
+            cfg = self.cfg if self.choose() else None
         verdict = None if free is None else cfg is not None
         if cfg is None:
             cfg = self._chooser.refused
@@ -169,7 +174,7 @@ class Tries:
         self.tried = self.iterations = 0
         self.spent = False
         """Whether the table has no further entry to start from."""
-        self._misses: list[Lanes] = []
+        self._misses: list[Float[np.ndarray, "n dof"]] = []
 
     def start(self) -> None:
         """Runs the starts of a round."""
@@ -187,8 +192,21 @@ class Tries:
         self.tried += LANES
         self.take(lanes)
 
+    def polish(self) -> None:
+        """Follows the closest misses to their minimum, where a search that ought to arrive soon was given up."""
+        options = self.search.options
+        lanes = self.part.problem.solve(
+            self.values,
+            self._closest()[0][:LANES],
+            iterations=POLISH,
+            position_tolerance=options.position_tolerance,
+            orientation_tolerance=options.orientation_tolerance,
+            careful=True,
+        )
+        self.take(lanes)
+
     def take(self, lanes: Lanes) -> None:
-        """Keeps what arrived, or how near starts came."""
+        """Keeps what arrived, or else the misses."""
         part, rows = self.part, lanes.rows
         order, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
         count, steps = _arrivals()(rows, self.search.base, part.joint_idx, part.weights, order, distance)
@@ -196,9 +214,8 @@ class Tries:
         self.spent = len(rows) == 0
         if not count:
             if self.pool is None and len(rows):
-                self._misses.append(lanes)
-            return
-        if self.pool is None:
+                self._misses.append(lanes.cfgs)
+        elif self.pool is None:
             self.pool = Pool(part, lanes.cfgs, distance, order[:count].tolist())
         else:
             self.pool.add(lanes.cfgs, distance)
@@ -207,23 +224,12 @@ class Tries:
         """What arrived, the nearest first, or what came closest to the targets, with what is as close."""
         if self.pool is not None:
             return self.pool.rows[self.pool.order[:LANES]]
-        problem, options = self.part.problem, self.search.options
-        rows = self._closest(np.concatenate([lanes.cfgs for lanes in self._misses]))[0]
-        polished = problem.solve(
-            self.values,
-            rows[:LANES],
-            iterations=POLISH,
-            position_tolerance=options.position_tolerance,
-            orientation_tolerance=options.orientation_tolerance,
-            careful=True,
-        )
-        rows, cost = self._closest(np.concatenate([polished.cfgs, rows[:LANES]]))
-        return rows[cost <= SAME * cost[0]]
+        rows, cost = self._closest()
+        return rows[cost <= SAME * cost[0]][:LANES]
 
-    def _closest(
-        self, rows: Float[np.ndarray, "n dof"]
-    ) -> tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]:
-        """Configurations sorted by their squared residuals, and these."""
+    def _closest(self) -> tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]:
+        """All misses sorted by their squared residuals, and these."""
+        rows = np.concatenate(self._misses)
         residuals = self.part.problem.residuals(self.values, rows)
         cost = np.einsum("ij,ij->i", residuals, residuals)
         order = np.argsort(cost, kind="stable")

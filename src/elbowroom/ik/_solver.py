@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 UNIT = 1e-3
 """How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
+SETUPS = 64
+"""Shapes of questions, with the joints locked, for which tables are kept."""
 ROUNDING = 1.0 + 1e-9
 """Tolerances are met to rounding: errors are computed anew for the answer."""
 
@@ -213,6 +215,18 @@ class IkSolver:
 
         return reachability(self, targets, workers=workers)
 
+    def with_model(self, model: CollisionModel) -> IkSolver:
+        """The same solver with another judge of the same robot, such as one among moved obstacles; tables are shared.
+
+        Raises:
+            InputError: a model of another robot.
+        """
+        if model.robot is not self.robot:
+            raise InputError(f"model: it is of {model.robot.name!r}, not of the robot of this solver")
+        other = IkSolver(model, self.links, self.options, joints=self.joints, held=self.held)
+        other._setups, other._lock = self._setups, self._lock
+        return other
+
     # Parts --------------------------------------------------------------------------------------
 
     def setup_for(self, targets: Sequence[Target], locked: Sequence[str] | str) -> Setup:
@@ -229,6 +243,8 @@ class IkSolver:
         locked_names = check_joints(self.robot, locked, "locked")
         with self._lock:
             if key not in self._setups:
+                if len(self._setups) >= SETUPS:
+                    self._setups.pop(next(iter(self._setups)))
                 self._setups[key] = self._pack(shape, locked_names)
             return self._setups[key]
 

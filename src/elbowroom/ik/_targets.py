@@ -126,10 +126,10 @@ def as_targets(targets: Any) -> tuple[Target, ...]:
     Raises:
         InputError: none of these, nothing at all, or a value that is not finite.
     """
-    if isinstance(targets, Target):
-        return (targets,)
     if isinstance(targets, Mapping):
-        found = tuple(_of_link(link, value) for link, value in targets.items())
+        found = tuple([_of_link(link, value) for link, value in targets.items()])
+    elif isinstance(targets, Target):
+        return (targets,)
     elif isinstance(targets, Iterable) and not isinstance(targets, (str, bytes)):
         found = tuple(targets)
         wrong = next((item for item in found if not isinstance(item, Target)), None)

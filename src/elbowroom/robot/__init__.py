@@ -40,6 +40,7 @@ from ._meshfile import read_mesh as read_mesh
 from ._mjcf_own import own_bodies as own_bodies
 from ._named import named_poses as named_poses
 from ._pyroki import as_robot as as_robot
+from ._pyroki import jaxls_module as jaxls_module
 from ._resolve import MeshResolver as MeshResolver
 from ._robot import Robot as Robot
 from ._srdf import DisabledPair as DisabledPair
@@ -93,6 +94,7 @@ __all__ = [
     "find_bodies",
     "find_robot",
     "joined",
+    "jaxls_module",
     "joint_motion",
     "link_pair",
     "load_robot",

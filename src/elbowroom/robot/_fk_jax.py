@@ -85,6 +85,13 @@ def compose(a: jax.Array, b: jax.Array) -> jax.Array:
     )
 
 
+def cross(a: jax.Array, b: jax.Array) -> jax.Array:
+    """Cross products of vectors (..., 3); compiles several times as fast as `jnp.cross`."""
+    ax, ay, az = (a[..., i] for i in range(3))
+    bx, by, bz = (b[..., i] for i in range(3))
+    return jnp.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
 def expand_function(tree: KinematicTree) -> Callable[[jax.Array], jax.Array]:
     """The same, not jitted."""
     if not tree.is_coupled.any():

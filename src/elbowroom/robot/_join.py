@@ -1,8 +1,8 @@
 """Two robots become one: a tool, a hand or a second arm fixed on a link, and parts left out.
 
 The joined robot is a Robot like any other. Its configuration is that of the carrier followed by that of what it
-carries. It has no description file of its own (`xml` and `path` are None), so formats that edit the user's file
-(spherized URDF, MJCF) refuse it and say so.
+carries. It has no description file of its own (`xml` and `path` are None), so what edits the user's file (a spherized
+URDF) refuses it and says so; MJCF, SRDF and the others are written as for any robot.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ._fk_jax import as_floats, compose, expand_function
+from ..errors import UnknownLinkError, unknown
+from ._fk_jax import as_floats, compose, cross, expand_function
 from ._tree import PRISMATIC, REVOLUTE, KinematicTree
 
 
@@ -24,6 +25,8 @@ class LinkInJax:
     """A link of a robot for JAX functions, to which it is static: a pytree without leaves, equal to itself alone."""
 
     def __init__(self, tree: KinematicTree, link: str) -> None:
+        if link not in tree.link_names:
+            raise UnknownLinkError(unknown("link", str(link), tree.link_names))
         frames = _ancestors(tree, int(tree.link_frame[tree.link_names.index(link)]))
         expand, n_moving = expand_function(tree), len(tree.moving)
         moving = np.array([f for f in frames if tree.q_idx[f] >= 0], dtype=np.int64)
@@ -47,11 +50,11 @@ class LinkInJax:
         def columns(poses: jax.Array) -> tuple[jax.Array, jax.Array]:
             """Velocity of the link origin and angular velocity (moving joints of the chain, 3), per unit rate."""
             w, v = poses[place, :1], poses[place, 1:4]
-            fixed = tree.axis[moving].astype(poses.dtype)
-            twice = 2.0 * jnp.cross(v, fixed)
-            axes = fixed + w * twice + jnp.cross(v, twice)
+            fixed = jnp.asarray(tree.axis[moving].astype(poses.dtype))
+            twice = 2.0 * cross(v, fixed)
+            axes = fixed + w * twice + cross(v, twice)
             arms = poses[-1, 4:] - poses[place, 4:]
-            return jnp.where(slides, axes, jnp.cross(axes, arms)), jnp.where(slides, 0.0, axes)
+            return jnp.where(slides, axes, cross(axes, arms)), jnp.where(slides, 0.0, axes)
 
         @jax.custom_jvp
         def pose_of(q_full: jax.Array) -> jax.Array:
@@ -64,7 +67,7 @@ class LinkInJax:
             rates = tangents[0][entry]
             turn = 0.5 * (rates @ angular)
             w, v = poses[-1, 0], poses[-1, 1:4]
-            quaternion = jnp.concatenate([-(turn @ v)[None], w * turn + jnp.cross(turn, v)])
+            quaternion = jnp.concatenate([-(turn @ v)[None], w * turn + cross(turn, v)])
             return poses[-1], jnp.concatenate([quaternion, rates @ linear])
 
         def full_jacobian(q_full: jax.Array) -> jax.Array:

@@ -20,14 +20,13 @@ from .._frozen import Frozen, frozen
 from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
 from ..typing import LinkPair
 from ._default import DefaultPose
+from ._jax_facts import JaxFacts
 from ._tree import KinematicTree
 from ._types import Joint, Note, Shape
 
 if TYPE_CHECKING:
     import trimesh
 
-    from ._link_jax import LinkInJax
-    from ._pyroki import JointInfo, LinkInfo
 
 PARALLEL_ROWS = 4096
 """Batches from this size on are shared by two threads; below, starting a thread costs more than it saves."""
@@ -35,7 +34,7 @@ THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Robot(Frozen):
+class Robot(JaxFacts, Frozen):
     """A robot: kinematic tree, limits, collision geometry and named configurations.
 
     Robots compare and hash by identity, so they can be static arguments of `jax.jit`.
@@ -100,20 +99,6 @@ class Robot(Frozen):
     def velocity_limits(self) -> Float[np.ndarray, "dof"]:
         """Largest speeds, rad/s or m/s; infinite where the description gives none."""
         return frozen(np.array([joint.velocity for joint in self.tree.actuated], dtype=np.float64))
-
-    @cached_property
-    def joints(self) -> JointInfo:
-        """Joint facts under pyroki's names."""
-        from ._pyroki import joint_info
-
-        return joint_info(self)
-
-    @cached_property
-    def links(self) -> LinkInfo:
-        """Link facts under pyroki's names."""
-        from ._pyroki import link_info
-
-        return link_info(self)
 
     @property
     def mended(self) -> tuple[str, ...]:
@@ -182,22 +167,6 @@ class Robot(Frozen):
         from ._fk_jax import make_forward_kinematics
 
         return make_forward_kinematics(self.tree)
-
-    def link_in_jax(self, link: str) -> LinkInJax:
-        """One link for JAX: `.pose(cfg)` (7,) and `.jacobian(cfg)` (6, dof) of one configuration, under jit and vmap.
-
-        The derivative of the pose is the geometric Jacobian, so it costs far less than that of `forward_kinematics`.
-        """
-        self.link_index(link)
-        if link not in self._links_in_jax:
-            from ._link_jax import LinkInJax
-
-            self._links_in_jax[link] = LinkInJax(self.tree, link)
-        return self._links_in_jax[link]
-
-    @cached_property
-    def _links_in_jax(self) -> dict[str, LinkInJax]:
-        return {}
 
     def link_poses(self, cfgs: Any) -> Float[np.ndarray, "*batch links 7"]:
         """Link poses in the world, by numba in float64; large batches use two threads.
