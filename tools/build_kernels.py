@@ -90,13 +90,18 @@ def main() -> int:
             [sys.executable, "-c", USED_OFTEN, "teaarm"],
             [*verb, "demo", "--out", f"{name}/demo"],
             [*verb, "info", "teaarm"],
+            [*verb, "ik", "teaarm", "--target", "frame_left_arm_ee", "0.3", "0.35", "0.6"],
+            [*verb, "ik", "teaarm", "--target", "frame_left_arm_ee", "10", "0", "0.6"],
+            [*verb, "ik", "teaarm", "--serve"],  # of an input that is at its end: it prepares, and stops
             *([*verb, "mesh", str(boxes[0]), str(other)] for other in boxes[1:]),
             *([*verb, "grasp", mode, "--check"] for mode in ("line", "plane", "cylinder")),
             [*verb, "grasp", "--method", "proportional"],
         ]
 
         def run(call: list[str]) -> None:
-            done = subprocess.run(call, env=environment, cwd=name, capture_output=True, text=True)
+            done = subprocess.run(
+                call, env=environment, cwd=name, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            )
             if done.returncode not in (0, 1):  # 1: the answer is no
                 raise SystemExit(f"{' '.join(call)[:200]} failed:\n{done.stderr}")
             words = " ".join(call[1:]).replace(USED_OFTEN, "...").replace(name, "")

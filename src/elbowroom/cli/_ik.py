@@ -18,7 +18,7 @@ import tyro
 
 from .._files import check_place
 from ..errors import InputError, UnknownJointError, unknown
-from ..ik import IkOptions, XrOptions, checked_rate, likely_ends
+from ..ik import IkOptions, XrOptions, check_port, checked_rate, likely_ends
 from ..pairs import PairOptions
 from . import _ik_report, _model_options
 from ._cfg_options import named
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 LEFT = "frame_left_arm_ee"
 EXAMPLES = {
-    f"elbowroom ik teaarm --target {LEFT} 0.35 0.25 1.1": "a place for one hand, any orientation",
-    f"elbowroom ik teaarm --target {LEFT} 0.35 0.2 1.1 90 0 90 --rpy --lock waist_yaw waist_pitch --plot ik.png": (
+    f"elbowroom ik teaarm --target {LEFT} 0.3 0.35 0.6": "a place for one hand, any orientation",
+    f"elbowroom ik teaarm --target {LEFT} 0.2 0.35 0.5 0 0 90 --rpy --lock waist_yaw --plot ik.png": (
         "a pose, the waist locked, with a picture"
     ),
     "elbowroom ik teaarm --targets poses.csv --scene scene.yaml --allow base_link table --json": (
@@ -172,7 +172,9 @@ def _solve(
 
 
 def _check_question(options: Options, robot: Robot) -> None:
-    """Refuses a question without targets, and says which links could have some."""
+    """Refuses what makes no sense before long work; without targets it says which links could have some."""
+    from ..robot import named_poses
+
     if options.target and options.targets is not None:
         raise InputError("--target and --targets cannot both be given")
     if options.limit < 0:
@@ -180,6 +182,10 @@ def _check_question(options: Options, robot: Robot) -> None:
     for link in (*options.link, *options.xr.links.values()):
         robot.link_index(link)
     checked_rate(options.rate)
+    if options.port:
+        check_port(options.port)
+    if options.named not in (None, "default"):
+        named_poses(robot, [options.named])
     if options.cfg and options.named:
         raise InputError("--cfg and --named cannot both be given")
     if options.cfg and len(options.cfg) != robot.dof:

@@ -29,6 +29,7 @@ from ._serve import Mailbox as Mailbox
 from ._serve import ServeReport as ServeReport
 from ._serve import checked_rate as checked_rate
 from ._serve import serve_lines as serve_lines
+from ._serve_socket import check_port as check_port
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
 from ._solver import IkSolver as IkSolver
@@ -122,6 +123,7 @@ __all__ = [
     "as_targets",
     "likely_ends",
     "reach_map",
+    "check_port",
     "checked_rate",
     "serve_lines",
     "serve_socket",

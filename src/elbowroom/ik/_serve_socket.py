@@ -8,6 +8,7 @@ robot brakes, and the next one starts with a `hello`.
 from __future__ import annotations
 
 import re
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +27,23 @@ GOING_AWAY = 1001
 """Close code when the session ends."""
 TRY_AGAIN_LATER = 1013
 """Close code for a second controller."""
+
+
+def check_port(port: int) -> None:
+    """Asks before long work whether a port can be opened.
+
+    Raises:
+        InputError: it cannot.
+    """
+    try:
+        socket.create_server((HOST, port)).close()
+    except (OSError, OverflowError) as error:
+        raise _cannot_listen(port, error) from error
+
+
+def _cannot_listen(port: int, error: Exception) -> InputError:
+    text = getattr(error, "strerror", None) or str(error)
+    return InputError(f"cannot listen on port {port} of {HOST}: {text}")
 
 
 def serve_socket(
@@ -79,8 +97,7 @@ class SocketDoor:
                 compression=None,  # a command is small, and must not wait
             )
         except (OSError, OverflowError) as error:
-            text = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"cannot listen on port {port} of {HOST}: {text}") from error
+            raise _cannot_listen(port, error) from error
         self.address = "ws://{}:{}".format(*self._server.socket.getsockname()[:2])
         threading.Thread(target=self._server.serve_forever, daemon=True, name="door").start()
 

@@ -216,7 +216,7 @@ class Tracker:
             H, f, values = aim.at(asked, self._grips.closed_for(), cfg, self._rest, self._limits, dt)
             problem = aim.problem
         else:
-            safe = self._prepared(self._grips.asked)[1]
+            safe = self._prepared(self._grips.asked or list(self._absent(()).values()))[1]
             H, f, values, problem = np.eye(self.robot.dof), np.zeros(self.robot.dof), None, None
         if asked or self._velocity.any():
             step = safe.step(cfg, self._velocity, H, f, dt, self._stop)

@@ -1,0 +1,112 @@
+"""Two hands that follow moving targets at 200 Hz and keep clear of each other.
+
+The targets swing each hand through where the other one is, so following them blindly would collide. The tracker keeps
+every joint within its limits, proves each step free before it is taken, and comes back to the targets when it can.
+Writes a picture of the clearance and of the distance to the targets over time.
+
+    python examples/ik_two_hands.py --seconds 10 --out two_hands.png
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import elbowroom as er
+from elbowroom.ik import Tracker
+from elbowroom.ui.draw import save_figure
+
+LEFT, RIGHT = "frame_left_arm_ee", "frame_right_arm_ee"
+RATE = 200.0
+PERIOD = 8.0
+"""Seconds of one swing, there and back."""
+PAST = 0.04
+"""Metres by which one hand passes above the middle and the other below: too little for their width."""
+BUFFER = 0.003
+"""Metres that are kept between all links."""
+
+
+def swinging(robot: er.Robot, start: np.ndarray, seconds: float) -> dict[str, np.ndarray]:
+    """Poses of both hands, T_world_link: each swings to where the other began, and back."""
+    here = robot.link_poses(start)
+    poses = {link: here[robot.link_index(link)] for link in (LEFT, RIGHT)}
+    share = 0.5 - 0.5 * np.cos(2 * np.pi * seconds / PERIOD)
+    across = share * (poses[RIGHT] - poses[LEFT])
+    across[:4] = 0.0
+    past = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, PAST * np.sin(np.pi * share)])
+    return {LEFT: poses[LEFT] + across + past, RIGHT: poses[RIGHT] - across - past}
+
+
+def follow(
+    model: er.CollisionModel, start: np.ndarray, seconds: float, *, real_time: bool
+) -> dict[str, np.ndarray]:
+    """Ticks for so many seconds; time, clearance (m), error (m) and cost (s) of every tick, and the configurations."""
+    tracker = Tracker(model, (LEFT, RIGHT))
+    cfg, rows, cfgs = start, [], []
+    begun = time.perf_counter()
+    for tick in range(int(seconds * RATE)):
+        now = tick / RATE
+        step = tracker.tick(swinging(model.robot, start, now), cfg, 1.0 / RATE)
+        cfg = step.cfg
+        cfgs.append(cfg)
+        rows.append((now, model.clearance(cfg, exact=True), step.position_error.max(), step.seconds))
+        if real_time:  # a robot would be sent `cfg` here
+            time.sleep(max(0.0, begun + now + 1.0 / RATE - time.perf_counter()))
+    columns = np.array(rows).T
+    return dict(zip(("time", "clearance", "error", "cost"), columns, strict=True)) | {"cfgs": np.array(cfgs)}
+
+
+def blind_clearance(model: er.CollisionModel, start: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """What following without avoidance would give: clearance at answers of kinematics alone, m."""
+    solver = er.IkSolver(model.robot, (LEFT, RIGHT))
+    cfg, found = start, []
+    for now in times:
+        cfg = solver.solve(swinging(model.robot, start, now), seed_cfg=cfg).cfg
+        found.append(model.clearance(cfg, exact=True))
+    return np.array(found)
+
+
+def plot(run: dict[str, np.ndarray], blind_times: np.ndarray, blind: np.ndarray) -> Figure:
+    """Clearance above, distance to the targets below."""
+    figure = Figure(figsize=(9.0, 5.2), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.plot(blind_times, 1e3 * blind, color="#c62828", linestyle="--", label="without avoidance")
+    above.plot(run["time"], 1e3 * run["clearance"], color="#1f5fa8", label="tracked")
+    above.axhline(0.0, color="black", linewidth=0.8)
+    above.set_ylabel("clearance (mm), below 0: depth")
+    below.plot(run["time"], 1e3 * run["error"], color="#1f5fa8")
+    below.set_ylabel("hand to target (mm)")
+    below.set_xlabel("time (s)")
+    above.axhline(1e3 * BUFFER, color="gray", linestyle=":", linewidth=1.0, label="asked for")
+    above.legend(loc="lower right", fontsize=8)
+    above.set_title(f"teaarm, hands that cross, {len(run['time'])} ticks at {RATE:g} Hz", fontsize=11)
+    for axes in (above, below):
+        axes.grid(alpha=0.25)
+        axes.margins(x=0.01)
+    return figure
+
+
+def main(argv: list[str] | None = None) -> tuple[float, float]:
+    """Runs and draws; the smallest clearance in mm, tracked and without avoidance."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--out", default="two_hands.png")
+    parser.add_argument("--fast", action="store_true", help="do not wait between ticks")
+    options = parser.parse_args(argv)
+    model = er.CollisionModel(er.load_robot("teaarm"), buffer=BUFFER)
+    start = model.robot.named_cfgs["arms_forward"]
+    run = follow(model, start, options.seconds, real_time=not options.fast)
+    times = np.arange(0.0, options.seconds, 0.1)
+    blind = blind_clearance(model, start, times)
+    save_figure(plot(run, times, blind), options.out)
+    least, depth = 1e3 * float(run["clearance"].min()), 1e3 * float(blind.min())
+    print(f"least clearance {least:.1f} mm tracked, {depth:.1f} mm without avoidance; {options.out}")
+    print(f"a tick took {1e3 * np.median(run['cost']):.2f} ms (median)")
+    return least, depth
+
+
+if __name__ == "__main__":
+    main()
