@@ -2,8 +2,8 @@
 
 Targets are poses of random configurations that Coal calls free. An answer is a success when Pinocchio puts the links
 within 1 mm and 0.01 rad of them, joints are within the limits of the file, and Coal finds no contact of the whole robot
-on the pairs that count for `CollisionModel`, nor with the obstacles; a false success is one that the solver claims and
-the judge refuses. No seed is given. Times are CPU times of one `solve` each, after the first calls; wall times are
+on the pairs that count for `CollisionModel`, nor with the obstacles. Only what the solver claims and the judge confirms
+counts as a success; a false success is one that the solver claims and the judge refuses. No seed is given. Times are CPU times of one `solve` each, after the first calls; wall times are
 beside them. Each target is asked in several passes over all of them and its smallest time counts, the one that was
 disturbed least; that every pass gives the same answers is checked. "spheres overlap": targets taken from configurations
 that spheres refuse and meshes allow.
@@ -87,7 +87,7 @@ class Row:
 
     def add(self, faults: list[str], claimed: bool, cpu: float, wall: float, said: dict[str, Any]) -> None:
         self.targets += 1
-        self.successes += not faults
+        self.successes += claimed and not faults
         self.false += claimed and bool(faults)
         self.cpu_us.append(1e6 * cpu)
         self.wall_us.append(1e6 * wall)
