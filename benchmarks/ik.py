@@ -7,7 +7,8 @@ counts as a success; a false success is one that the solver claims and the judge
 
 Times are CPU times of one `solve` each, after the first calls; wall times are beside them. Each target is asked in
 several passes over all of them and its smallest time counts, the one that was disturbed least, for peers as for us;
-that every pass gives the same answers is checked. "spheres overlap": targets taken from configurations that spheres refuse and meshes allow.
+that every pass of ours gives the same answers is checked. "spheres overlap": targets taken from configurations that
+spheres refuse and meshes allow.
 
     python -m benchmarks.ik [--robots NAME ...] [--kinds KIND ...] [--count N] [--passes N] [--peers N] [--failures]
                             [--json]
