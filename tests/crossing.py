@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import elbowroom as er
 
@@ -141,3 +142,31 @@ def _ways(oracle: CoalOracle, Ts: np.ndarray) -> np.ndarray:
         at = np.einsum("tsij,sj->tsi", Ts[..., :3, :3], np.where(pick, high, low)) + Ts[..., :3, 3]
         farthest = np.maximum(farthest, np.linalg.norm(np.diff(at, axis=0), axis=-1))
     return farthest
+
+
+def through_each_other(
+    robot: er.Robot, crossing: Crossing, cfg: np.ndarray, targets: Sequence[Mapping[str, np.ndarray]]
+) -> np.ndarray:
+    """What a robot does that follows the targets within its joint limits and knows of no collision, (n, dof).
+
+    Damped least squares on Jacobians of the robot: nothing of the tracker.
+    """
+    frames = [robot.link_index(link) for link in crossing.links]
+    moving = np.flatnonzero(sum(np.abs(robot.jacobian(cfg, link)).max(axis=0) for link in crossing.links))
+    cfg, path = np.array(cfg), []
+    for target in targets:
+        wanted = np.array(list(target.values()))
+        for _ in range(2):
+            poses = robot.link_poses(cfg[None])[0][frames]
+            error = np.concatenate([_off(now, want) for now, want in zip(poses, wanted, strict=True)])
+            J = np.concatenate([robot.jacobian(cfg, link)[:, moving] for link in crossing.links])
+            step = J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error)
+            cfg[moving] = np.clip(cfg[moving] + step, robot.lower[moving], robot.upper[moving])
+        path.append(cfg.copy())
+    return np.array(path)
+
+
+def _off(now: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Shift and turn (6,) from one pose to another, world axes."""
+    turn = Rotation.from_quat(wanted[[1, 2, 3, 0]]) * Rotation.from_quat(now[[1, 2, 3, 0]]).inv()
+    return np.concatenate([wanted[4:] - now[4:], turn.as_rotvec()])

@@ -64,8 +64,9 @@ def down_the_gradient(model: er.CollisionModel, rng: np.random.Generator, dt: fl
         way = rng.normal(size=len(cfg))
         way *= 0.3 / np.linalg.norm(way)
         if len(near.distance):
-            row = near.A[int(near.distance.argmin())]
-            way -= row / max(float(np.linalg.norm(row)), 1e-9)
+            steep = np.linalg.norm(near.A, axis=1) + 1e-9
+            row = int((near.distance / steep).argmin())  # the closest in joint space
+            way -= near.A[row] / steep[row]
         return cfg + way * speed * dt / np.abs(way).max()
 
     return steer

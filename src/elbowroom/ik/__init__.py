@@ -22,7 +22,7 @@ from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
 from ._rows import CollisionRows as CollisionRows
 from ._rows import RowSet as RowSet
-from ._safe_step import SafeOptions as SafeOptions
+from ._safe_options import SafeOptions as SafeOptions
 from ._safe_step import SafeStep as SafeStep
 from ._safe_step import Step as Step
 from ._serve import Mailbox as Mailbox

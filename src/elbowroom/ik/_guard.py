@@ -20,7 +20,8 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ._filtered import FilteredMotion
 from ._rows import RowSet
-from ._safe_step import SafeOptions, SafeStep, Step
+from ._safe_options import SafeOptions
+from ._safe_step import SafeStep, Step
 
 FOLLOWED = 0.02
 """rad or m: a robot within this of where it was sent moves as it was told; farther away it is taken to be at rest."""
@@ -170,11 +171,12 @@ class Guard:
         if self._safe.accelerations is None or last is None:
             return still, None, at
         if bool((cfg == last.cfg).all()):
-            return last.velocity, last.stop if last.proved else None, at
+            return last.velocity, last.stop, at
         if float(np.abs(cfg - last.cfg).max()) > FOLLOWED:
             return still, None, at
-        followed = self._safe.proof.blocked(cfg, last.stop, at) is None
-        return last.velocity, last.stop if followed else None, at
+        if last.stop is None or self._safe.proof.blocked(cfg, last.stop, at) is not None:
+            return last.velocity, None, at
+        return last.velocity, last.stop, at
 
     def _said(self, made: Step, altered: bool, bad: str, seconds: float) -> GuardStep:
         held = made.limited_by

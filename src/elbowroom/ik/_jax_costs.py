@@ -20,7 +20,7 @@ from .._text import short
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
 from ._jax_geometry import direction_error, rotate, rotation_error, unit
-from ._pack import VALUES
+from ._layout import VALUES
 from ._problem import Shape
 from ._targets import (
     ORIENTATION_WEIGHT,

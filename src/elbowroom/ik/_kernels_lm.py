@@ -16,7 +16,7 @@ from .._jit import njit
 from ._kernels_place import jacobian, residuals
 from ._kernels_seeds import pick_starts
 from ._kernels_wide import less_bits, load, splat, store, where_less
-from ._pack import (
+from ._layout import (
     AT_LIMITS,
     AT_SHARED,
     AT_TARGETS,

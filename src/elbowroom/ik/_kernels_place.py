@@ -1,8 +1,8 @@
 """Numba kernels of IK: where target links are, how far from their targets, and how that changes with the joints.
 
-All in lockstep for eight configurations (`Wide`), on the arrays of `_pack`. Residuals are in world axes, weighted; see
-the docstring of `Problem`. The Jacobian is their exact derivative: for orientations it holds the inverse of the right
-Jacobian of the rotation vector (Sola, Deray, Atchuthan, "A micro Lie theory", eq. 144).
+All in lockstep for eight configurations (`Wide`), on the arrays that `_layout` describes. Residuals are in world axes,
+weighted; `_problem` states them. The Jacobian is their exact derivative: for orientations it holds the inverse of the
+right Jacobian of the rotation vector (Sola, Deray, Atchuthan, "A micro Lie theory", eq. 144).
 """
 
 # pyright: basic
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .._jit import njit
 from ._kernels_wide import angle_of, load, root, sine_cosine, size, splat, store, where_less
-from ._pack import (
+from ._layout import (
     AIM,
     AIMS,
     AT_BODIES,

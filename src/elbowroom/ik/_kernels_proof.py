@@ -27,7 +27,10 @@ from ..collision.kernels import (
 )
 from ..pairs.kernels import SLACK
 from ..robot.kernels import chord_of, movement
-from ._kernels_rows import BY_MESHES, pose_all
+from ._kernels_rows import pose_all
+
+BY_MESHES = 0.01
+"""Metres between spheres below which meshes are asked: spheres that nearly touch take many pieces and prove little."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

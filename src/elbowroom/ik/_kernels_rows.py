@@ -3,7 +3,9 @@
 For two things that are apart by d along the unit vector n, from a point of the first to a point of the second, d grows
 by n . (velocity of the second point - velocity of the first); velocities of points are linear in the joints' rates. A
 pair of links gives such a row for its closest spheres, for a few that lie elsewhere too, since links also turn; where
-spheres overlap, for the closest points of the two meshes. Joints that carry both links change nothing and are left out.
+spheres overlap, for the closest points of the two meshes. One pair may be asked for alone, by its meshes wherever its
+spheres are: spheres are only a first guess, and nobody shall be held back by them. Joints that carry both links change
+nothing and are left out.
 
 `bodies` is a `LinkChains` of the collision model, `chains` the table of its pairs.
 """
@@ -45,10 +47,9 @@ from ..mesh.kernels import (
 REVOLUTE = 1
 SPREAD = 3
 """Rows of spheres for one pair at most."""
-BY_MESHES = 0.01
-"""Metres between spheres below which meshes are asked: spheres that nearly touch would slow a motion down, and hold it,
-where the links are still apart."""
-NO_MESH = -1
+NEAR = 1e-9
+"""Metres between spheres below which meshes are asked."""
+ALL = -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -219,18 +220,20 @@ def _closest_pick(n, picks, chosen, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def own_rows(cfg, reach, buffer, bodies, chains, hints, scratch, rows, distances, of, low):
+def own_rows(cfg, only, reach, buffer, bodies, chains, hints, scratch, rows, distances, of, rough, low):
     """Rows of the checked pairs within reach at one configuration; returns how many.
 
     Args:
         cfg: (dof,).
+        only: a pair that is asked for alone, by its meshes; ALL for all.
         reach: metres above the buffer within which a pair counts.
         buffer: metres that pairs must be apart: distances are what is left above it.
         chains: (pairs, 7) the pairs.
         hints: (pairs, 2) triangles that were closest the last time, or -1; kept from call to call.
         rows: (most, dof) receives how each distance changes with the joints.
         distances: (most,) receives the distances, 0 where a pair is not farther apart than the buffer.
-        of: (most,) receives the pair of each row.
+        of: (most, 2) receives the pair of each row, and -1.
+        rough: (most,) receives 1 for rows of spheres with meshes behind them.
         low: (pairs,) receives a lower bound of each pair's distance above the buffer; where it is not positive the
             distance itself, minus infinity where meshes touch.
     """
@@ -240,20 +243,20 @@ def own_rows(cfg, reach, buffer, bodies, chains, hints, scratch, rows, distances
     pose_all(cfg, bodies, posed)
     chosen = np.empty(SPREAD, np.int64)
     m = 0
-    for k in range(len(chains)):
+    for k in range(max(0, only), len(chains) if only == ALL else only + 1):
         a, b = chains[k, PAIR_A], chains[k, PAIR_B]
         n, gap = _near_balls(bodies, a, b, reach + buffer, at, picks)
         low[k] = gap - buffer
         if n == 0:
             continue
-        if gap - buffer <= BY_MESHES and chains[k, MESHES]:
+        if (only != ALL or gap - buffer <= NEAR) and chains[k, MESHES]:
             gap = _mesh_gap(bodies, a, b, reach + buffer, posed, hints[k], meshes)
             low[k] = gap - buffer if gap >= 0.0 else -np.inf
             if gap < 0.0 or gap >= reach + buffer:
                 continue
             p, q = meshes[0][2], meshes[0][3]
             _link_row(bodies, a, b, p, q, _between(p, q), posed, rows[m])
-            distances[m], of[m] = max(0.0, gap - buffer), k
+            distances[m], of[m, 0], of[m, 1], rough[m] = max(0.0, gap - buffer), k, -1, 0
             m += 1
             continue
         for count in range(SPREAD):
@@ -264,6 +267,7 @@ def own_rows(cfg, reach, buffer, bodies, chains, hints, scratch, rows, distances
             i, j = picks[1][best], picks[2][best]
             normal = _between(at[i], at[j])
             _link_row(bodies, a, b, at[i], at[j], normal, posed, rows[m])
-            distances[m], of[m] = max(0.0, picks[0][best] - buffer), k
+            distances[m], of[m, 0], of[m, 1] = max(0.0, picks[0][best] - buffer), k, -1
+            rough[m] = chains[k, MESHES]
             m += 1
     return m

@@ -31,7 +31,7 @@ from ..world.kernels import (
     scene_bound,
     world_gradient,
 )
-from ._kernels_rows import SPREAD, TINY, add_point, body_scratch, pose_all
+from ._kernels_rows import ALL, NEAR, SPREAD, add_point, body_scratch, pose_all
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -80,18 +80,20 @@ def _mesh_row_of(link, k, far, world, bodies, posed, mesh):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def world_rows(
-    cfg, reach, buffer, bodies, world, grid, allowed, scratch, rows, distances, of, low, within
+    cfg, only, reach, buffer, bodies, world, grid, allowed, scratch, rows, distances, of, rough, low, within
 ):  # fmt: skip
     """Rows of the links and obstacles within reach at one configuration; returns how many.
 
     Args:
         cfg: (dof,).
+        only: (2,) link and obstacle that are asked for alone, by the link's mesh; ALL for all.
         reach: metres above the buffer within which a pair counts.
         buffer: metres that links and obstacles must be apart.
         allowed: (links, obstacles) whether touching is meant.
         rows: (most, dof) receives how each distance changes with the joints; what does not fit is left out.
         distances: (most,) receives the distances above the buffer, 0 where there is none.
         of: (most, 2) receives link and obstacle of each row.
+        rough: (most,) receives 1 for rows of spheres with a mesh behind them.
         low: (links,) receives a lower bound of each link's distance above the buffer to all obstacles.
         within: (links, obstacles) receives the distance above the buffer where it is not positive, minus infinity where
             they touch; the others are left alone.
@@ -101,7 +103,7 @@ def world_rows(
     at, balls = posed[3], bodies.balls
     pose_all(cfg, bodies, posed)
     far, m = reach + buffer, 0
-    for link in range(len(bodies.links)):
+    for link in range(max(0, only[0]), len(bodies.links) if only[0] == ALL else only[0] + 1):
         n, bound = _obstacles_of(link, far, world, grid, allowed, bodies, posed, near)
         low[link] = bound - buffer
         way, joints = bodies.links[link, FIRST_ON_WAY], bodies.links[link, N_ON_WAY]
@@ -112,12 +114,14 @@ def world_rows(
             count += bodies.spans[span + g, 1]
         for i in range(n):
             k = near[1][i]
+            if only[0] != ALL and k != only[1]:
+                continue
             closest = np.inf
             for s in range(first, first + count):
                 limit = far + balls[s, 3]
                 gaps[s] = safe_world_distance(world, k, at[s, 0], at[s, 1], at[s, 2], limit) - balls[s, 3]
                 closest = min(closest, gaps[s])
-            if closest - buffer <= TINY and bodies.links[link, ROOT] >= 0:
+            if (only[0] != ALL or closest - buffer <= NEAR) and bodies.links[link, ROOT] >= 0:
                 gap = _mesh_row_of(link, k, far, world, bodies, posed, mesh)
                 left = gap - buffer if gap >= 0.0 else -np.inf
                 if left <= 0.0:
@@ -131,7 +135,7 @@ def world_rows(
                 rows[m] = 0.0
                 normal = (x / length, y / length, z / length)
                 add_point(bodies, way, way + joints, p[0], normal, -1.0, posed, rows[m])
-                distances[m], of[m, 0], of[m, 1] = max(0.0, gap - buffer), link, k
+                distances[m], of[m, 0], of[m, 1], rough[m] = max(0.0, gap - buffer), link, k, 0
                 m += 1
                 continue
             low[link] = min(low[link], closest - buffer)
@@ -151,6 +155,7 @@ def world_rows(
                 normal = (slope[0] / length, slope[1] / length, slope[2] / length)
                 add_point(bodies, way, way + joints, at[best], normal, 1.0, posed, rows[m])
                 distances[m], of[m, 0], of[m, 1] = max(0.0, gaps[best] - buffer), link, k
+                rough[m] = bodies.links[link, ROOT] >= 0
                 gaps[best] = np.inf
                 m += 1
     return m

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ._pack import (
+from ._layout import (
     AT_TARGETS,
     AT_VARS,
     JOINT_KIND,

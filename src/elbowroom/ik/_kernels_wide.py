@@ -24,7 +24,7 @@ from numba.extending import intrinsic as _intrinsic
 from numba.extending import register_model
 
 from .._jit import njit
-from ._pack import WIDTH
+from ._layout import WIDTH
 
 intrinsic: Any = _intrinsic
 infer_global: Any = _infer_global

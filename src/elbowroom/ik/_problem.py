@@ -23,7 +23,8 @@ from jaxtyping import Bool, Float, Int
 from .._frozen import freeze, frozen
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
-from ._pack import N_ROWS, N_TARGETS, VALUES, WIDTH, WORK, pack
+from ._layout import N_ROWS, N_TARGETS, VALUES, WIDTH, WORK
+from ._pack import pack
 from ._targets import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 
 QUICK, CAREFUL = (False, 0.9, 3.0), (True, 0.999, 12.0)
@@ -90,7 +91,7 @@ class Problem:
     """Joints solved for that move some target."""
     ints: Int[np.ndarray, "ints"]
     floats: Float[np.ndarray, "floats"]
-    """See `_pack`."""
+    """See `_layout`."""
 
     @classmethod
     def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> Problem:

@@ -18,8 +18,13 @@ from ..collision import CollisionModel, Parts
 
 MOST_WORLD_ROWS = 512
 """Rows of links and obstacles at most: beyond, a robot sits in a heap of things, and the proof has the last word."""
-SPREAD = 3
-"""Rows of one pair of links at most, as in `_kernels_rows`."""
+SPREAD, ALL = 3, -1
+"""Rows of one pair of links at most, and what asks for all pairs, as in `_kernels_rows`."""
+_EVERY = np.full(2, ALL)
+Found = tuple[
+    Float[np.ndarray, "m dof"], Float[np.ndarray, "m"], Int[np.ndarray, "m 2"], Int[np.ndarray, "m"]
+]
+"""Rows, distances, of whom, and which are rough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,8 @@ class RowSet:
     """Metres above the buffer, never negative: 0 where two things are not farther apart than the buffer."""
     of: Int[np.ndarray, "m 2"]
     """Pair of links and -1, or link and obstacle: numbers of `parts`."""
+    rough: Int[np.ndarray, "m"]
+    """1 for rows of spheres with meshes behind them, whose distances may be too small; see `CollisionRows.measure`."""
     low: Float[np.ndarray, "pairs"]
     """Lower bound of the distance of every checked pair above the buffer; where that is not positive the distance
     itself, minus infinity where meshes touch."""
@@ -109,43 +116,70 @@ class CollisionRows:
             cfg: (dof,) float64, finite.
             reach: metres above the buffer within which pairs get rows.
         """
+        cfg, own, among = as_row(cfg), self.parts.own, self.parts.among
+        low = np.empty(len(own.pairs))
+        found = self._own_rows(cfg, ALL, reach, low)
+        if among is None:
+            return RowSet(*found, low, None, None, self.parts)
+        low_world, within = np.empty(len(among.links)), np.full(among.allowed.shape, np.inf)
+        more = self._world_rows(cfg, _EVERY, reach, low_world, within)
+        joined = [np.concatenate(both) for both in zip(found, more, strict=True)]
+        return RowSet(joined[0], joined[1], joined[2], joined[3], low, low_world, within, self.parts)
+
+    def measure(
+        self, cfg: Float[np.ndarray, "dof"], of: tuple[int, int], reach: float, at: RowSet
+    ) -> tuple[Float[np.ndarray, "dof"], float] | None:
+        """The row and the distance of one pair by its meshes; None where these are not within reach.
+
+        Args:
+            cfg: the configuration.
+            of: an entry of `RowSet.of`.
+            reach: metres above the buffer.
+            at: the rows there, whose bound for a pair of links is raised to what is found.
+        """
+        if of[1] < 0:
+            found = self._own_rows(as_row(cfg), of[0], reach, at.low)
+        else:
+            among = self.parts.among
+            assert among is not None
+            low, within = np.empty(len(among.links)), np.full(among.allowed.shape, np.inf)
+            found = self._world_rows(as_row(cfg), np.array(of), reach, low, within)
+        return (found[0][0], float(found[1][0])) if len(found[1]) else None
+
+    def _own_rows(
+        self, cfg: Float[np.ndarray, "dof"], only: int, reach: float, low: Float[np.ndarray, "pairs"]
+    ) -> Found:
         from ._kernels_rows import own_rows
 
-        cfg, own, among = as_row(cfg), self.parts.own, self.parts.among
-        bodies, hints, scratch, rows, distances, of = self._own()
-        low = np.empty(len(own.pairs))
+        own = self.parts.own
+        hints, scratch, rows, distances, of, rough = self._own()
         m = own_rows(
-            cfg, reach, self.buffer, bodies, own.chains.chains, hints, scratch, rows, distances, of, low
-        )
-        numbers = np.full((m, 2), -1, np.int64)
-        numbers[:, 0] = of[:m]
-        found = RowSet(rows[:m].copy(), distances[:m].copy(), numbers, low, None, None, self.parts)
-        return found if among is None else self._with_world(found, cfg, reach)
+            cfg, only, reach, self.buffer, own.bodies, own.chains.chains, hints, scratch, rows, distances, of, rough,
+            low,
+        )  # fmt: skip
+        return rows[:m].copy(), distances[:m].copy(), of[:m].copy(), rough[:m].copy()
 
-    def _with_world(self, own: RowSet, cfg: Float[np.ndarray, "dof"], reach: float) -> RowSet:
+    def _world_rows(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        only: Int[np.ndarray, "2"],
+        reach: float,
+        low: Float[np.ndarray, "links"],
+        within: Float[np.ndarray, "links obstacles"],
+    ) -> Found:
         from ._kernels_rows_world import world_rows
 
         among = self.parts.among
         assert among is not None
-        scratch, rows, distances, of = self._world()
-        low = np.empty(len(among.links))
-        within = np.full(among.allowed.shape, np.inf)
+        scratch, rows, distances, of, rough = self._world()
         m = world_rows(
-            cfg, reach, self.buffer, among.bodies, among.world, among.grid, among.allowed, scratch, rows, distances, of,
-            low, within,
+            cfg, only, reach, self.buffer, among.bodies, among.world, among.grid, among.allowed, scratch, rows,
+            distances, of, rough, low, within,
         )  # fmt: skip
-        return RowSet(
-            np.concatenate([own.A, rows[:m]]),
-            np.concatenate([own.distance, distances[:m]]),
-            np.concatenate([own.of, of[:m]]),
-            own.low,
-            low,
-            within,
-            self.parts,
-        )
+        return rows[:m].copy(), distances[:m].copy(), of[:m].copy(), rough[:m].copy()
 
     def _own(self) -> tuple[Any, ...]:
-        """Packed bodies and scratch of the calling thread."""
+        """Hints, scratch and space of the calling thread."""
         kept = getattr(self._local, "own", None)
         if kept is None:
             from ._kernels_rows import own_scratch
@@ -153,8 +187,7 @@ class CollisionRows:
             own, most = self.parts.own, max(1, SPREAD * len(self.parts.own.pairs))
             scratch = own_scratch(own.bodies)
             hints = np.full((len(own.pairs), 2), -1, np.int64)
-            room = np.empty((most, self.model.robot.dof)), np.empty(most), np.empty(most, np.int64)
-            kept = self._local.own = own.bodies, hints, scratch, *room
+            kept = self._local.own = hints, scratch, *self._space(most)
         return kept
 
     def _world(self) -> tuple[Any, ...]:
@@ -165,9 +198,13 @@ class CollisionRows:
             among, most = self.parts.among, MOST_WORLD_ROWS
             assert among is not None
             scratch = world_scratch(among.bodies, among.world)
-            room = np.empty((most, self.model.robot.dof)), np.empty(most), np.empty((most, 2), np.int64)
-            kept = self._local.world = scratch, *room
+            kept = self._local.world = scratch, *self._space(most)
         return kept
+
+    def _space(self, most: int) -> Found:
+        """Where kernels write rows."""
+        numbers = np.empty((most, 2), np.int64), np.empty(most, np.int64)
+        return np.empty((most, self.model.robot.dof)), np.empty(most), *numbers
 
     def __getstate__(self) -> dict[str, Any]:
         return {"model": self.model, "buffer": self.buffer}

@@ -26,6 +26,7 @@ from ._brake import braking, rest, ticks_to_rest
 from ._programme import Programme, pair_words
 from ._proof import StepProof
 from ._rows import CollisionRows, RowSet
+from ._safe_options import SafeOptions
 
 AGAIN = 2
 """Programmes solved at most: a pair in the way of the proof gets half the room in the next one."""
@@ -33,23 +34,6 @@ DRAWN = (0.5, 0.1)
 """Shares of an answer that could not be proved that are tried then, the rest being braking."""
 KEPT = 0.25
 """Share of the skin that is left where a stop ends."""
-
-
-@dataclass(frozen=True)
-class SafeOptions:
-    """How steps are chosen; that they are proved does not depend on it."""
-
-    clearance: float = 0.0
-    """Metres that everything shall be apart; the buffer of the model counts where it is larger."""
-    reach: float = 0.1
-    """Metres above the clearance within which things hold a motion back."""
-    approach_time: float = 0.05
-    """Seconds: nothing is approached faster than its distance divided by this."""
-    skin: float = 5e-4
-    """Metres at which an approach ends, short of contact: closer, a proof takes longer than a tick. It is no clearance
-    that is asked for: what is closer may stay there, and what is wanted and can be proved is never refused."""
-    part: float = 0.0
-    """Metres below which things are asked to part, as far as the limits let them; 0 never asks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +44,9 @@ class Step:
     """Where it leads."""
     velocity: Float[np.ndarray, "dof"]
     """At which rates; `cfg` is the old one plus this times dt."""
-    stop: Float[np.ndarray, "dof"]
-    """Where the robot comes to rest if it brakes from then on: proved free up to there. For the next tick."""
+    stop: Float[np.ndarray, "dof"] | None
+    """Where the robot comes to rest if it brakes from then on: proved free up to there, for the next tick. None where
+    that is not proved."""
     proved: bool
     """Whether tick and stop are proved."""
     limited_by: tuple[str, ...]
@@ -168,7 +153,7 @@ class SafeStep:
         if self.accelerations is not None:
             ticks += 1  # the tick may speed up, which adds one to the way to rest
         horizon = max(0.5 * dt * (ticks + 1), self.options.approach_time)
-        programme = Programme(self.model, cfg, at, bounds, brake, horizon, self.options.skin, self.options.part)
+        programme = Programme(self.rows, cfg, at, bounds, brake, horizon, self.options)
         held: dict[str, None] = {}
         chosen = brake
         for _ in range(AGAIN):
@@ -226,7 +211,7 @@ class SafeStep:
         return Step(
             cfg=frozen(cfg + velocity * dt),
             velocity=frozen(velocity.copy()),
-            stop=frozen(np.array(stop)),
+            stop=frozen(np.array(stop)) if proved else None,
             proved=proved,
             limited_by=tuple(held),
             clearance=at.clearance + self.rows.buffer,

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..robot import Robot
-from ._pack import AT_VARS, N_SOLVED, VAR_CFG, VAR_WIDTH
+from ._layout import AT_VARS, N_SOLVED, VAR_CFG, VAR_WIDTH
 from ._problem import QUICK, Lanes, Problem
 from ._targets import JointTarget
 

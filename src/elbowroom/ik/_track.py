@@ -25,7 +25,8 @@ from ..robot import Robot
 from ._aim import Aim
 from ._grips import Grips, as_met, key_of
 from ._problem import Problem
-from ._safe_step import SafeOptions, SafeStep
+from ._safe_options import SafeOptions
+from ._safe_step import SafeStep
 from ._targets import JointTarget, PoseTarget, Target, as_targets
 from ._track_limits import limits_of
 from ._track_options import TrackOptions
@@ -276,7 +277,8 @@ class Tracker:
             aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
             moves = np.isin(self.robot.joint_names, aim.problem.joints)
             speeds = frozen(np.where(moves, self._limits[0], 0.0))  # the others are held
-            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1], SafeOptions(skin=SKIN, part=0.5 * SKIN))
+            safety = SafeOptions(skin=SKIN, part=0.5 * SKIN)
+            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1], safety)
         found = self._aims[key]
         if found is not self._now:
             found[0].forget()

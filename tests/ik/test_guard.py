@@ -1,0 +1,183 @@
+"""The guard: harmless steps pass, no step of whatever controller penetrates, and bad questions get clear answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import elbowroom as er
+from elbowroom.errors import InputError
+from tests.ik.motions import (
+    down_the_gradient,
+    free_between,
+    free_starts,
+    guarded,
+    harmless_motions,
+    into_colliding,
+    random_walk,
+)
+
+DT, SPEED = 0.005, 2.0
+
+
+@pytest.fixture(scope="module")
+def panda(load):
+    robot = load("panda")
+    return er.CollisionModel(robot, er.fit_spheres(robot, er.FitOptions(method="centerline")))
+
+
+@pytest.fixture(scope="module")
+def teaarm(load):
+    robot = load("teaarm")
+    return er.CollisionModel(robot, er.fit_spheres(robot, er.FitOptions(method="centerline")))
+
+
+@pytest.mark.parametrize("accelerations", [None, 15.0])
+def test_no_motion_penetrates(teaarm, accelerations):
+    """Judged by Pinocchio and Coal, between the steps too; the same motions without a guard do penetrate."""
+    from tests.oracles import oracle_of
+
+    judge, rng = oracle_of(teaarm.robot), np.random.default_rng(5)
+    guard = er.Guard(teaarm, velocity_limits=SPEED, acceleration_limits=accelerations)
+    makers = (
+        lambda: random_walk(teaarm.robot, rng, DT, SPEED),
+        lambda: into_colliding(teaarm, rng, DT, SPEED),
+        lambda: down_the_gradient(teaarm, rng, DT, SPEED),
+    )
+    altered = 0
+    for number, start in enumerate(free_starts(teaarm, rng, 9)):
+        guard.reset()
+        path, made = guarded(guard, makers[number % 3](), start, 100, DT)
+        assert free_between(teaarm, judge, path)
+        assert all(step.proved for step in made)
+        rates = np.diff(path, axis=0) / DT
+        assert np.abs(rates).max() <= SPEED * (1 + 1e-9)
+        if accelerations is not None:
+            change = np.diff(np.concatenate([np.zeros((1, rates.shape[1])), rates]), axis=0)
+            assert np.abs(change).max() <= accelerations * DT * (1 + 1e-6)
+        altered += sum(step.altered for step in made)
+    assert altered > 50
+    unguarded = [start := free_starts(teaarm, rng, 1)[0]]
+    steer = down_the_gradient(teaarm, rng, DT, SPEED)
+    for _ in range(100):
+        unguarded.append(steer(unguarded[-1]))
+    assert not free_between(teaarm, judge, np.array(unguarded))
+
+
+def test_harmless_motions_pass_as_they_are(panda):
+    from tests.oracles import oracle_of
+
+    guard = er.Guard(panda, velocity_limits=SPEED)
+    recordings = harmless_motions(
+        panda, oracle_of(panda.robot), np.random.default_rng(6), 10, 100, DT, 0.9 * SPEED
+    )
+    for path in recordings:
+        found = guard.filter(path, DT)
+        assert not found.altered.any(), str(found)
+        np.testing.assert_array_equal(found.cfgs, path)
+
+
+def test_a_step_of_several_centimetres_passes_if_all_of_it_is_free(panda):
+    start = panda.default_cfg
+    wanted = start + 0.1 * (np.arange(len(start)) < 7)  # the gripper stays
+    assert panda.segment_free(start, wanted)
+    step = er.Guard(panda, velocity_limits=SPEED).step(start, wanted, 0.1)
+    assert not step.altered
+    assert step.proved
+    assert step.why == "as wanted"
+    np.testing.assert_array_equal(step.cfg, wanted)
+
+
+def test_a_step_through_something_is_not_taken_though_both_ends_are_free(panda):
+    """The arm on one side of a thin wall, wanted on the other: it may find a way around, never one through it."""
+    from elbowroom.world import Box, World
+
+    left, right = panda.default_cfg.copy(), panda.default_cfg.copy()
+    left[0], right[0] = -0.6, 0.6
+    wall = World([Box((0.5, 0.01, 2.0), pose=[1, 0, 0, 0, 0.55, 0.0, 0.5], name="wall")])
+    model = panda.with_world(wall)
+    assert model.free(left)
+    assert model.free(right)
+    guard = er.Guard(model, velocity_limits=1e4)
+    cfg, words = left, set()
+    for _ in range(30):
+        step = guard.step(cfg, right, 0.05)
+        assert step.proved
+        assert model.segment_free(cfg, step.cfg)
+        cfg = step.cfg
+        words.update(step.limited_by)
+    assert any("wall" in word for word in words)
+
+
+def test_bad_wishes_are_refused_or_held(panda):
+    cfg = panda.default_cfg
+    for bad in (np.full(len(cfg), np.nan), np.full(len(cfg), np.inf), cfg[:-1], "north"):
+        with pytest.raises(InputError, match="wanted configuration refused"):
+            er.Guard(panda).step(cfg, bad, DT)
+        step = er.Guard(panda, hold_on_bad=True).step(cfg, bad, DT)
+        np.testing.assert_array_equal(step.cfg, cfg)
+        assert step.altered
+        assert "held: the wanted configuration is refused" in step.why
+    for dt in (0.0, -1.0, np.nan, np.inf, True, "soon"):
+        with pytest.raises(InputError, match="dt must be seconds above zero"):
+            er.Guard(panda).step(cfg, cfg, dt)
+    with pytest.raises(InputError, match="NaN"):
+        er.Guard(panda, hold_on_bad=True).step(np.full(len(cfg), np.nan), cfg, DT)
+    with pytest.raises(InputError, match="clearance"):
+        er.Guard(panda, clearance=-0.1)
+
+
+def test_a_jump_of_the_wish_is_taken_at_the_speed_that_is_allowed(panda):
+    cfg = panda.default_cfg
+    step = er.Guard(panda, velocity_limits=1.0).step(cfg, cfg + 100.0, DT)
+    assert np.abs(step.cfg - cfg).max() <= 1.0 * DT * (1 + 1e-9)
+    assert any(word.startswith(("speed of joint", "limit of joint")) for word in step.limited_by)
+
+
+def test_with_accelerations_a_wish_that_fails_is_a_smooth_stop(panda):
+    """hold_on_bad at full speed: the robot brakes, it does not freeze."""
+    guard = er.Guard(panda, velocity_limits=1.0, acceleration_limits=5.0, hold_on_bad=True)
+    cfg, rates = panda.default_cfg, []
+    for k in range(120):
+        wanted = cfg.copy()
+        wanted[0] = wanted[0] + 0.005 if k < 60 else np.nan
+        step = guard.step(cfg, wanted, DT)
+        rates.append(step.velocity.copy())
+        cfg = step.cfg
+    change = np.abs(np.diff(np.array([np.zeros(len(cfg)), *rates]), axis=0))
+    assert change.max() <= 5.0 * DT * (1 + 1e-9)
+    assert rates[59][0] > 0.9
+    assert np.abs(rates[-1]).max() < 1e-9
+
+
+def test_a_recording_is_filtered_and_summed_up(panda):
+    start = panda.default_cfg
+    low, high = panda.robot.lower, panda.robot.upper
+    cfgs = np.random.default_rng(7).uniform(low, high, (500, panda.robot.dof))
+    goal = cfgs[~panda.free(cfgs)][0]
+    wanted = start + np.linspace(0.0, 1.0, 120)[:, None] * (goal - start)
+    guard = er.Guard(panda, velocity_limits=5.0)
+    found = guard.filter(wanted, times=np.linspace(0.0, 2.0, 120))
+    assert len(found) == len(wanted)
+    assert panda.free(found.cfgs).all()
+    assert panda.segments_free(found.cfgs[:-1], found.cfgs[1:]).free.all()
+    assert found.altered.any()
+    assert not found.altered[0]
+    assert f"{found.altered.sum()} of 119 steps altered" in str(found)
+    assert " and " in str(found)
+    for bad in ({}, {"dt": DT, "times": [0.0]}, {"times": np.zeros(120)}, {"times": [0.0, 1.0]}):
+        with pytest.raises(InputError):
+            guard.filter(wanted, **bad)
+
+
+def test_a_measured_configuration_beside_the_command_is_taken_as_it_is(panda):
+    """Noise on what the robot reports: limits on acceleration hold for what is commanded, and steps are proved."""
+    guard = er.Guard(panda, velocity_limits=1.0, acceleration_limits=10.0)
+    rng = np.random.default_rng(8)
+    cfg = panda.default_cfg
+    for _ in range(50):
+        measured = cfg + rng.normal(scale=1e-4, size=len(cfg))
+        step = guard.step(measured, measured + 0.004, DT)
+        assert step.proved
+        assert panda.segment_free(measured, step.cfg)
+        cfg = step.cfg
