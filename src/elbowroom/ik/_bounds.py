@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from ._brake import ticks_to_rest
+from ._brake import seconds_to_rest
 
 HOLDS = 1e-9
 """Relative to a bound, and per second: what rounding may add to a rate."""
@@ -67,8 +67,9 @@ def rate_bounds(
         fastest, slowest = velocity + accelerations * dt, velocity - accelerations * dt
         why_upper[fastest < upper], why_lower[slowest > lower] = ACCELERATION, ACCELERATION
         upper, lower = np.minimum(upper, fastest), np.maximum(lower, slowest)
-    ticks = 1 if accelerations is None or brake is None else ticks_to_rest(velocity, accelerations, dt) + 1
-    way = 0.5 * dt * (ticks + 1)
+    # The tick may speed up, which adds one to the way to rest.
+    more = 0.0 if brake is None or accelerations is None else dt + seconds_to_rest(velocity, accelerations)
+    way = dt + 0.5 * more
     above, below = np.maximum(robot.upper - cfg, 0.0) / way, np.minimum(robot.lower - cfg, 0.0) / way
     why_upper[above < upper], why_lower[below > lower] = LIMIT, LIMIT
     upper, lower = np.minimum(upper, above), np.maximum(lower, below)

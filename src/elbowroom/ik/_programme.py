@@ -58,9 +58,8 @@ class Programme:
         braking = rows @ brake
         least = -_room(distance, options) / horizon
         matter = np.flatnonzero(bounds.least_of(rows) < least)
-        self._rows, self._numbers, self._least, self._braking = (
-            part[matter] for part in (rows, numbers, least, braking)
-        )
+        self._rows, self._numbers = rows[matter], numbers[matter]
+        self._least, self._braking = least[matter], braking[matter]
 
     def solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
         """The velocity within the constraints that minimises 1/2 v'Hv + f'v."""
