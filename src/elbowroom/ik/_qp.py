@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-UNBOUNDED = 1e30
-"""What daqp takes for infinity."""
+_FREE = np.full(4096, 1e30)
+"""Upper bounds of rows: what daqp takes for infinity."""
+_PLAIN = np.zeros(8192, np.int32)
+"""Kinds of constraints, to daqp: inequalities."""
 OPTIMAL = 1
 """daqp's flag of an answer."""
 ACTIVE = 1e-9
@@ -30,32 +32,26 @@ class Solution(NamedTuple):
 def solve_qp(
     H: Float[np.ndarray, "dof dof"],
     f: Float[np.ndarray, "dof"],
-    lower: Float[np.ndarray, "dof"],
-    upper: Float[np.ndarray, "dof"],
+    bounds: Float[np.ndarray, "2 dof"],
     A: Float[np.ndarray, "m dof"],
     least: Float[np.ndarray, "m"],
 ) -> Solution:
-    """Minimises 1/2 v'Hv + f'v subject to lower <= v <= upper and A v >= least.
+    """Minimises 1/2 v'Hv + f'v subject to bounds[0] <= v <= bounds[1] and A v >= least.
 
     Args:
         H: symmetric, positive definite.
         f: gradient at zero.
-        lower: bounds, not above `upper`.
-        upper: bounds, finite or infinite.
+        bounds: lower and upper, at most 1e30 either way.
         A: rows.
         least: what each row must at least be.
     """
     import daqp
 
     dof, m = len(f), len(least)
-    above = np.full(dof + m, UNBOUNDED)
-    below = np.empty(dof + m)
-    np.minimum(upper, UNBOUNDED, out=above[:dof])
-    np.maximum(lower, -UNBOUNDED, out=below[:dof])
-    below[dof:] = least
+    above, below = np.concatenate([bounds[1], _FREE[:m]]), np.concatenate([bounds[0], least])
     solve: Any = daqp.solve  # pyright: ignore[reportUnknownMemberType]
-    found, _, flag, info = solve(H, f, A, above, below, np.zeros(dof + m, np.int32))
-    velocity = np.asarray(found, dtype=np.float64)
-    multipliers = np.asarray(info["lam"], dtype=np.float64)
-    good = flag == OPTIMAL and bool(np.isfinite(velocity).all())
-    return Solution(np.clip(velocity, lower, upper), good, multipliers[:dof], multipliers[dof:])
+    found, _, flag, info = solve(H, f, A, above, below, _PLAIN[: dof + m])
+    velocity = np.minimum(np.maximum(found, bounds[0]), bounds[1])
+    multipliers = info["lam"]
+    good = flag == OPTIMAL and bool(velocity @ velocity < np.inf)
+    return Solution(velocity, good, multipliers[:dof], multipliers[dof:])
