@@ -86,7 +86,8 @@ def run(name: str, seconds: float, only: list[str]) -> None:
             f"{1e3 * np.quantile(spent, 0.999):6.2f} at 99.9 %; clearance {1e3 * judged.clearance:7.3f} mm "
             f"({judged.pair[0]}, {judged.pair[1]}), {int(judged.touching.sum())} ticks in penetration; error "
             f"{1e3 * np.median(off):5.1f} mm median, {1e3 * off.max():5.1f} largest; speed "
-            f"{np.abs(speeds / limits).max():.3f} of the limit, acceleration {pushes.max():6.1f} rad/s^2 largest, {np.sqrt((pushes**2).mean()):5.2f} rms",
+            f"{np.abs(speeds / limits).max():.3f} of the limit, acceleration {pushes.max():6.1f} rad/s^2 largest, "
+            f"{np.sqrt((pushes**2).mean()):5.2f} rms",
             flush=True,
         )
 

@@ -9,7 +9,7 @@ import elbowroom as er
 from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError
 from elbowroom.ik import SafeOptions, SafeStep
-from elbowroom.ik._brake import braking, rest, ticks_to_rest
+from elbowroom.ik._brake import braking, rest
 from elbowroom.world import Box, World
 from tests.collision.conftest import RAILS
 
@@ -40,21 +40,23 @@ def drive(safe: SafeStep, cfg: np.ndarray, wanted: np.ndarray, ticks: int) -> li
 # Braking ------------------------------------------------------------------------------------------
 
 
-def test_braking_ends_where_it_was_said_to_end():
-    """Tick by tick, within accelerations, on one line."""
+def test_braking_ends_before_where_it_was_said_to_end():
+    """Within accelerations, on one line, and in ticks of any length: early and late ones too."""
     rng = np.random.default_rng(0)
     for _ in range(100):
         accelerations = rng.uniform(1.0, 20.0, 5)
-        cfg, velocity = rng.normal(size=5), rng.normal(size=5)
-        stop = rest(cfg, velocity, accelerations, DT)
-        cfg, last = cfg + velocity * DT, velocity
-        for _ in range(ticks_to_rest(velocity, accelerations, DT) - 1):
-            slower = braking(cfg, last, stop, accelerations, DT)
-            assert (np.abs(slower - last) <= accelerations * DT * (1 + 1e-9)).all()
-            cfg, last = cfg + slower * DT, slower
-        np.testing.assert_allclose(cfg, stop, atol=1e-12)
-        assert np.abs(braking(cfg, last, stop, accelerations, DT)).max() < 1e-9
-        assert (np.abs(last) <= accelerations * DT * (1 + 1e-9)).all()
+        begin, velocity = rng.normal(size=5), rng.normal(size=5)
+        stop = rest(begin, velocity, accelerations, DT)
+        cfg, last, ticks = begin + velocity * DT, velocity, 0
+        while last.any():
+            dt = DT * float(rng.uniform(0.2, 4.0))
+            slower = braking(cfg, last, stop, accelerations, dt)
+            assert (np.abs(slower - last) <= accelerations * dt * (1 + 1e-9)).all()
+            cfg, last, ticks = cfg + slower * dt, slower, ticks + 1
+            assert ticks < 10_000
+        share = (cfg - begin) / (stop - begin)
+        np.testing.assert_allclose(share, share[0], atol=1e-9)
+        assert share[0] <= 1.0 + 1e-12
 
 
 def test_without_limits_on_acceleration_the_stop_is_at_once():

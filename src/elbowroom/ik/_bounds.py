@@ -3,75 +3,84 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from ._brake import ticks_to_rest
+from ..robot import Robot
+from ._brake import seconds_to_rest
 
 HOLDS = 1e-9
 """Relative to a bound, and per second: what rounding may add to a rate."""
-SPEED, ACCELERATION, LIMIT = range(3)
-WORDS = ("speed of {}", "acceleration of {}", "limit of {}")
+WORDS = ("speed of joint {}", "acceleration of joint {}", "limit of joint {}")
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """Lower and upper bounds of the joints' rates, and why they are there."""
 
-    lower: Float[np.ndarray, "dof"]
-    upper: Float[np.ndarray, "dof"]
-    why_lower: Int[np.ndarray, "dof"]
-    why_upper: Int[np.ndarray, "dof"]
+    rates: Float[np.ndarray, "2 dof"]
+    """Lower, then upper."""
+    why: Int[np.ndarray, "2 dof"]
+    """Entries of `WORDS`."""
     joint_names: tuple[str, ...]
 
     def hold(self, velocity: Float[np.ndarray, "dof"]) -> bool:
         """Whether a velocity is within them, but for rounding."""
         slack = HOLDS * (1.0 + np.abs(velocity))
-        return bool((velocity <= self.upper + slack).all() and (velocity >= self.lower - slack).all())
+        return bool((velocity <= self.rates[1] + slack).all() and (velocity >= self.rates[0] - slack).all())
 
     def word(self, joint: int, above: bool) -> str:
         """What keeps a joint from being faster (`above`), or slower."""
-        why = self.why_upper if above else self.why_lower
-        return WORDS[int(why[joint])].format(f"joint {self.joint_names[joint]}")
-
-    def least_of(self, A: Float[np.ndarray, "m dof"]) -> Float[np.ndarray, "m"]:
-        """The least that each row can be within the bounds, minus infinity where they are infinite."""
-        return np.minimum(A, 0.0) @ np.minimum(self.upper, 1e9) + np.maximum(A, 0.0) @ np.maximum(
-            self.lower, -1e9
-        )
+        return WORDS[int(self.why[int(above), joint])].format(self.joint_names[joint])
 
 
-def rate_bounds(
-    safe: Any,
-    cfg: Float[np.ndarray, "dof"],
-    velocity: Float[np.ndarray, "dof"],
-    brake: Float[np.ndarray, "dof"] | None,
-    dt: float,
-) -> Bounds:
-    """Bounds for one tick.
+class Limits:
+    """Limits of the joints of a robot."""
 
-    Args:
-        safe: the `SafeStep` whose limits hold.
-        cfg: where the tick begins; a joint beyond its limits may only come back.
-        velocity: of the last tick.
-        brake: a velocity that the bounds must not exclude; None leaves out the way to rest, which is then checked on
-            its own.
-        dt: seconds.
-    """
-    robot, accelerations = safe.model.robot, safe.accelerations
-    upper, lower = safe.velocities.copy(), -safe.velocities
-    why_upper, why_lower = np.full(robot.dof, SPEED), np.full(robot.dof, SPEED)
-    if accelerations is not None:
-        fastest, slowest = velocity + accelerations * dt, velocity - accelerations * dt
-        why_upper[fastest < upper], why_lower[slowest > lower] = ACCELERATION, ACCELERATION
-        upper, lower = np.minimum(upper, fastest), np.maximum(lower, slowest)
-    ticks = 1 if accelerations is None or brake is None else ticks_to_rest(velocity, accelerations, dt) + 1
-    way = 0.5 * dt * (ticks + 1)
-    above, below = np.maximum(robot.upper - cfg, 0.0) / way, np.minimum(robot.lower - cfg, 0.0) / way
-    why_upper[above < upper], why_lower[below > lower] = LIMIT, LIMIT
-    upper, lower = np.minimum(upper, above), np.maximum(lower, below)
-    if brake is not None:
-        upper, lower = np.maximum(upper, brake), np.minimum(lower, brake)
-    return Bounds(lower, upper, why_lower, why_upper, robot.joint_names)
+    def __init__(
+        self,
+        robot: Robot,
+        velocities: Float[np.ndarray, "dof"],
+        accelerations: Float[np.ndarray, "dof"] | None,
+    ) -> None:
+        self.robot, self.velocities, self.accelerations = robot, velocities, accelerations
+        unlimited = np.full(robot.dof, np.inf)
+        unlimited.setflags(write=False)
+        self._arrays = velocities, unlimited if accelerations is None else accelerations
+        self._ends = robot.lower, robot.upper
+
+    def bounds(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        velocity: Float[np.ndarray, "dof"],
+        brake: Float[np.ndarray, "dof"] | None,
+        dt: float,
+    ) -> Bounds:
+        """Bounds for one tick.
+
+        Args:
+            cfg: where the tick begins; a joint beyond its limits may only come back.
+            velocity: of the last tick.
+            brake: a velocity that the bounds must not exclude; None leaves out the way to rest, which is then checked
+                on its own.
+            dt: seconds.
+        """
+        from ._kernels_programme import rate_limits
+
+        dof, way = self.robot.dof, dt
+        if (
+            self.accelerations is not None and brake is not None
+        ):  # the tick may speed up, and takes longer to stop
+            way += 0.5 * (dt + seconds_to_rest(velocity, self.accelerations))
+        rates, why = np.empty((2, dof)), np.empty((2, dof), np.int64)
+        rate_limits(
+            _plain(cfg), _plain(velocity), _plain(velocity if brake is None else brake), brake is not None,
+            *self._arrays, *self._ends, dt, way, rates, why,
+        )  # fmt: skip
+        return Bounds(rates, why, self.robot.joint_names)
+
+
+def _plain(values: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "dof"]:
+    """The same numbers as the kernels know them: contiguous and writable."""
+    return np.array(values, dtype=np.float64)

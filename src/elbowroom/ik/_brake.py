@@ -1,9 +1,10 @@
 """How a robot stops: all joints slow down in proportion, so that the way to rest is a straight line in joint space.
 
-A tick moves from cfg to cfg + v dt. From then on the velocity shrinks by v / n a tick, n being the fewest ticks such
-that no joint exceeds its acceleration; the robot comes to rest at cfg + v dt (n + 1) / 2, on the ray of the tick. One
-proof of the segment from cfg to there covers the tick and the stop after it. Without limits on acceleration n is 1 and
-the segment is the tick.
+A tick moves from cfg to cfg + v dt. From then on every tick slows the joints down as fast as the one that needs longest
+can, in T = max |v| / a seconds at most whatever the length of the ticks, so the robot comes to rest before
+cfg + v (dt + T / 2), on the ray of the tick. One proof of the segment from cfg to there covers the tick and the stop
+after it, and ticks that come late or early change nothing. Without limits on acceleration T is zero and the segment is
+the tick.
 """
 
 from __future__ import annotations
@@ -26,14 +27,21 @@ def ticks_to_rest(
     return max(1, math.ceil(float((np.abs(velocity) / accelerations).max(initial=0.0)) / dt - ROUNDING))
 
 
+def seconds_to_rest(
+    velocity: Float[np.ndarray, "dof"], accelerations: Float[np.ndarray, "dof"] | None
+) -> float:
+    """What the slowest joint to stop needs."""
+    return 0.0 if accelerations is None else float((np.abs(velocity) / accelerations).max(initial=0.0))
+
+
 def rest(
     cfg: Float[np.ndarray, "dof"],
     velocity: Float[np.ndarray, "dof"],
     accelerations: Float[np.ndarray, "dof"] | None,
     dt: float,
 ) -> Float[np.ndarray, "dof"]:
-    """Where the robot stands after a tick of this velocity and the braking that may follow it."""
-    return cfg + velocity * (0.5 * dt * (ticks_to_rest(velocity, accelerations, dt) + 1))
+    """What the robot does not pass after a tick of this velocity if it brakes from then on."""
+    return cfg + velocity * (dt + 0.5 * seconds_to_rest(velocity, accelerations))
 
 
 def braking(
@@ -48,18 +56,17 @@ def braking(
     Args:
         cfg: where the robot is.
         velocity: of the last tick.
-        stop: where it comes to rest if it brakes, if that is known; it is not passed.
+        stop: `rest` of the last tick, if that is known; it is not passed.
         accelerations: limits, or None.
         dt: seconds of the tick.
     """
-    n = ticks_to_rest(velocity, accelerations, dt)
-    slower = velocity * (1.0 - 1.0 / n)
+    needed = seconds_to_rest(velocity, accelerations)
+    slower = velocity * (1.0 - dt / needed) if needed > dt else np.zeros_like(velocity)
     if stop is None:
         return slower
-    way, fast = stop - cfg, float(np.abs(velocity).max(initial=0.0))
+    way, fast = stop - cfg, float(np.abs(slower).max(initial=0.0))
     length = float(np.abs(way).max(initial=0.0))
     if length == 0.0 or fast == 0.0:
         return np.zeros_like(velocity)
     # Along the way that was proved, however the last velocity was rounded; and no farther than it.
-    speed = min(float(np.abs(slower).max()), 2.0 * length / (dt * n))
-    return way * (speed / length)
+    return way * (min(fast, length / dt) / length)

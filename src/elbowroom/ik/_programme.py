@@ -36,7 +36,7 @@ class Programme:
         horizon: float,
         options: SafeOptions,
     ) -> None:
-        """Collects the rows that can matter within the bounds.
+        """Collects the rows that can matter within the bounds; those of overlaps come after those of `at`.
 
         Args:
             source: who made the rows.
@@ -47,57 +47,76 @@ class Programme:
             horizon: seconds in which no more than the room of a distance may be used up.
             options: how far rows reach, and where approaches end.
         """
+        from ._kernels_programme import rows_that_matter
+
         self.at, self.bounds = at, bounds
         self._source, self._cfg, self._options = source, cfg, options
-        self._brake, self._horizon = brake, horizon
-        rows, distance, numbers = at.A, at.distance, np.arange(len(at.distance))
+        self._brake, self._horizon = np.array(brake), horizon
+        rows, distance = at.A, at.distance
         if at.in_contact and (overlaps := at.overlaps):
             more = contact_rows(source.model, cfg, overlaps)
             rows, distance = np.concatenate([rows, more]), np.concatenate([distance, np.zeros(len(more))])
-            numbers = np.concatenate([numbers, np.full(len(more), -1)])
-        braking = rows @ brake
-        least = -_room(distance, options) / horizon
-        matter = np.flatnonzero(bounds.least_of(rows) < least)
-        self._rows, self._numbers, self._least, self._braking = (
-            part[matter] for part in (rows, numbers, least, braking)
-        )
+        m = len(distance)
+        self._rows, self._least = np.empty((m, len(cfg))), np.empty(m)
+        self._braking, self._numbers = np.empty(m), np.empty(m, np.int64)
+        n = rows_that_matter(
+            rows, distance, bounds.rates, self._brake, horizon, options.skin, options.part, self._rows, self._least,
+            self._braking, self._numbers,
+        )  # fmt: skip
+        self._keep(slice(n))
+
+    def _keep(self, which: slice | np.ndarray) -> None:
+        self._rows, self._least = self._rows[which], self._least[which]
+        self._braking, self._numbers = self._braking[which], self._numbers[which]
+
+    def _name(self, row: int) -> Pair | None:
+        """Who a row is about; None for those of overlaps."""
+        return self.at.name(row) if row < len(self.at.distance) else None
+
+    def _of(self, pair: Pair) -> list[int]:
+        """Places of the rows of a pair."""
+        return [k for k, row in enumerate(self._numbers.tolist()) if self._name(row) == pair]
 
     def solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
         """The velocity within the constraints that minimises 1/2 v'Hv + f'v."""
+        found = self._solve(H, f)
         for _ in range(MEASURED):
-            found = self._solve(H, f)
             if not found.found or not self._measure(found):
-                return found
-        return self._solve(H, f)
+                break
+            found = self._solve(H, f)
+        return found
 
     def _solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
         always = np.minimum(self._least, self._braking)
-        return solve_qp(H, f, self.bounds.lower, self.bounds.upper, self._rows, self._least, always)
+        return solve_qp(H, f, self.bounds.rates, self._rows, self._least, always)
 
     def _measure(self, found: Solution) -> bool:
         """Replaces rows of spheres that hold an answer back by those of the meshes behind them; whether there were."""
+        from ._kernels_programme import room_of
+
         active = self._numbers[found.rows < -ACTIVE]
-        active = active[active >= 0]
-        pairs = {(int(a), int(b)) for a, b in self.at.of[active[self.at.rough[active] == 1]]}
-        for pair in pairs:
-            theirs = (self._numbers >= 0) & (self.at.of[self._numbers] == pair).all(axis=1)
-            first = np.flatnonzero(theirs)[0]
-            keep = ~theirs
-            measured = self._source.measure(self._cfg, pair, self._options.reach, self.at)
+        active = active[active < len(self.at.distance)]
+        rough = active[self.at.rough[active] == 1].tolist()
+        for name, number in {self.at.name(row): row for row in rough}.items():
+            theirs = self._of(name)
+            keep = np.ones(len(self._numbers), np.bool_)
+            keep[theirs] = False
+            first, second = self.at.of[number].tolist()
+            measured = self._source.measure(self._cfg, (first, second), self._options.reach, self.at)
             if measured is not None:
                 row, distance = measured
-                room = float(_room(np.array([distance]), self._options)[0])
-                self._rows[first], self._braking[first] = row, row @ self._brake
-                self._least[first] = -room / self._horizon
-                self.at.rough[self._numbers[first]] = 0
-                keep[first] = True
-            self._rows, self._numbers = self._rows[keep], self._numbers[keep]
-            self._least, self._braking = self._least[keep], self._braking[keep]
-        return bool(pairs)
+                place = theirs[0]
+                self._rows[place], self._braking[place] = row, row @ self._brake
+                room = float(room_of(distance, self._options.skin, self._options.part))
+                self._least[place] = -room / self._horizon
+                self.at.rough[self._numbers[place]] = 0
+                keep[place] = True
+            self._keep(keep)
+        return bool(rough)
 
     def tighten(self, pair: Pair) -> bool:
         """Halves the room of a pair; False where it has no row."""
-        theirs = [k for k, row in enumerate(self._numbers.tolist()) if row >= 0 and self.at.name(row) == pair]
+        theirs = self._of(pair)
         self._least[theirs] *= 0.5
         return bool(theirs)
 
@@ -106,16 +125,11 @@ class Programme:
         joints = np.flatnonzero(np.abs(found.bounds) > ACTIVE).tolist()
         words = [self.bounds.word(k, bool(found.bounds[k] > 0.0)) for k in joints]
         for k in np.flatnonzero(found.rows < -ACTIVE).tolist():
-            row = int(self._numbers[k])
-            words.append("contact at the start" if row < 0 else pair_words(self.at.name(row)))
+            name = self._name(int(self._numbers[k]))
+            words.append("contact at the start" if name is None else pair_words(name))
         return words
 
 
 def pair_words(pair: Pair) -> str:
     """Two names as they are said."""
     return f"{pair[0]} and {pair[1]}"
-
-
-def _room(distance: Float[np.ndarray, "m"], options: SafeOptions) -> Float[np.ndarray, "m"]:
-    """What of each distance may be used up: all but the skin; below zero what is asked for."""
-    return np.maximum(distance - options.skin, 0.0) + np.minimum(distance - options.part, 0.0)

@@ -15,10 +15,10 @@ from jaxtyping import Float
 
 from ._rows import CollisionRows, RowSet, as_row
 
-BUDGET = 64
+BUDGET = 40
 """Pieces that the proof of one pair on one step may take: one that needs more is too close for its speed."""
-WALKS = 96
-"""Pieces of one step that may ask the meshes, some 2 ms."""
+WALKS = 60
+"""Pieces of one step that may ask the meshes, some milliseconds."""
 CLOSER = 1e-6
 """Metres by which things in contact may seem to come closer: what measuring and rounding add."""
 SAMPLES = (0.25, 0.5, 0.75, 1.0)

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from .._frozen import frozen
 from ..collision import CollisionModel
 from ..errors import InputError
-from ._bounds import rate_bounds
+from ._bounds import Limits
 from ._brake import braking, rest, ticks_to_rest
 from ._programme import Programme, pair_words
 from ._proof import StepProof
@@ -30,7 +30,7 @@ from ._safe_options import SafeOptions
 
 AGAIN = 2
 """Programmes solved at most: a pair in the way of the proof gets half the room in the next one."""
-DRAWN = (0.5, 0.1)
+DRAWN = (0.3, 0.05)
 """Shares of an answer that could not be proved that are tried then, the rest being braking."""
 KEPT = 0.25
 """Share of the skin that is left where a stop ends."""
@@ -86,6 +86,7 @@ class SafeStep:
             None if acceleration_limits is None else as_limits(acceleration_limits, robot.dof, "acceleration")
         )
         """(dof,) limits, or None."""
+        self._limits = Limits(robot, self.velocities, self.accelerations)
         self.rows = CollisionRows(model, self.options.clearance)
         self.proof = StepProof(self.rows)
 
@@ -121,7 +122,7 @@ class SafeStep:
         at: RowSet,
     ) -> Float[np.ndarray, "dof"] | None:
         """Where the robot comes to rest after a tick of the wanted velocity, if that is safe as it is; else None."""
-        bounds = rate_bounds(self, cfg, velocity, None, dt)
+        bounds = self._limits.bounds(cfg, velocity, None, dt)
         end = rest(cfg, wanted, self.accelerations, dt)
         if not (bounds.hold(wanted) and self._within(cfg, end)):
             return None
@@ -148,7 +149,7 @@ class SafeStep:
         """`step`, with the rows at `cfg`; `start` is when the clock was read first."""
         start = time.perf_counter() if start is None else start
         brake = braking(cfg, velocity, stop, self.accelerations, dt)
-        bounds = rate_bounds(self, cfg, velocity, brake, dt)
+        bounds = self._limits.bounds(cfg, velocity, brake, dt)
         ticks = ticks_to_rest(velocity, self.accelerations, dt)
         if self.accelerations is not None:
             ticks += 1  # the tick may speed up, which adds one to the way to rest

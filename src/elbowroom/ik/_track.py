@@ -213,13 +213,13 @@ class Tracker:
         if asked:
             aim, safe = self._prepared(asked)
             assert self._rest is not None
-            H, f, values = aim.at(asked, self._grips.closed_for(), cfg, self._rest, self._limits, dt)
+            hessian, f, values = aim.at(asked, self._grips.closed_for(), cfg, self._rest, self._limits, dt)
             problem = aim.problem
         else:
             safe = self._prepared(self._grips.asked or list(self._absent(()).values()))[1]
-            H, f, values, problem = np.eye(self.robot.dof), np.zeros(self.robot.dof), None, None
+            hessian, f, values, problem = np.eye(self.robot.dof), np.zeros(self.robot.dof), None, None
         if asked or self._velocity.any():
-            step = safe.step(cfg, self._velocity, H, f, dt, self._stop)
+            step = safe.step(cfg, self._velocity, hessian, f, dt, self._stop)
             self._cfg, self._velocity, self._stop = frozen(step.cfg), frozen(step.velocity), step.stop
             limited_by, proved = step.limited_by, step.proved
         else:  # at rest, and nothing is asked: a robot that stands still stays where it is
@@ -244,7 +244,7 @@ class Tracker:
             if self._cfg is None:
                 raise InputError("tick: the first tick needs the configuration of the robot")
             return self._cfg
-        if cfg is self._cfg:
+        if self._cfg is not None and cfg is self._cfg:
             return self._cfg
         found = self.robot.as_cfg(cfg)
         if self._cfg is None or not np.array_equal(found, self._cfg):
