@@ -31,6 +31,8 @@ LIMIT_SLACK = 1e-9
 """Rounding of a joint at its limit, rad or m."""
 DRAWS = 20_261
 """Of the generators here; see the module."""
+LEFT = 0.25
+"""Share of configurations that obstacles leave free, at least; see `obstacles_around`."""
 BLOCK = 64
 """Configurations drawn at once."""
 
@@ -239,26 +241,33 @@ def draw_targets(
 
 
 def obstacles_around(judge: IkJudge, links: Sequence[str], count: int = 10, seed: int = 0) -> World:
-    """Boxes, balls, capsules and cylinders where the links come by, at least 5 cm from the default pose."""
+    """Boxes, balls, capsules and cylinders where the arms come by, at least 5 cm from the default pose.
+
+    They take away most configurations; one that would leave fewer than `LEFT` of them is put elsewhere.
+    """
     robot, rng = judge.robot, np.random.default_rng([DRAWS, 1, seed])
-    cfgs = np.where(
-        np.isin(robot.joint_names, joints_of(judge, links)),
-        rng.uniform(robot.lower, robot.upper, (256, robot.dof)),
-        robot.default_cfg,
-    )
-    places = judge.link_poses(cfgs, links)[..., :3, 3].reshape(-1, 3)
+    solved = np.isin(robot.joint_names, joints_of(judge, links))
+    cfgs = np.where(solved, rng.uniform(robot.lower, robot.upper, (128, robot.dof)), robot.default_cfg)
+    Ts = judge.link_poses(cfgs, robot.link_names)
+    moving = [k for k in range(len(robot.link_names)) if np.ptp(Ts[:, k, :3, 3], axis=0).max() > 0.1]
+    places = Ts[:, moving, :3, 3].reshape(-1, 3)
     unit = float(np.linalg.norm(np.ptp(places, axis=0))) / 6.0
     found: list[Obstacle] = []
+    left = np.ones(len(cfgs), dtype=bool)
     while len(found) < count:
         pose = as_matrix(np.concatenate([rng.normal(size=4), places[rng.integers(len(places))]]))
-        size, name = unit * rng.uniform(0.15, 0.6, 3), f"thing_{len(found) + 1}"
+        size, name = unit * rng.uniform(0.2, 0.8, 3), f"thing_{len(found) + 1}"
         kinds: tuple[Obstacle, ...] = (
             Box(tuple(size), pose=pose, name=name),
             Sphere(0.5 * size[0], pose=pose, name=name),
             Capsule(0.4 * size[0], size[1], pose=pose, name=name),
             Cylinder(0.4 * size[0], size[1], pose=pose, name=name),
         )
-        thing = kinds[len(found) % len(kinds)]
-        if CoalWorld(judge.oracle, World([thing])).clearance(robot.default_cfg, 0.05) == np.inf:
+        alone = CoalWorld(judge.oracle, World([thing := kinds[len(found) % len(kinds)]]))
+        if (
+            alone.clearance(robot.default_cfg, 0.05) == np.inf
+            and (still := left & alone.free(cfgs)).mean() >= LEFT
+        ):
             found.append(thing)
+            left = still
     return World(found)

@@ -132,7 +132,7 @@ def test_obstacles_leave_the_default_pose_alone(load):
     assert among.world is not None
     assert among.world.clearance(robot.default_cfg, 0.05) == np.inf
     free = among.free(np.random.default_rng(0).uniform(robot.lower, robot.upper, (100, robot.dof)))
-    assert 0.05 < free.mean() < 0.9  # they are in the way, and leave a way
+    assert 0.1 < free.mean() < 0.6  # they are in the way, and leave a way
 
 
 def test_poses_there_and_back():

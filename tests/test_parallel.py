@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
-from elbowroom._parallel import parallel_map
+from elbowroom._parallel import cores, parallel_map
 from elbowroom.errors import InputError
 
 
@@ -41,3 +43,10 @@ def test_no_work_no_result():
 def test_wrong_numbers_of_workers(workers):
     with pytest.raises(InputError, match="workers must be"):
         parallel_map(draw, range(3), workers=workers)
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core")
+def test_all_cores_work_unless_told_otherwise():
+    """Each of two items waits for the other: one after the other would never end."""
+    both = threading.Barrier(2)
+    parallel_map(lambda _: both.wait(timeout=60.0), range(2), prefer_threads=True)

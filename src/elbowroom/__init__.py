@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .ik import IkOptions as IkOptions
     from .ik import IkResult as IkResult
     from .ik import IkSolver as IkSolver
+    from .ik import TeaArmRobot as TeaArmRobot
     from .mesh import ExactCollision as ExactCollision
     from .pairs import PairMatrix as PairMatrix
     from .pairs import PairOptions as PairOptions
@@ -55,6 +56,7 @@ _HOME = {
     "auto_ignore_zero_pose_collisions": "distance",
     "build_multi_sphere_collision": "distance",
     "colldist_from_sdf": "distance",
+    "TeaArmRobot": "ik",
     "PairMatrix": "pairs",
     "PairOptions": "pairs",
     "PairReason": "pairs",
@@ -97,6 +99,7 @@ __all__ = [
     "SegmentProof",
     "SelfCollisionChecker",
     "SphereModel",
+    "TeaArmRobot",
     "Verdict",
     "__version__",
     "as_robot",

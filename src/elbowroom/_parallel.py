@@ -71,7 +71,7 @@ def _spread(
     backend, jobs = joblib.parallel.get_active_backend()
     if workers is not None:
         jobs = min(workers, len(work))  # more would only idle
-    elif jobs == 1:  # joblib's default when nothing is configured
+    elif jobs in (None, 1):  # joblib's defaults when nothing is configured: which, depends on its version
         jobs = -1
     # Ray's backend hands out all results at once.
     streams = workers is not None or getattr(backend, "supports_return_generator", True)

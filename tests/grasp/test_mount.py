@@ -163,12 +163,35 @@ def test_it_travels_and_keeps_answering(carrier):
     assert not twin.default_cfg.flags.writeable
 
 
-def test_what_cannot_be_written_is_said_and_the_rest_is_written(carrier, tmp_path):
-    spheres = er.SphereModel.from_links(
-        carrier.link_names, {"base": ([[0.0, 0.0, 0.07]], [0.1])}, robot_name=carrier.name
-    )
+def test_what_cannot_be_written_is_said_and_the_rest_comes_back_as_it_was(carrier, tmp_path):
+    balls = {link: (carrier.link_mesh(link).bounds.mean(axis=0)[None], [0.1]) for link in carrier.mesh_links}
+    spheres = er.SphereModel.from_links(carrier.link_names, balls, robot_name=carrier.name)
     with pytest.raises(InputError, match="loaded from a URDF file"):
         er.formats.write(tmp_path / "a.urdf", robot=carrier, spheres=spheres)
     assert not (tmp_path / "a.urdf").exists()
     er.formats.write(tmp_path / "a.json", robot=carrier, spheres=spheres)
-    assert len(er.formats.read(tmp_path / "a.json").spheres) == 1
+    assert len(er.formats.read(tmp_path / "a.json").spheres) == len(balls)
+    er.formats.write(tmp_path / "a.xml", robot=carrier, spheres=spheres)
+    again = er.load_robot(tmp_path / "a.xml")  # compiled by MuJoCo
+    assert again.joint_names == carrier.joint_names
+    cfgs = carrier.random_cfgs(20, seed=2)
+    order = [again.link_index(link) for link in carrier.link_names]
+    np.testing.assert_allclose(
+        matrices(again.link_poses(cfgs))[:, order], matrices(carrier.link_poses(cfgs)), atol=1e-9
+    )
+
+
+def test_joints_that_move_the_hand_are_the_arms(rh56):
+    both = mount(
+        mount(er.load_robot("teaarm"), rh56, "frame_left_arm_ee", prefix="l_"), rh56, "frame_right_arm_ee"
+    )
+    found = mounted_hand(both, rh56, "l_")
+    cfgs = both.random_cfgs(5, seed=1)
+    moves = np.abs(both.jacobian(cfgs, "l_base")).max(axis=(0, 1)) > 1e-9
+    assert found.arm_joints == tuple(name for name, m in zip(both.joint_names, moves, strict=True) if m)
+    cfg = found.cfg(both.default_cfg, rh56.ctrl_upper)
+    np.testing.assert_array_equal(cfg[list(found.actuated)], rh56.ctrl_upper)
+    root = matrices(both.link_poses(cfg))[both.link_index("l_base")]
+    np.testing.assert_allclose(found.base_pose(cfg), root, atol=1e-12)
+    with pytest.raises(InputError, match="carries 2 hands"):
+        mounted_hand(both, rh56)

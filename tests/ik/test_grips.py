@@ -33,7 +33,7 @@ def test_a_target_as_the_robot_meets_it():
     assert np.allclose(point.position, R @ [0.1, 0.2, 0.3] + p)
     axis = as_met(AxisTarget("a", np.array([1.0, 0, 0]), axis=np.array([0.0, 1, 0])), pose, 0.0)
     assert np.allclose(axis.direction, R[:, 1])
-    seen = as_met(LookAt("a", p + [0.0, 0.0, 0.7]), pose, 0.0)
+    seen = as_met(LookAt("a", p + np.array([0.0, 0.0, 0.7])), pose, 0.0)
     assert np.allclose(seen.point, p + 0.7 * R[:, 2])
     joint = as_met(JointTarget("j", 1.0, weight=2.0), None, 0.25)
     assert (joint.value, joint.weight) == (0.25, 2.0)

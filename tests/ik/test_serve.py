@@ -27,7 +27,7 @@ from elbowroom.ik._messages import (
     read_message,
     target_from_json,
 )
-from elbowroom.ik._serve import MOST_WAITING, Mailbox, Outbox, Pacer, read_lines, run_session
+from elbowroom.ik._serve import MOST_WAITING, Mailbox, Outbox, Pacer, run_session, serve_lines
 from elbowroom.ik._serve_socket import SocketDoor
 from elbowroom.ik._session import Session
 from elbowroom.ik._xr import XrOptions
@@ -77,7 +77,7 @@ def recorder():
 
 @pytest.fixture
 def session(robot, recorder):
-    xr = XrOptions(left=LEFT, right=RIGHT)
+    xr = XrOptions(left=LEFT, right=RIGHT, yaw=0.0)
     return Session(recorder, robot, (LEFT, RIGHT), robot.default_cfg, 200.0, xr)
 
 
@@ -411,10 +411,9 @@ def test_an_end_message_and_a_reader_that_is_gone_end_it_too(session):
     assert run(session, Mailbox(), out).ticks == 1
 
 
-def test_an_error_in_a_message_is_answered_and_the_loop_goes_on(session, robot):
+def test_an_error_in_a_message_is_answered_and_the_loop_goes_on(session, recorder):
     read, write = os.pipe()
-    box, got = Mailbox(), []
-    out = Outbox(lambda text: got.append(json.loads(text)) or True)
+    got = []
     lines = [
         "nonsense",
         line(type="target", targets={"ghost": POSE}),
@@ -422,21 +421,26 @@ def test_an_error_in_a_message_is_answered_and_the_loop_goes_on(session, robot):
         "x" * (3 * MOST_BYTES),
         line(type="target", targets={LEFT: POSE}),
     ]
-    thread = threading.Thread(target=read_lines, args=(read, session, box, out))
-    thread.start()
-    with os.fdopen(write, "w") as file:
-        file.write("\n".join(lines))  # the last without an end of line
-    thread.join(20)
+
+    def send(text):
+        got.append(json.loads(text))
+        if got[-1]["type"] == "command" and got[-1]["state"] == "tracking":
+            file.close()  # the end of input
+        return True
+
+    file = os.fdopen(write, "w")
+    threading.Thread(target=lambda: (file.write("\n".join([*lines, ""])), file.flush()), daemon=True).start()
+    report = serve_lines(session, read, send)
     os.close(read)
-    assert box.closed
-    (message,) = box.take()
-    assert isinstance(message, Follow)
-    out.close()
-    errors = [entry["error"] for entry in got]
+    assert [message["type"] for message in (got[0], got[-1])] == ["hello", "end"]
+    errors = [message["error"] for message in got if message["type"] == "error"]
     assert len(errors) == 3
     assert "not JSON" in errors[0]
     assert "ghost" in errors[1]
     assert "at most" in errors[2]
+    assert got[-2]["state"] == "stopped"
+    assert report.messages == 1
+    assert report.ticks == len(recorder.asked)
 
 
 # Sockets --------------------------------------------------------------------------------------------

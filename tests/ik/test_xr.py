@@ -9,7 +9,7 @@ import pytest
 
 from elbowroom._poses import as_matrix
 from elbowroom.errors import InputError
-from elbowroom.ik._xr import XrFollower, XrOptions, xr_state
+from elbowroom.ik._xr import XrFollower, XrOptions, facing, xr_state
 
 LINKS = {
     "left_ee": np.array([1.0, 0, 0, 0, 0.3, 0.2, 1.0]),
@@ -194,3 +194,15 @@ def test_options_that_make_no_sense():
     for wrong in ({"scale": 0.0}, {"yaw": math.nan}, {"left": "a", "right": "a"}):
         with pytest.raises(InputError, match="XrOptions"):
             XrOptions(**wrong)
+
+
+def test_forward_is_where_the_robots_left_link_is_on_its_left(load):
+    robot = load("teaarm")  # looks along y: its left hand is towards -x
+    options = XrOptions(left="frame_left_arm_ee", right="frame_right_arm_ee")
+    assert facing(options, robot).yaw == pytest.approx(math.pi / 2)
+    forward = facing(options, robot).R_world_xr @ [0.0, 0.0, -1.0]
+    np.testing.assert_allclose(forward, [0.0, 1.0, 0.0], atol=1e-12)
+    swapped = XrOptions(left="frame_right_arm_ee", right="frame_left_arm_ee")
+    assert facing(swapped, robot).yaw == pytest.approx(-math.pi / 2)
+    assert facing(XrOptions(left="frame_left_arm_ee"), robot).yaw == 0.0
+    assert facing(XrOptions(yaw=0.3), robot).yaw == 0.3

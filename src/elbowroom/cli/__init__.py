@@ -27,6 +27,7 @@ VERBS = {
     "pairs": "Say for every pair of links whether it must be checked, why, and how one knows",
     "check": "Check configurations for collisions with itself and with obstacles",
     "mesh": "Check two mesh files against each other exactly",
+    "ik": "Find joint values that put links where they are asked to be, free of collision; or follow targets live",
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres, ignored pairs and scenes of obstacles between file formats",
     "doctor": "Say what is installed, what is missing and how to get it",

@@ -2,7 +2,7 @@
 
 Python raises KeyboardInterrupt between two of its own instructions. Inside a compiled kernel it comes late, and inside
 a compiler or a callback it surfaces as some other error, or not at all. So the signal raises nothing: a thread waits
-for it, removes files under way, ends the worker processes and leaves.
+for it, removes files under way, ends the worker processes and leaves. Who moves a robot asks for `last_words`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,17 @@ import shutil
 import signal
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 EXIT_BY_SIGNAL = 128
 """Added to the number of the signal: 130 for an interrupt, as shells have it."""
 SHOW_CURSOR = b"\x1b[?25h"
+PATIENCE = 6.0
+"""Seconds that last words may take."""
+_LAST_WORDS: list[Callable[[], None]] = []
+"""What to do before leaving."""
 
 
 def leave_on_signals(verb: str) -> None:
@@ -35,6 +40,26 @@ def leave_on_signals(verb: str) -> None:
     threading.Thread(target=_wait, args=(read, verb), daemon=True, name="interrupts").start()
 
 
+@contextmanager
+def last_words(ask: Callable[[], None]) -> Generator[None]:
+    """In this block an interrupt does not end the process at once: `ask` is called, and the block may end by itself."""
+    asked, done = threading.Event(), threading.Event()
+
+    def ask_and_wait() -> None:
+        asked.set()
+        ask()
+        done.wait(PATIENCE)
+
+    _LAST_WORDS.append(ask_and_wait)
+    try:
+        yield
+    finally:
+        _LAST_WORDS.remove(ask_and_wait)
+        done.set()
+        if asked.is_set():  # the thread that waited for the signal leaves now, with its exit code
+            threading.Event().wait(PATIENCE)
+
+
 def _nothing(number: int, frame: Any) -> None:
     """Python needs a handler for the signal to reach the thread that waits."""
 
@@ -47,6 +72,9 @@ def _wait(read: int, verb: str) -> None:
 
 
 def _leave(number: int, verb: str) -> None:
+    for act in list(_LAST_WORDS):
+        with suppress(Exception):
+            act()
     files = sys.modules.get(
         "elbowroom._files"
     )  # not imported here: it loads numpy, and signals may come before

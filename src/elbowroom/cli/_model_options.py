@@ -71,15 +71,15 @@ class ModelOptions(SphereOptions):
                 return held
         return self.model(robot)
 
-    def decided_pairs(self, robot: Robot, spheres: SphereModel) -> PairMatrix:
-        """Those of --pairs, or computed ones, with what --ignore names."""
+    def decided_pairs(self, robot: Robot, spheres: SphereModel, *, depths: bool = False) -> PairMatrix:
+        """Those of --pairs, or computed ones, with what --ignore names; `depths` as of `PairOptions`."""
         from ..collision import cached_pairs
 
         if self.pairs is not None:
             return pairs_from_file(self.pairs, robot).with_user(ignore=self.settings.ignore)
         buffer = max(BUFFER, self.buffer)  # a pair that is never met must stay apart by the buffer asked for
         with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-            settings = replace(self.settings, buffer=buffer, depths=False)
+            settings = replace(self.settings, buffer=buffer, depths=depths)
             return cached_pairs(robot, spheres, settings, progress=progress)
 
 

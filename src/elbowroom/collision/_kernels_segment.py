@@ -134,10 +134,13 @@ def _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_pair(
-    pair, begin, end, buffer, budget, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes,
-    tris, scratch,
+    pair, begin, end, buffer, budget, near, chains, kinds, drivers, locals_, polys, links, balls, spans, placed,
+    nodes, tris, scratch,
 ):  # fmt: skip
-    """One pair of `prove_segment`: (status, t, low, by_spheres, by_meshes)."""
+    """One pair of `prove_segment`: (status, t, low, by_spheres, by_meshes).
+
+    Meshes are asked where spheres are not farther apart than `near`, above the buffer, and after `MESH_DEPTH` halvings.
+    """
     a, b, meshes = chains[pair, PAIR_A], chains[pair, PAIR_B], chains[pair, MESHES]
     j0, m, n_a, side = (
         chains[pair, FIRST_JOINT],
@@ -187,7 +190,7 @@ def prove_pair(
         if meshes == 0:
             if middle <= 0.0:
                 return BLOCKED, t, middle, by_spheres, by_meshes
-        elif middle <= 0.0 or half < 0.5**MESH_DEPTH:
+        elif middle <= near or half < 0.5**MESH_DEPTH:
             by_meshes += 1
             move = _farthest(balls_a, groups_a, at[0], kind, pose, chord, order, 0, side, 1, parts)
             move += _farthest(balls_b, groups_b, at[1], kind, pose, chord, order, m - 1, side - 1, -1, parts)
@@ -226,8 +229,8 @@ def prove_segments(
         by_spheres, by_meshes = 0, 0
         for pair in range(len(chains)):
             status, t, bound, by_sphere, by_mesh = prove_pair(
-                pair, begins[k], ends[k], buffer, budgets[k] - by_spheres - by_meshes, chains, kinds, drivers, locals_,
-                polys, links, balls, spans, placed, nodes, tris, scratch,
+                pair, begins[k], ends[k], buffer, budgets[k] - by_spheres - by_meshes, 0.0, chains, kinds, drivers,
+                locals_, polys, links, balls, spans, placed, nodes, tris, scratch,
             )  # fmt: skip
             by_spheres += by_sphere
             by_meshes += by_mesh

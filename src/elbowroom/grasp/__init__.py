@@ -7,6 +7,7 @@ from ._checks import Overlap as Overlap
 from ._choose import RatedGrasp as RatedGrasp
 from ._choose import best_grasp as best_grasp
 from ._choose import rate_grasp as rate_grasp
+from ._contact import Contact as Contact
 from ._execute import ApproachOptions as ApproachOptions
 from ._execute import GraspMotion as GraspMotion
 from ._execute import base_coordinates as base_coordinates
@@ -24,6 +25,7 @@ from ._mount import mount as mount
 from ._mount import mounted_hand as mounted_hand
 from ._object import GraspedObject as GraspedObject
 from ._object import grasped_object as grasped_object
+from ._placements import Placement as Placement
 from ._planner import GraspPlanner as GraspPlanner
 from ._planner import GraspRangeError as GraspRangeError
 from ._planner import Sweep as Sweep
@@ -34,6 +36,9 @@ from ._quality import contacts_on_cylinder as contacts_on_cylinder
 from ._quality import contacts_on_mesh as contacts_on_mesh
 from ._quality import contacts_on_sides as contacts_on_sides
 from ._quality import grasp_quality as grasp_quality
+from ._reach import reach_for as reach_for
+from ._reach_types import ReachOptions as ReachOptions
+from ._reach_types import ReachResult as ReachResult
 from ._rh56 import revisions as revisions
 from ._rh56 import rh56_spec as rh56_spec
 from ._selftest import SelfTest as SelfTest
@@ -79,6 +84,11 @@ __all__ = [
     "mount",
     "mounted_hand",
     "MountedHand",
+    "reach_for",
+    "ReachOptions",
+    "ReachResult",
+    "Placement",
+    "Contact",
     # quality and checks
     "contacts_on_mesh",
     "contacts_on_sides",

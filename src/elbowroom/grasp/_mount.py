@@ -21,7 +21,7 @@ from .._text import short
 from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, joined, load_robot, root_pose, without_links
 from ..typing import Matrix4
-from ._hand import Hand
+from ._hand import Hand, driver_law, moving_joints
 from ._known import KNOWN
 from ._load import load_hand
 
@@ -40,8 +40,8 @@ def mount(
         without: links of the arm that are left out with all that they carry, such as its own gripper.
 
     Returns:
-        A Robot with the meshes, limits, couplings, named configurations and disabled pairs of both. It has no description
-        file, so a spherized URDF or MJCF cannot be written from it; our own JSON, SRDF and sphere files can.
+        A Robot with the meshes, limits, couplings, named configurations and disabled pairs of both. It has no
+        description file, so a spherized URDF, which is an edited one, cannot be written from it; the other formats can.
 
     Raises:
         UnknownLinkError: no such link. InputError: names that both have, or a pose that is none.
@@ -89,14 +89,9 @@ class MountedHand:
 
     @property
     def arm_joints(self) -> tuple[str, ...]:
-        """Joints that are not the hand's and move it."""
-        mine = set(self.own)
-        moving = self.robot.jacobian(self.robot.random_cfgs(3), self.link)
-        return tuple(
-            name
-            for i, name in enumerate(self.robot.joint_names)
-            if i not in mine and bool(np.abs(moving[:, :, i]).max() > 0.0)
-        )
+        """Joints of the arm that move the hand."""
+        names = {driver_law(self.robot, joint)[0] for joint in moving_joints(self.robot, self.link)}
+        return tuple(name for name in self.robot.joint_names if name in names)
 
     def cfg(self, cfg: Any, ctrl: Any) -> Float[np.ndarray, "dof"]:
         """A configuration with the hand at a control; its joints without actuator are at the hand's default."""

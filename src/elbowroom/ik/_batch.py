@@ -28,7 +28,7 @@ def solve_all(
 ) -> tuple[IkResult, ...]:
     """As `IkSolver.solve_batch`."""
     questions = batch_of_targets(targets)
-    seeds = _seeds(solver, seed_cfgs, len(questions))
+    seeds = batch_of_seeds(solver, seed_cfgs, len(questions))
     pieces = [
         (questions[start : start + CHUNK], seeds[start : start + CHUNK])
         for start in range(0, len(questions), CHUNK)
@@ -113,7 +113,8 @@ def _of_stacks(targets: Mapping[Any, Any]) -> list[dict[str, Any]]:
     return [dict(zip(stacks, row, strict=True)) for row in zip(*stacks.values(), strict=True)]
 
 
-def _seeds(solver: IkSolver, seed_cfgs: Any, n: int) -> Sequence[Any]:
+def batch_of_seeds(solver: IkSolver, seed_cfgs: Any, n: int) -> Sequence[Any]:
+    """A seed configuration, or None, for each of n questions."""
     if seed_cfgs is None:
         return [None] * n
     rows = solver.robot.as_cfgs(seed_cfgs)

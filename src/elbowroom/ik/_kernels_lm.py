@@ -21,10 +21,12 @@ from ._pack import (
     AT_SHARED,
     AT_TARGETS,
     AT_VARS,
+    BEST,
     ERROR,
     GRAM,
     JACOBIAN,
     LANE,
+    LANE_CARE,
     LANE_COST,
     LANE_COUNT,
     LANE_IDLE,
@@ -51,8 +53,8 @@ DAMPING, LEAST_DAMPING = 0.03, 1e-6
 """Damping per squared weighted error, and the least: a tenth or ten times as much makes no odds."""
 LIMIT_PASSES = 2
 """Solutions a step may take to settle joints on their limits. One loses half of the answers of a humanoid."""
-PROGRESS = 0.9
-"""A step that leaves more of the best squared error than this is idle."""
+MORE_CARE, LESS_CARE = 8.0, 0.5
+"""Factors of the damping after a step that was taken back, and after one that was not."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -150,15 +152,14 @@ def settle_limits(ints, floats, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def step(cost, values, ints, floats, work):
+def step(damping, values, ints, floats, work):
     """One step of all lanes, after `residuals`; joints end within their limits."""
     jacobian(values, ints, work)
-    damping = cost * DAMPING + LEAST_DAMPING
-    for _ in range(LIMIT_PASSES):
+    for k in range(LIMIT_PASSES):
         gram(damping, ints, work)
         factor_and_solve(ints, work)
         descend(ints, work)
-        if settle_limits(ints, floats, work) == 0:
+        if k == LIMIT_PASSES - 1 or settle_limits(ints, floats, work) == 0:
             break
     for var in range(ints[N_SOLVED]):
         low, high = floats[ints[AT_LIMITS] + 2 * var], floats[ints[AT_LIMITS] + 2 * var + 1]
@@ -180,6 +181,7 @@ def begin_lane(lane, index, starts, ints, floats, work):
     work[(ints[LANE] + LANE_IDLE) * WIDTH + lane] = 0.0
     work[(ints[LANE] + LANE_COUNT) * WIDTH + lane] = 0.0
     work[(ints[LANE] + LANE_START) * WIDTH + lane] = index
+    work[(ints[LANE] + LANE_CARE) * WIDTH + lane] = 1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -204,13 +206,15 @@ def end_lane(lane, reached, starts, ints, work, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve(
-    values, starts, given, table, skip, near, iterations, patience, off_most, turn_most, stop_at, ints, floats,
-    work, scores, picks, out,
+    values, starts, given, table, skip, near, careful, progress, patience, iterations, off_most, turn_most, stop_at,
+    ints, floats, work, scores, picks, out,
 ):  # fmt: skip
     """Searches from all starts (s, dof), in order; returns how many were begun. See `end_lane` for `out`.
 
     Starts from `given` on are chosen from the table first, see `pick_starts`. A lane ends when every error is within
-    `off_most` (metres) and `turn_most` (radians), after `iterations` steps, or after `patience` idle ones.
+    `off_most` (metres) and `turn_most` (radians), after `iterations` steps, or after `patience` idle ones, which leave
+    more than `progress` of the best squared error. With `careful` a step that makes it larger is taken back: that finds
+    the nearest configuration where targets cannot be reached, and is slower where they can.
     """
     count = given
     if given < len(starts):
@@ -235,11 +239,20 @@ def solve(
             worst = where_less(worst, off, off, worst)
         reached = less_bits(worst, 1.0) & active
         best, idle = load(work, lanes + LANE_COST), load(work, lanes + LANE_IDLE)
-        store(work, lanes + LANE_IDLE, where_less(cost, PROGRESS * best, 0.0, idle + 1.0))
+        store(work, lanes + LANE_IDLE, where_less(cost, progress * best, 0.0, idle + 1.0))
         store(work, lanes + LANE_COST, where_less(cost, best, cost, best))
         stuck = less_bits(patience - 0.5, load(work, lanes + LANE_IDLE)) & active
         late = less_bits(iterations - 0.5, load(work, lanes + LANE_COUNT)) & active
         done = reached | stuck | late
+        if careful:
+            worse = less_bits(best, cost) & active
+            done &= ~worse  # it is put back first
+            care = load(work, lanes + LANE_CARE)
+            care = where_less(best, cost, MORE_CARE * care, where_less(cost, best, LESS_CARE * care, care))
+            store(work, lanes + LANE_CARE, care)
+            for var in range(ints[N_SOLVED]):
+                q = where_less(best, cost, load(work, ints[BEST] + var), load(work, ints[Q] + var))
+                store(work, ints[BEST] + var, q)
         fresh = 0
         for lane in range(WIDTH):
             if done >> lane & 1:
@@ -253,7 +266,12 @@ def solve(
         if active == 0 and fresh == 0:
             break
         if active:
-            step(cost, values, ints, floats, work)
+            damping = (cost * DAMPING + LEAST_DAMPING) * load(work, lanes + LANE_CARE)
+            step(damping, values, ints, floats, work)
+            if careful:
+                for var in range(ints[N_SOLVED]):
+                    q = where_less(best, cost, load(work, ints[BEST] + var), load(work, ints[Q] + var))
+                    store(work, ints[Q] + var, q)
             store(work, lanes + LANE_COUNT, load(work, lanes + LANE_COUNT) + 1.0)
         for lane in range(WIDTH):
             if done >> lane & 1 and begun < count:

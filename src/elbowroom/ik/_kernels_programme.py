@@ -48,22 +48,22 @@ def rate_limits(cfg, velocity, brake, relax, speeds, accelerations, lowest, high
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def room_of(distance, skin):
-    """What of a distance may be used up: all but the skin where there is plenty, ever less of it near contact."""
-    return distance - skin if distance >= 2.0 * skin else distance * distance / (4.0 * skin)
+def room_of(distance, skin, part):
+    """What of a distance may be used up: all but the skin; below zero what is asked for."""
+    return max(distance - skin, 0.0) + min(distance - part, 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rows_that_matter(rows, distances, bounds, brake, horizon, skin, kept, least, braking, numbers):
+def rows_that_matter(rows, distances, bounds, brake, horizon, skin, part, kept, least, braking, numbers):
     """Copies the rows that can fall below their least value within the bounds; returns how many.
 
     Args:
         rows: (m, dof).
         distances: (m,).
         bounds: (2, dof) of the rates.
-        brake: (dof,) the velocity of braking, which no row excludes.
+        brake: (dof,) the velocity of braking.
         horizon: seconds in which no more than the room of a distance may be used up.
-        skin: metres.
+        skin: metres; see `SafeOptions`, as for `part`.
         kept: (m, dof) receives the rows.
         least: (m,) receives what each must at least be.
         braking: (m,) receives what braking makes of each.
@@ -76,7 +76,7 @@ def rows_that_matter(rows, distances, bounds, brake, horizon, skin, kept, least,
             value = rows[k, j]
             slowest += value * (bounds[0, j] if value > 0.0 else bounds[1, j])
             stopping += value * brake[j]
-        limit = min(-room_of(distances[k], skin) / horizon, stopping)
+        limit = -room_of(distances[k], skin, part) / horizon
         if slowest < limit:
             kept[n] = rows[k]
             least[n], braking[n], numbers[n] = limit, stopping, k

@@ -29,6 +29,9 @@ from ..pairs.kernels import SLACK
 from ..robot.kernels import chord_of, movement
 from ._kernels_rows import pose_all
 
+BY_MESHES = 0.01
+"""Metres between spheres below which a proof asks meshes."""
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def proof_scratch(dof, bodies, chains, links):
@@ -84,7 +87,7 @@ def prove_own(
         if skip[k] or moves[chains[k, PAIR_A]] + moves[chains[k, PAIR_B]] + SLACK < low[k]:
             continue
         status, t, _, _, by_meshes = prove_pair(
-            k, begin, end, buffers[k], budget, chains, kinds, drivers, locals_, polys, links, balls, spans,
+            k, begin, end, buffers[k], budget, BY_MESHES, chains, kinds, drivers, locals_, polys, links, balls, spans,
             placed, nodes, tris, search,
         )  # fmt: skip
         asked += by_meshes

@@ -21,14 +21,14 @@ WIDTH = 8
 
 (
     N_BODIES, N_TARGETS, N_SOLVED, N_VARS, N_ROWS, N_TERMS, AT_BODIES, AT_TARGETS, AT_VARS, AT_SHARED,
-    AT_PLACED, AT_LAWS, AT_LIMITS, Q, POSE, AXIS, SLOPE, ERROR, AIM, JACOBIAN, GRAM, SOLUTION, MOVE, OFF, TURN, LANE,
-    WORK, HEADER,
-) = range(28)  # fmt: skip
+    AT_PLACED, AT_LAWS, AT_LIMITS, Q, POSE, AXIS, SLOPE, ERROR, AIM, JACOBIAN, GRAM, SOLUTION, MOVE, OFF, TURN, BEST,
+    LANE, WORK, HEADER,
+) = range(29)  # fmt: skip
 """Entries at the start of the integers. Counts: bodies, targets, joints solved for, variables, rows of the residual,
 terms of a coupling law. Where tables start among the integers: bodies, targets, variables, variables shared by two
 targets; among the floats: links on bodies, coupling laws, limits. Where values start in the work space: variables,
 poses, axes, slopes of laws, residual, what the Jacobian needs of each target, Jacobian, its product with its transpose,
-solution, step, position errors, orientation errors, notes on each lane. The size of the work space."""
+solution, step, position errors, orientation errors, best variables, notes on each lane. The size of the work space."""
 BODY_PARENT, BODY_KIND, BODY_VAR, BODY_LAW, BODY_WIDTH = range(5)
 """Columns of a body: what carries it, kind of joint, variable that moves it, 1 where it follows a law."""
 TARGET_KIND, TARGET_BODY, TARGET_ROW, TARGET_WIDTH = range(4)
@@ -47,8 +47,8 @@ VALUES = 9
 weight; direction or point, axis, weight; value, weight."""
 AIMS = 12
 """Values that the Jacobian needs of a target."""
-LANE_COST, LANE_IDLE, LANE_COUNT, LANE_START, LANE_NOTES = range(5)
-"""What is noted of each lane: best cost, steps without progress, steps, start it came from."""
+LANE_COST, LANE_IDLE, LANE_COUNT, LANE_START, LANE_CARE, LANE_NOTES = range(6)
+"""What is noted of each lane: best cost, steps without progress, steps, start it came from, factor of its damping."""
 
 
 def pack(
@@ -106,7 +106,7 @@ def pack(
     at_floats = _places(0, len(local), len(placed), len(padded))[1:]
     at_work = _places(
         0, nv, 7 * (nb + nt), 3 * nb, nb, rows, AIMS * nt, rows * solved, rows * (rows + 1) // 2, rows, solved, nt, nt,
-        LANE_NOTES,
+        solved, LANE_NOTES,
     )  # fmt: skip
     header = [nb, nt, solved, nv, rows, terms, *at_ints, *at_floats, *at_work]
     ints = [*header, *body_table, *target_table, *var_table, *_shared_lists(support, at_ints[-1])]

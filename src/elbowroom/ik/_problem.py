@@ -26,8 +26,9 @@ from ..robot import Robot
 from ._pack import N_ROWS, N_TARGETS, VALUES, WIDTH, WORK, pack
 from ._targets import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 
-PATIENCE = 3
-"""Steps without progress after which a search is given up."""
+QUICK, CAREFUL = (False, 0.9, 3.0), (True, 0.999, 12.0)
+"""Whether steps that do not help are taken back; and when a search is given up: after so many steps in a row that left
+more than this share of the squared error."""
 NO_TABLE = frozen(np.zeros((0, 0), dtype=np.float32))
 NO_SCRATCH = np.empty(0, np.float32), np.empty(0, np.int64)
 KINDS: tuple[type[Target], ...] = (PoseTarget, PositionTarget, AxisTarget, LookAt, JointTarget)
@@ -40,38 +41,38 @@ Shape = tuple[tuple[type[Target], str], ...]
 class Lanes:
     """Where searches ended: a row per start that was begun, in order."""
 
-    __slots__ = ("_dof", "_rows", "_targets")
+    __slots__ = ("_dof", "_targets", "rows")
 
     def __init__(self, rows: Float[np.ndarray, "starts columns"], dof: int, targets: int) -> None:
-        self._rows, self._dof, self._targets = rows, dof, targets
+        self.rows, self._dof, self._targets = rows, dof, targets
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     @property
     def cfgs(self) -> Float[np.ndarray, "starts dof"]:
         """Where each ended, within limits."""
-        return self._rows[:, : self._dof]
+        return self.rows[:, : self._dof]
 
     @property
     def reached(self) -> Bool[np.ndarray, "starts"]:
         """Every target within its tolerance."""
-        return self._rows[:, -2] > 0.0
+        return self.rows[:, -2] > 0.0
 
     @property
     def position_error(self) -> Float[np.ndarray, "starts targets"]:
         """Metres; zero for targets that ask for no position."""
-        return self._rows[:, self._dof : self._dof + self._targets]
+        return self.rows[:, self._dof : self._dof + self._targets]
 
     @property
     def orientation_error(self) -> Float[np.ndarray, "starts targets"]:
         """Radians; for a `JointTarget` the error of the joint; zero for targets that ask for no orientation."""
-        return self._rows[:, self._dof + self._targets : -2]
+        return self.rows[:, self._dof + self._targets : -2]
 
     @property
     def iterations(self) -> Int[np.ndarray, "starts"]:
         """Steps of each."""
-        return self._rows[:, -1].astype(np.int64)
+        return self.rows[:, -1].astype(np.int64)
 
 
 def shape_of(targets: Sequence[Target]) -> Shape:
@@ -140,7 +141,7 @@ class Problem:
         position_tolerance: float,
         orientation_tolerance: float,
         stop_at: int = 0,
-        patience: int = PATIENCE,
+        careful: bool = False,
     ) -> Lanes:
         """Searches from every start.
 
@@ -152,10 +153,12 @@ class Problem:
             orientation_tolerance: radians, also of joint targets.
             stop_at: return when so many have reached; 0: when all are done. Starts that were not done by then count
                 as not reached, those that were not begun have no row in the answer.
-            patience: steps without progress after which a start is given up.
+            careful: go all the way down to the nearest configuration where the targets cannot be reached, instead of
+                giving up early; takes some 50 iterations.
         """
         rows = np.array(starts, dtype=np.float64, order="C", ndmin=2)
-        limits = (float(iterations), float(patience), float(position_tolerance), float(orientation_tolerance))
+        when = CAREFUL if careful else QUICK
+        limits = (*when, float(iterations), float(position_tolerance), float(orientation_tolerance))
         return self.run(values, rows, len(rows), (NO_TABLE, 0, 0.0), limits, stop_at, NO_SCRATCH)
 
     def run(
@@ -164,7 +167,7 @@ class Problem:
         starts: Float[np.ndarray, "starts dof"],
         given: int,
         table: tuple[np.ndarray, int, float],
-        limits: tuple[float, float, float, float],
+        limits: tuple[bool, float, float, float, float, float],
         stop_at: int,
         scratch: tuple[np.ndarray, np.ndarray],
     ) -> Lanes:

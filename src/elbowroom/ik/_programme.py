@@ -1,7 +1,7 @@
 """Programme: the quadratic programme of one tick, made of bounds on rates and of collision rows.
 
-A row says that a distance may shrink by no more than its room until the robot has come to rest. Its least value is
-never above what braking does, so that braking is always a choice, and never above zero: nothing is asked to part.
+A row says that a distance may shrink by no more than its room until the robot has come to rest. Where no velocity does
+that for all rows, they give way, as little as they must and never beyond what braking does: there is always an answer.
 Where spheres hold an answer back, meshes are asked about those pairs alone, and the programme is solved again: what is
 in nobody's way costs no mesh distance, and nothing is held back by spheres alone.
 """
@@ -59,8 +59,8 @@ class Programme:
         self._rows, self._least = np.empty((m, len(cfg))), np.empty(m)
         self._braking, self._numbers = np.empty(m), np.empty(m, np.int64)
         n = rows_that_matter(
-            rows, distance, bounds.rates, self._brake, horizon, options.skin, self._rows, self._least, self._braking,
-            self._numbers,
+            rows, distance, bounds.rates, self._brake, horizon, options.skin, options.part, self._rows, self._least,
+            self._braking, self._numbers,
         )  # fmt: skip
         self._keep(slice(n))
 
@@ -78,12 +78,16 @@ class Programme:
 
     def solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
         """The velocity within the constraints that minimises 1/2 v'Hv + f'v."""
-        found = solve_qp(H, f, self.bounds.rates, self._rows, self._least)
+        found = self._best(H, f)
         for _ in range(MEASURED):
             if not found.found or not self._measure(found):
                 break
-            found = solve_qp(H, f, self.bounds.rates, self._rows, self._least)
+            found = self._best(H, f)
         return found
+
+    def _best(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
+        always = np.minimum(self._least, self._braking)
+        return solve_qp(H, f, self.bounds.rates, self._rows, self._least, always)
 
     def _measure(self, found: Solution) -> bool:
         """Replaces rows of spheres that hold an answer back by those of the meshes behind them; whether there were."""
@@ -102,8 +106,8 @@ class Programme:
                 row, distance = measured
                 place = theirs[0]
                 self._rows[place], self._braking[place] = row, row @ self._brake
-                room = float(room_of(distance, self._options.skin))
-                self._least[place] = min(-room / self._horizon, self._braking[place])
+                room = float(room_of(distance, self._options.skin, self._options.part))
+                self._least[place] = -room / self._horizon
                 self.at.rough[self._numbers[place]] = 0
                 keep[place] = True
             self._keep(keep)
@@ -112,8 +116,7 @@ class Programme:
     def tighten(self, pair: Pair) -> bool:
         """Halves the room of a pair; False where it has no row."""
         theirs = self._of(pair)
-        least, braking = self._least[theirs], self._braking[theirs]
-        self._least[theirs] = np.minimum(0.5 * least, np.maximum(least, braking))
+        self._least[theirs] *= 0.5
         return bool(theirs)
 
     def words(self, found: Solution) -> list[str]:

@@ -43,7 +43,7 @@ class StepProof:
         self._local = threading.local()
 
     def blocked(
-        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet
+        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet, keep: float = 0.0
     ) -> Pair | None:
         """None when the step is proved; else the pair that is in the way, or could not be decided.
 
@@ -51,11 +51,15 @@ class StepProof:
             begin: where the step begins.
             end: where it ends; all joints move together at constant rates.
             at: the rows at `begin`.
+            keep: metres above the buffer that shall be left on the whole step, of what is closer than twice that half
+                of the distance: so close to contact that the next step could hardly be proved, no step ends.
         """
         begin, end = as_row(begin), as_row(end)
         if at.in_contact:
             return self._leaving(begin, end, at)
-        return self._own(begin, end, at.low, self._buffers, self._none) or self._world(begin, end, at)
+        kept = np.minimum(keep, 0.5 * at.low)
+        found = self._own(begin, end, at.low - kept, self._buffers + kept, self._none)
+        return found or self._world(begin, end, at, keep)
 
     def _own(
         self,
@@ -75,7 +79,7 @@ class StepProof:
         return None if pair < 0 else own.pairs[pair]
 
     def _world(
-        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet
+        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], at: RowSet, keep: float
     ) -> Pair | None:
         among = self.rows.parts.among
         if among is None or at.low_world is None:
@@ -83,11 +87,12 @@ class StepProof:
         from ._kernels_proof import SLACK, link_moves
 
         posed, joints, moves = self._world_scratch()
+        kept = min(keep, 0.5 * float(at.low_world.min(initial=np.inf)))
         if link_moves(begin, end, among.bodies, posed, joints, moves) and bool(
-            (moves + SLACK < at.low_world).all()
+            (moves + SLACK < at.low_world - kept).all()
         ):
             return None
-        return among.blocked(begin, end, self.rows.buffer)[1]
+        return among.blocked(begin, end, self.rows.buffer + kept)[1]
 
     # A start in contact ---------------------------------------------------------------------------
 

@@ -25,6 +25,8 @@ CELLS = 32
 """Cells along the longer side of a map, unless told otherwise."""
 AROUND = 2000
 """Random configurations that say how far a link gets."""
+BEYOND = 0.05
+"""Share of that by which a map goes further: the farthest places are seldom met by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +182,17 @@ def _grid(
 ) -> tuple[Float[np.ndarray, "columns"], Float[np.ndarray, "rows"]]:
     """Centres of square cells that cover an extent."""
     if extent is None:
-        extent = (a.min(), a.max(), b.min(), b.max())
+        least = 0.1 * max(
+            float(np.ptp(a)), float(np.ptp(b)), 0.1
+        )  # a planar arm reaches a line of another plane
+        extent = [
+            edge
+            for v in (a, b)
+            for edge in (
+                min(v.min() - BEYOND * np.ptp(v), v.mean() - least),
+                max(v.max() + BEYOND * np.ptp(v), v.mean() + least),
+            )
+        ]
     try:
         left, right, low, high = (float(value) for value in extent)
     except (TypeError, ValueError) as error:

@@ -24,6 +24,8 @@ CLEAR = 0.1
 """Metres beyond which more clearance is worth nothing."""
 DIFFERENCE = 1e-4
 """Joint change by which gradients are measured: far above rounding, far below what bends a clearance."""
+KEPT = 1e-3
+"""Metres of clearance that aims may not spend: a step that ends at bare contact is of no use to anybody."""
 CORRECTION = 12
 """Iterations that bring a step back on the targets."""
 
@@ -35,6 +37,7 @@ def refined(search: Search, found: Found) -> Found:
         return found
     whole = search.setup.whole
     values = whole.targets_row(search.targets)
+    kept = _clearance_kept(search, found.cfg)
     cfg, best, step = found.cfg, float(_worth(search, found.cfg[None])[0]), FIRST_STEP
     for _ in range(STEPS):
         if step < LAST_STEP or time.perf_counter() > search.deadline:
@@ -49,11 +52,22 @@ def refined(search: Search, found: Found) -> Found:
         trial[idx] += along * (step / largest)
         back = _back_on_target(search, trial)
         worth = -np.inf if back is None else float(_worth(search, back[None])[0])
-        if back is None or worth <= best or not (search.model is None or search.model.free(back)):
+        if back is None or worth <= best or not _clear(search, back, kept):
             step *= 0.5
             continue
         cfg, best, step = back, worth, min(1.5 * step, FIRST_STEP)
     return found if cfg is found.cfg else replace(found, cfg=cfg, refined=True)
+
+
+def _clearance_kept(search: Search, cfg: Float[np.ndarray, "dof"]) -> float:
+    """Metres that every step keeps: a millimetre beyond the buffer, or what the answer has."""
+    model = search.model
+    return 0.0 if model is None else min(model.buffer + KEPT, model.clearance(cfg))
+
+
+def _clear(search: Search, cfg: Float[np.ndarray, "dof"], kept: float) -> bool:
+    model = search.model
+    return model is None or (bool(model.free(cfg)) and model.clearance(cfg) >= kept)
 
 
 def _back_on_target(search: Search, trial: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "dof"] | None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from jaxtyping import Float
 
+from .._text import number
 from ..collision import CollisionModel, Verdict
 from ._targets import Target
 
@@ -172,4 +173,4 @@ def _place(target: Any) -> str:
     value = getattr(target, "position", None) if value is None else value
     if value is None:
         return str(target)
-    return f"{getattr(target, 'link', '')} at [{', '.join(f'{number:.4g}' for number in value)}]"
+    return f"{getattr(target, 'link', '')} at [{', '.join(number(entry) for entry in value)}]"

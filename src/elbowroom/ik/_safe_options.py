@@ -18,3 +18,5 @@ class SafeOptions:
     skin: float = 5e-4
     """Metres at which an approach ends, short of contact: closer, a proof takes longer than a tick. It is no clearance
     that is asked for: what is closer may stay there, and what is wanted and can be proved is never refused."""
+    part: float = 0.0
+    """Metres below which things are asked to part, as far as the limits let them; 0 never asks."""

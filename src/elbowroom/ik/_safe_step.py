@@ -32,6 +32,8 @@ AGAIN = 2
 """Programmes solved at most: a pair in the way of the proof gets half the room in the next one."""
 DRAWN = (0.3, 0.05)
 """Shares of an answer that could not be proved that are tried then, the rest being braking."""
+KEPT = 0.25
+"""Share of the skin that is left where a stop ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +167,7 @@ class SafeStep:
             end = rest(cfg, chosen, self.accelerations, dt)
             if not self._within(cfg, end):
                 break
-            blocked = self.proof.blocked(cfg, end, at)
+            blocked = self.proof.blocked(cfg, end, at, KEPT * self.options.skin)
             if blocked is None:
                 return self._made(cfg, chosen, end, True, held, at, dt, False, start)
             held[pair_words(blocked)] = None
@@ -188,7 +190,8 @@ class SafeStep:
         for share in DRAWN:
             drawn = brake + share * (chosen - brake)
             end = rest(cfg, drawn, self.accelerations, dt)
-            if self._within(cfg, end) and self.proof.blocked(cfg, end, at) is None:
+            keep = KEPT * self.options.skin
+            if self._within(cfg, end) and self.proof.blocked(cfg, end, at, keep) is None:
                 return self._made(cfg, drawn, end, True, held, at, dt, False, start)
         end = rest(cfg, brake, self.accelerations, dt)
         proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None

@@ -9,14 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from ..collision import CollisionModel
-from ._choose import Choice, Chooser, Pool
+from ._choose import Chooser, Pool
 from ._options import IkOptions
+from ._problem import Lanes
 from ._setup import Part, Setup
 from ._targets import Target
 
@@ -25,8 +27,10 @@ LANES = 16
 ENOUGH = 6
 """Starts that have arrived after which a round without a seed may end; with one, all run on, since the nearest may be
 the slowest."""
-SAME = 1.05
-"""Best efforts whose error is at most so many times the smallest count as equal: a free one is preferred."""
+POLISH = 60
+"""Steps that bring a best effort to its minimum, where a search that still might arrive would have been given up."""
+SAME = 1.1
+"""Best efforts whose squared residual is at most so many times the smallest count as equal: a free one is preferred."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +39,13 @@ class Found:
 
     cfg: Float[np.ndarray, "dof"]
     met: bool
-    """Whether the configuration meets the targets."""
+    """Whether the searches of all parts arrived."""
     free: bool | None
+    """The verdict; None without a model."""
     candidates: int
     seeds_tried: int
     iterations: int
-    rank: int
+    refused: int
     """Combinations that were judged before it and are not free."""
     timed_out: bool
     refined: bool = False
@@ -61,47 +66,74 @@ class Search:
     options: IkOptions
     deadline: float
     """Of `time.perf_counter`."""
-    tries: list[_Tries] = field(default_factory=list["_Tries"], init=False)
+    tries: list[Tries] = field(default_factory=list["Tries"], init=False)
     """What was started, per part."""
+    cfg: Float[np.ndarray, "dof"] | None = field(default=None, init=False)
+    """The answer, once there is one."""
+
+    def __post_init__(self) -> None:
+        free = None if self.model is None else self.model.free
+        self._chooser = Chooser(self.base, free)
+        self.tries = [Tries(part, self) for part in self.setup.parts]
+
+    @property
+    def rounds(self) -> int:
+        """How many the options allow."""
+        return -(-self.options.seeds // LANES)
 
     def run(self) -> Found:
         """Rounds until there is a free answer, no seed is left, or time is up."""
-        setup, options = self.setup, self.options
-        free = None if self.model is None else self.model.free
-        if not setup.parts:
-            return Found(np.array(self.base), True, free and bool(free(self.base)), 0, 0, 0, 0, False)
-        chooser = Chooser(setup, self.base, free, free)
-        tries = self.tries = [_Tries(part, self) for part in setup.parts]
-        rounds = -(-options.seeds // LANES)
-        choice: Choice | None = None
-        timed_out = False
-        for number in range(rounds):
-            waiting = [one for one in tries if not len(one.pool.rows)]
-            for one in waiting or tries:
-                one.start(number)
-            if all(len(one.pool.rows) for one in tries):
-                choice = chooser.choose([one.pool for one in tries])
-                if choice is not None:
-                    break
-            if number + 1 < rounds and time.perf_counter() > self.deadline:
-                timed_out = True
+        tries = self.tries
+        if not tries:
+            return self.end()
+        for _ in range(self.rounds):
+            for one in self.waiting():
+                one.start()
+            if self.choose():
                 break
-        free_as_told: bool | None = None if self.model is None else choice is not None
-        cfg, rank = (None, 0) if choice is None else (choice.cfg, choice.rank)
+            if time.perf_counter() > self.deadline:
+                return self.end(timed_out=True)
+            if all(one.spent for one in tries):
+                break
+        return self.end()
+
+    def waiting(self) -> list[Tries]:
+        """The parts that need more starts: those where nothing arrived, or all where no combination is free."""
+        return [one for one in self.tries if one.pool is None] or self.tries
+
+    def choose(self) -> bool:
+        """Whether some combination of what arrived is free."""
+        pools = [one.pool for one in self.tries if one.pool is not None]
+        if len(pools) == len(self.tries):
+            self.cfg = self._chooser.choose(pools)
+        return self.cfg is not None
+
+    def end(self, *, timed_out: bool = False) -> Found:
+        """The answer, or the best that was found."""
+        tries, cfg, free = self.tries, self.cfg, self._chooser.free
+        if not tries:
+            verdict = None if free is None else bool(free(self.base))
+            return Found(np.array(self.base), True, verdict, 0, 0, 0, 0, False)
+        if cfg is None and self._chooser.refused is None:
+            for one in tries:
+                if one.pool is None:
+                    one.polish()
+            cfg = self.cfg if self.choose() else None
+        verdict = None if free is None else cfg is not None
         if cfg is None:
-            cfg = chooser.refused
+            cfg = self._chooser.refused
         met = cfg is not None
         if cfg is None:
-            cfg, free_as_told = self._best_effort(tries, free)
+            cfg, verdict = self._best_effort(free)
         return Found(
             cfg,
             met,
-            free_as_told,
-            candidates=sum(len(one.pool.rows) for one in tries),
-            seeds_tried=sum(one.tried for one in tries),
-            iterations=sum(one.iterations for one in tries),
-            rank=rank,
-            timed_out=timed_out,
+            verdict,
+            sum([0 if one.pool is None else len(one.pool.order) for one in tries]),
+            sum([one.tried for one in tries]),
+            sum([one.iterations for one in tries]),
+            len(self._chooser.judged),
+            timed_out,
         )
 
     def errors(
@@ -115,35 +147,36 @@ class Search:
             position, orientation = setup.whole.errors(setup.whole.targets_row(self.targets), cfg[None])
         return position[0], orientation[0]
 
-    def _best_effort(
-        self, tries: Sequence[_Tries], free: Callable[[Any], Any] | None
-    ) -> tuple[Float[np.ndarray, "dof"], bool | None]:
+    def _best_effort(self, free: Callable[[Any], Any] | None) -> tuple[Float[np.ndarray, "dof"], bool | None]:
         """The nearest miss; of several that are as near, one that is free."""
-        best = [one.best() for one in tries]
-        count = max(map(len, best), default=0)
-        cfgs = np.repeat(self.base[None], max(count, 1), axis=0)
-        for one, rows in zip(tries, best, strict=True):
+        best = [one.best() for one in self.tries]
+        count = max(map(len, best))
+        cfgs = np.repeat(self.base[None], count, axis=0)
+        for one, rows in zip(self.tries, best, strict=True):
             idx = one.part.joint_idx
             cfgs[:, idx] = rows[np.minimum(np.arange(count), len(rows) - 1)][:, idx]
         if free is None:
             return cfgs[0], None
         verdicts: Bool[np.ndarray, "n"] = free(cfgs)
         pick = int(np.argmax(verdicts))
-        return cfgs[pick], bool(verdicts[pick])
+        return np.array(cfgs[pick]), bool(verdicts[pick])
 
 
-class _Tries:
+class Tries:
     """The starts of one part."""
 
     def __init__(self, part: Part, search: Search) -> None:
         self.part, self.search = part, search
-        self.values = part.problem.targets_row([search.targets[k] for k in part.positions])
-        dof = len(search.base)
-        self.pool = Pool(part, np.empty((0, dof)), np.empty(0))
+        targets = search.targets
+        self.values = part.problem.targets_row([targets[k] for k in part.positions])
+        self.pool: Pool | None = None
+        """What arrived."""
         self.tried = self.iterations = 0
-        self._misses: list[tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]] = []
+        self.spent = False
+        """Whether the table has no further entry to start from."""
+        self._misses: list[Float[np.ndarray, "n dof"]] = []
 
-    def start(self, number: int) -> None:
+    def start(self) -> None:
         """Runs the starts of a round."""
         search, options, part = self.search, self.search.options, self.part
         lanes = part.table(search.model, search.base, options).search(
@@ -153,29 +186,59 @@ class _Tries:
             iterations=options.iterations,
             position_tolerance=options.position_tolerance,
             orientation_tolerance=options.orientation_tolerance,
-            skip=number * LANES,
+            skip=self.tried,
             stop_at=0 if search.seeded else ENOUGH,
         )
-        self.tried += len(lanes.reached)
-        self.iterations += int(lanes.iterations.sum())
-        reached = lanes.reached
-        if reached.any():
-            rows = lanes.cfgs[reached]
-            self.pool.add(rows, search.setup.distances(rows, search.base, part))
-        elif not len(self.pool.rows):
-            self._misses.append((lanes.cfgs, lanes.position_error.sum(1) + lanes.orientation_error.sum(1)))
+        self.tried += LANES
+        self.take(lanes)
+
+    def polish(self) -> None:
+        """Follows the closest misses to their minimum, where a search that ought to arrive soon was given up."""
+        options = self.search.options
+        lanes = self.part.problem.solve(
+            self.values,
+            self._closest()[0][:LANES],
+            iterations=POLISH,
+            position_tolerance=options.position_tolerance,
+            orientation_tolerance=options.orientation_tolerance,
+            careful=True,
+        )
+        self.take(lanes)
+
+    def take(self, lanes: Lanes) -> None:
+        """Keeps what arrived, or else the misses."""
+        part, rows = self.part, lanes.rows
+        order, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
+        count, steps = _arrivals()(rows, self.search.base, part.joint_idx, part.weights, order, distance)
+        self.iterations += steps
+        self.spent = len(rows) == 0
+        if not count:
+            if self.pool is None and len(rows):
+                self._misses.append(lanes.cfgs)
+        elif self.pool is None:
+            self.pool = Pool(part, lanes.cfgs, distance, order[:count].tolist())
+        else:
+            self.pool.add(lanes.cfgs, distance)
 
     def best(self) -> Float[np.ndarray, "n dof"]:
-        """What reached, the nearest first, or what came closest to the targets, with what is as close."""
-        if len(self.pool.rows):
-            return self.pool.rows[np.argsort(self.pool.distance, kind="stable")[:LANES]]
-        rows = np.concatenate([rows for rows, _ in self._misses])
-        errors = np.concatenate([errors for _, errors in self._misses])
-        order = np.argsort(errors, kind="stable")
-        equal = errors[order] <= SAME * errors[order[0]] + search_slack(self.search.options)
-        return rows[order[equal]][:LANES]
+        """What arrived, the nearest first, or what came closest to the targets, with what is as close."""
+        if self.pool is not None:
+            return self.pool.rows[self.pool.order[:LANES]]
+        rows, cost = self._closest()
+        return rows[cost <= SAME * cost[0]][:LANES]
+
+    def _closest(self) -> tuple[Float[np.ndarray, "n dof"], Float[np.ndarray, "n"]]:
+        """All misses sorted by their squared residuals, and these."""
+        rows = np.concatenate(self._misses)
+        residuals = self.part.problem.residuals(self.values, rows)
+        cost = np.einsum("ij,ij->i", residuals, residuals)
+        order = np.argsort(cost, kind="stable")
+        return rows[order], cost[order]
 
 
-def search_slack(options: IkOptions) -> float:
-    """Errors that differ by less are equal."""
-    return options.position_tolerance + options.orientation_tolerance
+@cache
+def _arrivals() -> Any:
+    """The kernel; numba loads when it is first needed."""
+    from ._kernels_choose import arrivals
+
+    return arrivals

@@ -14,7 +14,7 @@ from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..robot import Robot
 from ._pack import AT_VARS, N_SOLVED, VAR_CFG, VAR_WIDTH
-from ._problem import PATIENCE, Lanes, Problem
+from ._problem import QUICK, Lanes, Problem
 from ._targets import JointTarget
 
 DRAWS = 6
@@ -125,7 +125,7 @@ class SeedTable:
     ) -> Lanes:
         """`Problem.solve` from the starts that `nearest` gives, in one call of a kernel."""
         starts, given, near = self._begin(k, seed_cfg, skip)
-        limits = (float(iterations), float(PATIENCE), float(position_tolerance), float(orientation_tolerance))
+        limits = (*QUICK, float(iterations), float(position_tolerance), float(orientation_tolerance))
         table = self.rows, skip, near
         return self.problem.run(values, starts, given, table, limits, stop_at, self._scratch(k + skip))
 

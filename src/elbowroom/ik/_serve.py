@@ -247,8 +247,29 @@ def error_message(error: Exception) -> dict[str, Any]:
     return {"type": "error", "error": " ".join(str(error).split())}
 
 
-def read_lines(descriptor: int, session: Session, mailbox: Mailbox, outbox: Outbox) -> None:
-    """Reads messages from a file descriptor until it ends, then closes the mailbox; for a thread.
+def serve_lines(
+    session: Session, descriptor: int, write: Callable[[str], bool], mailbox: Mailbox | None = None
+) -> ServeReport:
+    """Steers by JSON lines from a file descriptor until it ends; commands and answers go to `write`.
+
+    Args:
+        session: the robot.
+        descriptor: where lines come from, such as 0.
+        write: sends one text without the end of its line, and says whether anybody listens.
+        mailbox: closing it from elsewhere ends the session, too; None makes one.
+    """
+    mailbox, outbox = mailbox or Mailbox(), Outbox(write)
+    outbox.send(session.hello())
+    reading = (descriptor, session, mailbox, outbox)
+    threading.Thread(target=_read_lines, args=reading, daemon=True, name="input").start()
+    try:
+        return run_session(session, mailbox, outbox)
+    finally:
+        outbox.close()
+
+
+def _read_lines(descriptor: int, session: Session, mailbox: Mailbox, outbox: Outbox) -> None:
+    """Fills a mailbox and closes it at the end.
 
     Not by Python's own reader, whose lock a thread that waits for input would hold when the process ends.
     """

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import ElbowroomError, InputError
 from ._messages import MOST_BYTES, Stop, encode, read_message
-from ._serve import Mailbox, Outbox, error_message
+from ._serve import Mailbox, Outbox, ServeReport, error_message, run_session
 from ._session import Session
 
 HOST = "127.0.0.1"
@@ -28,21 +28,39 @@ TRY_AGAIN_LATER = 1013
 """Close code for a second controller."""
 
 
+def serve_socket(
+    session: Session,
+    port: int,
+    origins: Sequence[str] = (),
+    announce: Callable[[str], None] = lambda _: None,
+    mailbox: Mailbox | None = None,
+) -> ServeReport:
+    """Steers by messages of one controller after the other, until one of them sends `end`.
+
+    Args:
+        session: the robot.
+        port: of the loopback address; 0 takes any that is free.
+        origins: further pages that may connect, such as "https://10.0.0.5:4443".
+        announce: told the address once it can be reached.
+        mailbox: closing it from elsewhere ends the session, too; None makes one.
+
+    Raises:
+        InputError: the port cannot be opened.
+    """
+    mailbox = mailbox or Mailbox()
+    door = SocketDoor(session, mailbox, port, origins)
+    announce(door.address)
+    try:
+        return run_session(session, mailbox, door)
+    finally:
+        door.close()
+
+
 class SocketDoor:
     """A WebSocket server in threads of its own: fills a mailbox, and sends to whoever is connected."""
 
     def __init__(self, session: Session, mailbox: Mailbox, port: int, origins: Sequence[str] = ()) -> None:
-        """Opens the port.
-
-        Args:
-            session: whose `hello` a new controller gets.
-            mailbox: where messages go.
-            port: 0 takes any that is free.
-            origins: further pages that may connect, such as "https://10.0.0.5:4443".
-
-        Raises:
-            InputError: the port cannot be opened.
-        """
+        """Opens the port; arguments as of `serve_socket`."""
         from websockets.sync.server import serve
 
         self._session, self._mailbox, self._origins = session, mailbox, tuple(origins)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from ..robot import Robot
 from ._messages import Clutch, End, Follow, Message, Reset, Stop
 from ._targets import PoseTarget, Target
-from ._xr import XrFollower, XrOptions, XrState
+from ._xr import XrFollower, XrOptions, XrState, facing
 
 PROTOCOL = 1
 """Version of the messages."""
@@ -54,7 +54,7 @@ class Session:
         """Whether the robot stood at the last tick."""
         self.ticks = 0
         self._tracker = tracker
-        self._follower = XrFollower(xr or XrOptions())
+        self._follower = XrFollower(facing(xr or XrOptions(), robot))
         self._link_idx = [robot.link_index(link) for link in links]
         self._targets: dict[str, Target] = {}
         self._stamp: float | None = None
@@ -72,8 +72,20 @@ class Session:
             "joint_names": list(self.robot.joint_names),
             "cfg": self.cfg.tolist(),
             "links": links,
-            "xr": dict(self._follower.options.links),
+            "xr": {**self._follower.options.links, "yaw": self._follower.options.yaw},
         }
+
+    def prepare(self) -> None:
+        """Ticks for nothing, for one link and for all, and forgets it: what must be compiled, now is."""
+        cfg, aside = self.cfg, np.array([0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.02])
+        near = {link: PoseTarget(link, pose + aside) for link, pose in self._poses().items()}
+        for targets in ({}, dict(list(near.items())[:1]), near, {}):
+            self._targets = dict(targets)
+            for _ in range(3):
+                self.tick(0.0)
+        self._forget()
+        self._tracker.reset()
+        self.cfg, self.ticks, self.still = cfg, 0, True
 
     def take(self, message: Message, now: float) -> None:
         """Takes a message into account; `now` in seconds on any clock that does not go back."""

@@ -33,6 +33,8 @@ class Part:
     positions: tuple[int, ...]
     """Of its targets among all."""
     joint_idx: Int[np.ndarray, "n"]
+    weights: Float[np.ndarray, "n"]
+    """One over the range of each, so that a full turn of a wrist and of a shoulder count alike."""
     problem: Problem
     carriers: Int[np.ndarray, "m"]
     """Joints that move its targets and are not solved for."""
@@ -60,7 +62,7 @@ class Part:
             rows = np.array(self.seeds[0])
             rows[:, self.carriers] = base[self.carriers]
             if len(self.tables) >= TABLES:
-                self.tables.pop(next(iter(self.tables)), None)
+                self.tables.pop(list(self.tables)[0], None)  # noqa: RUF015 (safe while other threads add)
             found = self.tables[key] = SeedTable(self.problem, frozen(rows))
         return found
 
@@ -78,7 +80,9 @@ class Setup:
     joint_idx: Int[np.ndarray, "n"]
     """Joints solved for."""
     weights: Float[np.ndarray, "n"]
-    """One over the range of each, so that a full turn of a wrist and of a shoulder count alike."""
+    """One over the range of each."""
+    limits: list[tuple[int, float, float]]
+    """Place, lower and upper limit of each."""
 
     @classmethod
     def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> Setup:
@@ -93,21 +97,24 @@ class Setup:
             carriers = set[str]().union(*(movers[k] for k in positions)) - set(names)
             problem = Problem.of(robot, tuple(shape[k] for k in positions), names)
             places = joint_places(robot, names), joint_places(robot, tuple(carriers))
-            parts.append(Part(tuple(positions), places[0], problem, places[1], {}, []))
+            weights = _over_range(robot, places[0])
+            parts.append(Part(tuple(positions), places[0], weights, problem, places[1], {}, []))
         idx = np.sort(np.concatenate([np.zeros(0, np.int64), *(part.joint_idx for part in parts)]))
-        span = (robot.upper - robot.lower)[idx]
-        weights = 1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 2.0 * np.pi)
         whole = Problem.of(robot, shape, robot.joint_names)
-        return cls(shape, whole, tuple(parts), tuple(fixed), frozen(idx), frozen(weights))
+        return cls(
+            shape,
+            whole,
+            tuple(parts),
+            tuple(fixed),
+            frozen(idx),
+            _over_range(robot, idx),
+            [(int(k), float(robot.lower[k]), float(robot.upper[k])) for k in idx],
+        )
 
-    def distances(
-        self, cfgs: Float[np.ndarray, "n dof"], reference: Float[np.ndarray, "dof"], part: Part
-    ) -> Float[np.ndarray, "n"]:
-        """Squared distances in the joints of a part, each over its range."""
-        idx = part.joint_idx
-        scale = self.weights if len(self.parts) == 1 else self.weights[np.searchsorted(self.joint_idx, idx)]
-        off = (cfgs[:, idx] - reference[idx]) * scale
-        return np.einsum("ij,ij->i", off, off)
+
+def _over_range(robot: Robot, idx: Int[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+    span = (robot.upper - robot.lower)[idx]
+    return frozen(1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 2.0 * np.pi))
 
 
 def joint_places(robot: Robot, names: Sequence[str]) -> Int[np.ndarray, "n"]:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 UNIT = 1e-3
 """How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
+SETUPS = 64
+"""Shapes of questions, with the joints locked, for which tables are kept."""
 ROUNDING = 1.0 + 1e-9
 """Tolerances are met to rounding: errors are computed anew for the answer."""
 
@@ -117,24 +119,36 @@ class IkSolver:
         began = time.perf_counter()
         asked = as_targets(targets)
         setup = self.setup_for(asked, locked)
+        search, notes = self.begin(setup, asked, seed_cfg, began)
+        return self.answer(search, search.run(), notes, _names(locked), began)
+
+    def begin(
+        self, setup: Setup, targets: Sequence[Target], seed_cfg: Any, began: float
+    ) -> tuple[Search, tuple[str, ...]]:
+        """The search for an answer, and what has to be said about the question."""
         base, notes = self._base(setup, seed_cfg)
-        options = self.options
-        search = Search(
-            setup, asked, base, seed_cfg is not None, self.model, options, began + options.timeout
-        )
-        found = search.run()
+        deadline = began + self.options.timeout
+        seeded = seed_cfg is not None
+        return Search(setup, targets, base, seeded, self.model, self.options, deadline), notes
+
+    def answer(
+        self, search: Search, found: Found, notes: tuple[str, ...], locked: tuple[str, ...], began: float
+    ) -> IkResult:
+        """The result of a search: measured anew, and a success only if everything holds."""
+        asked, setup, options = search.targets, search.setup, self.options
         if options.refines and found.met and found.free is not False:
             from ._refine import refined
 
             found = refined(search, found)
         position, orientation = search.errors(found.cfg)
-        cfg, idx = found.cfg, setup.joint_idx
+        cfg = frozen(found.cfg)
+        values = cfg.tolist()
         success = (
             found.met
             and found.free is not False
-            and float(position.max()) <= options.position_tolerance * ROUNDING
-            and float(orientation.max()) <= options.orientation_tolerance * ROUNDING
-            and bool(((cfg >= self.robot.lower) & (cfg <= self.robot.upper))[idx].all())
+            and max(position.tolist()) <= options.position_tolerance * ROUNDING
+            and max(orientation.tolist()) <= options.orientation_tolerance * ROUNDING
+            and all(low <= values[k] <= high for k, low, high in setup.limits)
         )
         for target in asked:
             if isinstance(target, PoseTarget) and abs(target.quaternion_length - 1.0) > UNIT:
@@ -144,13 +158,13 @@ class IkSolver:
                     f"target of {target.link!r}: its quaternion of length {length} was normalised",
                 )
         return IkResult(
-            cfg=frozen(cfg),
+            cfg=cfg,
             success=success,
-            targets=asked,
+            targets=tuple(asked),
             position_error=position,
             orientation_error=orientation,
             free=found.free,
-            chosen=_chosen(found, success, seed_cfg is not None),
+            chosen=_chosen(found, success, search.seeded),
             candidates=found.candidates,
             seeds_tried=found.seeds_tried,
             iterations=found.iterations,
@@ -158,7 +172,7 @@ class IkSolver:
             notes=notes,
             timed_out=found.timed_out,
             model=self.model,
-            explainer=None if success else Explainer(self, base, _names(locked)),
+            explainer=None if success else Explainer(self, search.base, locked),
         )
 
     def solve_batch(
@@ -190,7 +204,9 @@ class IkSolver:
             links = self.links
             if links is None:
                 links = tuple(t.link for t in as_targets(targets) if not isinstance(t, JointTarget))
-            self._tracker = Tracker(self.model, links)
+            solved = self.robot.joint_names if self.joints is None else self.joints
+            joints = tuple(name for name in solved if name not in self.held)
+            self._tracker = Tracker(self.model, links, joints=joints)
         return self._tracker.tick(targets, cfg, dt, **how)
 
     def reachability(self, targets: Any, *, workers: int | None = None) -> Reachability:
@@ -198,6 +214,18 @@ class IkSolver:
         from ._reach import reachability
 
         return reachability(self, targets, workers=workers)
+
+    def with_model(self, model: CollisionModel) -> IkSolver:
+        """The same solver with another judge of the same robot, such as one among moved obstacles; tables are shared.
+
+        Raises:
+            InputError: a model of another robot.
+        """
+        if model.robot is not self.robot:
+            raise InputError(f"model: it is of {model.robot.name!r}, not of the robot of this solver")
+        other = IkSolver(model, self.links, self.options, joints=self.joints, held=self.held)
+        other._setups, other._lock = self._setups, self._lock
+        return other
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -215,6 +243,8 @@ class IkSolver:
         locked_names = check_joints(self.robot, locked, "locked")
         with self._lock:
             if key not in self._setups:
+                if len(self._setups) >= SETUPS:
+                    self._setups.pop(next(iter(self._setups)))
                 self._setups[key] = self._pack(shape, locked_names)
             return self._setups[key]
 
@@ -298,7 +328,7 @@ def _chosen(found: Found, success: bool, seeded: bool) -> str:
     """Which candidate was taken, in words."""
     to = "the seed" if seeded else "the default pose"
     if success:
-        nearer = f", {found.rank} nearer or likelier ones are not free" if found.rank else ""
+        nearer = f", {found.refused} nearer or likelier ones are not free" if found.refused else ""
         then = ", then improved in what the targets leave free" if found.refined else ""
         return f"nearest to {to} of {found.candidates} found{nearer}{then}"
     if found.met and found.free is False:

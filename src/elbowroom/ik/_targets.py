@@ -43,7 +43,8 @@ class PoseTarget:
         pose, length = _pose_and_length(self.pose, "target of ", self.link)
         object.__setattr__(self, "pose", pose)
         object.__setattr__(self, "quaternion_length", length)
-        _check_weights(self)
+        if not (0.0 < self.position_weight < math.inf and 0.0 < self.orientation_weight < math.inf):
+            _check_weights(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +126,10 @@ def as_targets(targets: Any) -> tuple[Target, ...]:
     Raises:
         InputError: none of these, nothing at all, or a value that is not finite.
     """
-    if isinstance(targets, Target):
-        return (targets,)
     if isinstance(targets, Mapping):
-        found = tuple(_of_link(link, value) for link, value in targets.items())
+        found = tuple([_of_link(link, value) for link, value in targets.items()])
+    elif isinstance(targets, Target):
+        return (targets,)
     elif isinstance(targets, Iterable) and not isinstance(targets, (str, bytes)):
         found = tuple(targets)
         wrong = next((item for item in found if not isinstance(item, Target)), None)
@@ -144,6 +145,8 @@ def as_targets(targets: Any) -> tuple[Target, ...]:
 def _of_link(link: Any, value: Any) -> Target:
     if not isinstance(link, str):
         raise InputError(f"targets: expected names of links, found {short(link)}")
+    if type(value) is np.ndarray and value.shape == (7,):
+        return PoseTarget(link, value)
     if isinstance(value, Target):
         if not isinstance(value, JointTarget) and value.link != link:
             raise InputError(f"targets: the target under {link!r} is one of {value.link!r}")
@@ -160,7 +163,7 @@ def as_pose(pose: Any, what: str) -> Float[np.ndarray, "7"]:
 
 def _pose_and_length(pose: Any, what: str, link: str | None = None) -> tuple[Float[np.ndarray, "7"], float]:
     """As `as_pose`, and the length that the quaternion had; `link` is added to `what` in messages."""
-    given = getattr(pose, "wxyz_xyz", pose)
+    given = pose if type(pose) is np.ndarray else getattr(pose, "wxyz_xyz", pose)
     if np.shape(given) == (7,):  # the way of control loops: as few operations as possible
         try:
             found = np.array(given, dtype=np.float64)

@@ -25,7 +25,7 @@ from ..robot import Robot
 from ._aim import Aim
 from ._grips import Grips, as_met, key_of
 from ._problem import Problem
-from ._safe_step import SafeStep
+from ._safe_step import SafeOptions, SafeStep
 from ._targets import JointTarget, PoseTarget, Target, as_targets
 from ._track_limits import limits_of
 from ._track_options import TrackOptions
@@ -36,6 +36,9 @@ AT_REST = 1e-3
 SAME_PLACE = 0.1
 """rad or m that a measured configuration may be off the commanded one; farther is another place, where the robot is
 taken to stand still."""
+SKIN = 0.002
+"""Metres at which an approach ends, short of contact: closer, the proof of a fast motion takes longer than a tick."""
+
 State = Literal["tracking", "holding", "stopping", "stopped"]
 
 
@@ -214,14 +217,18 @@ class Tracker:
         else:
             safe = self._prepared(self._grips.asked)[1]
             H, f, values, problem = np.eye(self.robot.dof), np.zeros(self.robot.dof), None, None
-        step = safe.step(cfg, self._velocity, H, f, dt, self._stop)
-        self._cfg, self._velocity, self._stop = frozen(step.cfg), frozen(step.velocity), step.stop
+        if asked or self._velocity.any():
+            step = safe.step(cfg, self._velocity, H, f, dt, self._stop)
+            self._cfg, self._velocity, self._stop = frozen(step.cfg), frozen(step.velocity), step.stop
+            limited_by, proved = step.limited_by, step.proved
+        else:  # at rest, and nothing is asked: a robot that stands still stays where it is
+            limited_by, proved = (), True
         state: State = "tracking" if phase == "follow" and following else "holding"
         if self._watch.given_up:
             state = "stopping" if self._moving else "stopped"
         return TrackStep(
-            step.cfg, step.velocity, state, step.limited_by, step.proved, bad + why, time.perf_counter() - start, asked,
-            self.model, problem, values,
+            cfg if self._cfg is None else self._cfg, self._velocity, state, limited_by, proved, bad + why,
+            time.perf_counter() - start, asked, self.model, problem, values,
         )  # fmt: skip
 
     # What the robot does ------------------------------------------------------------------------
@@ -269,7 +276,10 @@ class Tracker:
             aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
             moves = np.isin(self.robot.joint_names, aim.problem.joints)
             speeds = frozen(np.where(moves, self._limits[0], 0.0))  # the others are held
-            self._aims[key] = aim, SafeStep(self.model, speeds, self._limits[1])
+            self._aims[key] = (
+                aim,
+                SafeStep(self.model, speeds, self._limits[1], SafeOptions(skin=SKIN, part=0.5 * SKIN)),
+            )
         found = self._aims[key]
         if found is not self._now:
             found[0].forget()

@@ -10,6 +10,9 @@ from ._track_options import TrackOptions
 Phase = Literal["follow", "keep", "brake"]
 """Follow new targets; keep the last ones; come to rest."""
 
+ROUNDING = 1e-9
+"""Seconds that a sum of ticks may be off."""
+
 
 class Watch:
     """What is known of where the targets come from. Time is counted in ticks: the sum of their dt."""
@@ -53,7 +56,7 @@ class Watch:
                 self.age = max(0.0, now - self._stamp)
         else:
             self.age = 0.0 if given else self.age + dt
-        late = self.age > self._options.stale_after
+        late = self.age > self._options.stale_after + ROUNDING
         if clutch_open:
             self.given_up = False
             return "brake", "the clutch is open"
@@ -63,7 +66,10 @@ class Watch:
                 return "follow", ""
             return "brake", "targets were lost; open and close the clutch to follow again"
         lost = f"no target for {self.age:.2f} s" if not given else f"the target is {self.age:.2f} s old"
-        if self.given_up or self.age > self._options.hold_for + (self._options.stale_after if given else 0.0):
+        if (
+            self.given_up
+            or self.age > self._options.hold_for + (self._options.stale_after if given else 0.0) + ROUNDING
+        ):
             self.given_up = True
             return "brake", f"{lost}: stopped"
         return "keep", f"{lost}: the last one is held"

@@ -70,7 +70,7 @@ class _Diagnosis:
         longer = self._ask(helper(self.solver, "longer"), self.result.targets)
         if longer.success:
             starts = self.solver.options.seeds * LONGER
-            text = f"every start ended in a local minimum; IkOptions(seeds={starts}) finds an answer"
+            text = f"every start ended in a local minimum; {starts} starts (IkOptions.seeds) find an answer"
             return self._miss("local minimum", text)
         if _met(self.solver, longer):
             return self._collision(longer)
@@ -161,7 +161,8 @@ class _Diagnosis:
             worst = replace(position, targets=worst.targets)
         joints = self._at_limits(worst.cfg)
         at = f", with {', '.join(joints)} at the limit" if joints else ""
-        return self._miss("out of reach", f"it is out of reach{at}", worst, 0, joints)
+        turned = ", however it is turned" if isinstance(target, PoseTarget) else ""
+        return self._miss("out of reach", f"it is out of reach{turned}{at}", worst, 0, joints)
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -209,6 +210,7 @@ def helper(solver: IkSolver, kind: str) -> IkSolver:
         options = replace(
             solver.options,
             seeds=solver.options.seeds * LONGER,
+            table=max(solver.options.table, solver.options.seeds * LONGER),
             rest_weight=0.0,
             manipulability_weight=0.0,
             clearance_weight=0.0,

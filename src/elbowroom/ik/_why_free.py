@@ -45,20 +45,24 @@ def nearest_free(solver: IkSolver, result: IkResult, locked: tuple[str, ...]) ->
         found = quick.solve(tuple(targets), seed, locked)
         return found if found.success else None
 
+    best: NearestFree | None = None
     inner = 0.0
     for shell in SHELLS:
+        reach = shell
         for k, way in _ways(result.targets):
-            found = ask(k, way, shell)
+            found = ask(k, way, reach)  # no further than the best so far
+            if time.perf_counter() > deadline:
+                return best
             if found is None:
-                if time.perf_counter() > deadline:
-                    return None
                 continue
-            low, high = inner, shell
+            low, high = inner, reach
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
                 nearer = ask(k, way, middle)
                 low, high, found = (middle, high, found) if nearer is None else (low, middle, nearer)
-            return NearestFree(found.targets[k], found.cfg, *way.length(high))
+            best, reach = NearestFree(found.targets[k], found.cfg, *way.length(high)), high
+        if best is not None:
+            return best
         inner = shell
     return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -19,6 +19,7 @@ from jaxtyping import Float
 from .._poses import as_matrix, as_wxyz_xyz
 from .._text import short
 from ..errors import InputError
+from ..robot import Robot
 
 R_ROBOT_XR = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """From WebXR (x right, y up, -z forward) to a robot that looks along x with z up."""
@@ -28,6 +29,8 @@ PRESSED = 0.5
 """Of a button that only tells how far it is pressed."""
 PAUSE = 0.25
 """Seconds without a message after which hands must be taken up anew."""
+NEAR = 0.05
+"""Metres between two links that do not tell left from right any more."""
 PARTS = ("left", "right", "head")
 
 
@@ -45,13 +48,14 @@ class XrOptions:
     """Button that must be pressed for a hand to be followed; none follows as long as it is tracked."""
     scale: float = 1.0
     """Metres of the robot per metre of the operator."""
-    yaw: float = 0.0
-    """Turn about the world's z axis, radians, of motion that the operator calls forward; 0: along the world's x."""
+    yaw: float | None = None
+    """Where the operator's forward is in the world, a turn about z from x, radians; None: such that the left link is
+    on the left of the right one in the default pose, to a quarter of a turn, or 0."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0.0):
             raise InputError(f"XrOptions: scale must be above zero, found {self.scale!r:.40}")
-        if not math.isfinite(self.yaw):
+        if self.yaw is not None and not math.isfinite(self.yaw):
             raise InputError(f"XrOptions: yaw must be a finite number, found {self.yaw!r:.40}")
         names = list(self.links.values())
         if len(set(names)) < len(names):
@@ -66,8 +70,23 @@ class XrOptions:
     @property
     def R_world_xr(self) -> Float[np.ndarray, "3 3"]:
         """From directions of the headset's frame to directions of the world."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        c, s = math.cos(self.yaw or 0.0), math.sin(self.yaw or 0.0)
         return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ R_ROBOT_XR
+
+
+def facing(options: XrOptions, robot: Robot) -> XrOptions:
+    """The options with a yaw, for a robot whose left link is on its left in the default pose."""
+    if options.yaw is not None:
+        return options
+    yaw = 0.0
+    if options.left is not None and options.right is not None:
+        poses = robot.link_poses(robot.default_cfg)
+        left, right = (poses[robot.link_index(link)] for link in (options.left, options.right))
+        x, y = (left - right)[4:6]
+        if math.hypot(x, y) > NEAR:
+            quarters = round((math.atan2(y, x) - 0.5 * math.pi) / (0.5 * math.pi))
+            yaw = 0.5 * math.pi * ((quarters + 2) % 4 - 2)
+    return replace(options, yaw=yaw)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,15 @@
 Doors for other folders: rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links
 and how far they can move a point (`Chains`), pairs and configurations by name (`pair_list`,
 `adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
-(`description_tree`), one robot on a link of another (`joined`, `without_links`), the robot's bodies in an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`,
-`link_pair`, `srdf_pairs`), mesh files and where they are (`read_mesh`, `MeshResolver`), triangles of primitives and
-joint motions. Kernels that other folders build on are in `elbowroom.robot.kernels`, which loads numba.
+(`description_tree`), one robot on a link of another, and parts left out (`joined`, `without_links`), the bodies in
+an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they
+are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on are in
+`elbowroom.robot.kernels`, which loads numba.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._bodies import Bodies as Bodies
 from ._bodies import coupling_law as coupling_law
@@ -37,6 +40,7 @@ from ._meshfile import read_mesh as read_mesh
 from ._mjcf_own import own_bodies as own_bodies
 from ._named import named_poses as named_poses
 from ._pyroki import as_robot as as_robot
+from ._pyroki import jaxls_module as jaxls_module
 from ._resolve import MeshResolver as MeshResolver
 from ._robot import Robot as Robot
 from ._srdf import DisabledPair as DisabledPair
@@ -57,6 +61,9 @@ from ._types import MeshData as MeshData
 from ._types import Note as Note
 from ._types import Shape as Shape
 from ._types import joint_motion as joint_motion
+
+if TYPE_CHECKING:
+    from ._link_jax import LinkInJax as LinkInJax
 
 __all__ = [
     "Bodies",
@@ -87,6 +94,7 @@ __all__ = [
     "find_bodies",
     "find_robot",
     "joined",
+    "jaxls_module",
     "joint_motion",
     "link_pair",
     "load_robot",

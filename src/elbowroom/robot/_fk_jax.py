@@ -24,7 +24,7 @@ jax.tree_util.register_pytree_node(Robot, lambda robot: ((), robot), lambda robo
 
 def make_forward_kinematics(tree: KinematicTree) -> Callable[[Any], jax.Array]:
     """Returns a jitted function from cfg (*batch, dof) to link poses (*batch, links, 7) wxyz_xyz."""
-    expand = _make_expand(tree)
+    expand = expand_function(tree)
     # Entry of q_full per frame; fixed frames read an appended zero. Indices are int32 because JAX mixes up
     # 64-bit ones when x64 is switched on and off in one process.
     entry = np.where(tree.q_idx < 0, len(tree.moving), tree.q_idx).astype(np.int32)
@@ -55,7 +55,7 @@ def make_forward_kinematics(tree: KinematicTree) -> Callable[[Any], jax.Array]:
 
 def make_expand(tree: KinematicTree) -> Callable[[Any], jax.Array]:
     """Returns a jitted function from cfg (*batch, dof) to all moving joints (*batch, moving)."""
-    expand = _make_expand(tree)
+    expand = expand_function(tree)
     return jax.jit(lambda cfg: expand(as_floats(cfg)))
 
 
@@ -85,7 +85,15 @@ def compose(a: jax.Array, b: jax.Array) -> jax.Array:
     )
 
 
-def _make_expand(tree: KinematicTree) -> Callable[[jax.Array], jax.Array]:
+def cross(a: jax.Array, b: jax.Array) -> jax.Array:
+    """Cross products of vectors (..., 3); compiles several times as fast as `jnp.cross`."""
+    ax, ay, az = (a[..., i] for i in range(3))
+    bx, by, bz = (b[..., i] for i in range(3))
+    return jnp.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
+def expand_function(tree: KinematicTree) -> Callable[[jax.Array], jax.Array]:
+    """The same, not jitted."""
     if not tree.is_coupled.any():
         return lambda cfg: cfg
 

@@ -1,8 +1,8 @@
 """Two robots become one: a tool, a hand or a second arm fixed on a link, and parts left out.
 
 The joined robot is a Robot like any other. Its configuration is that of the carrier followed by that of what it
-carries. It has no description file of its own (`xml` and `path` are None), so formats that edit the user's file (spherized
-URDF, MJCF) refuse it and say so.
+carries. It has no description file of its own (`xml` and `path` are None), so what edits the user's file (a spherized
+URDF) refuses it and says so; MJCF, SRDF and the others are written as for any robot.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def joined(
         pose: of the other robot's world frame in `link`, (7,) or (4, 4); None for the identity. Its root link is where
             it is in that frame.
         prefix: put before every name of the other robot: links, joints, named configurations.
-        name: of the result; None for both names with a plus.
+        name: of the result; empty for both names with a plus.
 
     Returns:
         The joined robot: meshes, limits, couplings, notes and disabled pairs of both. A named configuration of one has

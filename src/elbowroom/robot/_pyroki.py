@@ -1,22 +1,20 @@
-"""pyroki's duck type, both ways.
+"""pyroki, both ways: a pyroki Robot becomes ours, and ours is given to pyroki's solver.
 
-pyroki is not on PyPI, so Elbowroom never imports it: our Robot offers the attributes that code written
-for pyroki reads (`joints.*`, `links.*`, `forward_kinematics`), and `as_robot` turns a pyroki Robot, told
-by its attributes, into ours. pyroki holds no geometry, so such a Robot has links without meshes.
+pyroki and jaxls are not on PyPI, so Elbowroom never needs them: our Robot offers the attributes that code written for
+pyroki reads (`joints.*`, `links.*`, `forward_kinematics`; see `_joint_info`), and `as_robot` turns a pyroki Robot, told
+by its attributes, into ours. pyroki holds no geometry, so such a Robot has links without meshes. Only `joint_var_cls`,
+a class of jaxls by its nature, asks for jaxls to be installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
-from ..errors import InputError
+from ..errors import InputError, MissingExtraError
 from ._default import default_pose
 from ._tree import build_tree
 from ._types import Coupling, Joint, JointType
@@ -25,93 +23,38 @@ if TYPE_CHECKING:
     from ._robot import Robot
 
 
-@dataclass(frozen=True)
-class JointInfo:
-    """Joint facts under pyroki's names; `*_all` cover every joint, fixed and coupled ones included."""
-
-    names: tuple[str, ...]
-    actuated_names: tuple[str, ...]
-    lower_limits: Float[np.ndarray, "dof"]
-    upper_limits: Float[np.ndarray, "dof"]
-    velocity_limits: Float[np.ndarray, "dof"]
-    lower_limits_all: Float[np.ndarray, "joints"]
-    upper_limits_all: Float[np.ndarray, "joints"]
-    velocity_limits_all: Float[np.ndarray, "joints"]
-    parent_indices: Int[np.ndarray, "joints"]
-    """Joint that carries the parent link; -1 at the root."""
-    full_idx: Int[np.ndarray, "joints"]
-    """Entry of the expanded configuration; -1 for fixed joints."""
-    expand: Callable[[Any], Any]
-
-    @property
-    def num_joints(self) -> int:
-        """Joints of any kind."""
-        return len(self.names)
-
-    @property
-    def num_actuated_joints(self) -> int:
-        """Entries of a configuration."""
-        return len(self.actuated_names)
-
-    def get_full_config(self, cfg: Any) -> Any:
-        """Values (*batch, joints) of every joint; zero for fixed ones (JAX)."""
-        import jax.numpy as jnp
-
-        moving = self.expand(cfg)
-        padded = jnp.concatenate([moving, jnp.zeros((*moving.shape[:-1], 1), moving.dtype)], axis=-1)
-        return padded[..., np.where(self.full_idx < 0, moving.shape[-1], self.full_idx).astype(np.int32)]
+JAXLS = "pip install git+https://github.com/brentyi/jaxls"
+"""What installs it; on PyPI another project has its name."""
 
 
-@dataclass(frozen=True)
-class LinkInfo:
-    """Link facts under pyroki's names."""
+def jaxls_module(purpose: str) -> Any:
+    """jaxls, pyroki's solver.
 
-    names: tuple[str, ...]
-    parent_joint_indices: Int[np.ndarray, "links"]
-    """Joint that carries the link; -1 for the root."""
-
-    @property
-    def num_links(self) -> int:
-        """Number of links."""
-        return len(self.names)
-
-
-def joint_info(robot: Robot) -> JointInfo:
-    """Joint facts of a Robot."""
-    from ._fk_jax import make_expand
-
-    joints = robot.tree.joints
-    carrier = {joint.child: index for index, joint in enumerate(joints)}
-    full = {joint.name: index for index, joint in enumerate(robot.tree.moving)}
-    still = [joint.type == "fixed" for joint in joints]
-
-    def column(values: list[float]) -> np.ndarray:
-        return frozen(np.where(still, 0.0, values))
-
-    return JointInfo(
-        names=tuple(joint.name for joint in joints),
-        actuated_names=robot.joint_names,
-        lower_limits=robot.lower,
-        upper_limits=robot.upper,
-        velocity_limits=robot.velocity_limits,
-        lower_limits_all=column([joint.lower for joint in joints]),
-        upper_limits_all=column([joint.upper for joint in joints]),
-        velocity_limits_all=column([joint.velocity for joint in joints]),
-        parent_indices=frozen(np.array([carrier.get(joint.parent, -1) for joint in joints], dtype=np.int64)),
-        full_idx=frozen(np.array([full.get(joint.name, -1) for joint in joints], dtype=np.int64)),
-        expand=make_expand(robot.tree),
-    )
+    Raises:
+        MissingExtraError: it is not installed, or another project of that name is.
+    """
+    try:
+        import jaxls  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise MissingExtraError(f"{purpose} needs jaxls, which is not installed: {JAXLS}") from error
+    if not (hasattr(jaxls, "Var") and hasattr(jaxls, "Cost")):
+        raise MissingExtraError(
+            f"{purpose} needs brentyi's jaxls; the installed module of that name has no Var and Cost. The jaxls on "
+            f"PyPI is another project: pip uninstall jaxls, then {JAXLS}"
+        )
+    return jaxls
 
 
-def link_info(robot: Robot) -> LinkInfo:
-    """Link facts of a Robot."""
-    carrier = {joint.child: index for index, joint in enumerate(robot.tree.joints)}
-    return LinkInfo(
-        names=robot.link_names,
-        parent_joint_indices=frozen(
-            np.array([carrier.get(name, -1) for name in robot.link_names], dtype=np.int64)
-        ),
-    )
+def joint_variable_class(robot: Any) -> Any:
+    """A class of jaxls variables that are configurations of a robot; new ones are at its default configuration."""
+    jaxls = jaxls_module("Robot.joint_var_cls")
+    import jax.numpy as jnp
+
+    start = jnp.asarray(robot.default_cfg)
+    try:
+        return type("JointVar", (jaxls.Var,), {}, default_factory=lambda: start)
+    except TypeError:  # older versions take the value itself
+        return type("JointVar", (jaxls.Var,), {}, default=start)
 
 
 def as_robot(robot: Any) -> Robot:

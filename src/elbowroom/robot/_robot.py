@@ -20,13 +20,13 @@ from .._frozen import Frozen, frozen
 from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
 from ..typing import LinkPair
 from ._default import DefaultPose
+from ._jax_facts import JaxFacts
 from ._tree import KinematicTree
 from ._types import Joint, Note, Shape
 
 if TYPE_CHECKING:
     import trimesh
 
-    from ._pyroki import JointInfo, LinkInfo
 
 PARALLEL_ROWS = 4096
 """Batches from this size on are shared by two threads; below, starting a thread costs more than it saves."""
@@ -34,7 +34,7 @@ THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Robot(Frozen):
+class Robot(JaxFacts, Frozen):
     """A robot: kinematic tree, limits, collision geometry and named configurations.
 
     Robots compare and hash by identity, so they can be static arguments of `jax.jit`.
@@ -99,20 +99,6 @@ class Robot(Frozen):
     def velocity_limits(self) -> Float[np.ndarray, "dof"]:
         """Largest speeds, rad/s or m/s; infinite where the description gives none."""
         return frozen(np.array([joint.velocity for joint in self.tree.actuated], dtype=np.float64))
-
-    @cached_property
-    def joints(self) -> JointInfo:
-        """Joint facts under pyroki's names."""
-        from ._pyroki import joint_info
-
-        return joint_info(self)
-
-    @cached_property
-    def links(self) -> LinkInfo:
-        """Link facts under pyroki's names."""
-        from ._pyroki import link_info
-
-        return link_info(self)
 
     @property
     def mended(self) -> tuple[str, ...]:

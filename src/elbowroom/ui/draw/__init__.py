@@ -1,4 +1,4 @@
-"""Pictures of robots, pair matrices and grasps, drawn without a display; only `show_grasp` opens a window."""
+"""Pictures of robots, pair matrices, targets and grasps, drawn without a display; only `show_grasp` opens a window."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._hand import HandPiece as HandPiece
     from ._hand import hand_bones as hand_bones
     from ._hand import hand_pieces as hand_pieces
+    from ._ik import ik_picture as ik_picture
     from ._mujoco import floating_hand_spec as floating_hand_spec
     from ._mujoco import has_display as has_display
     from ._mujoco import render_grasp as render_grasp
@@ -32,6 +33,7 @@ _HOME = {
     "robot_picture": "_picture",
     "save_png": "_save",
     "add_world": "_world",
+    "ik_picture": "_ik",
     "plot_pairs": "_pairs",
     "plot_reach": "_reach",
     "plot_grasp": "_grasp",
@@ -54,6 +56,7 @@ __all__ = [
     "robot_picture",
     "save_png",
     "add_world",
+    "ik_picture",
     "plot_pairs",
     "plot_reach",
     "plot_grasp",

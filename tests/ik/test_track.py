@@ -1,0 +1,274 @@
+"""One tick after another: a cart on rails around a post, where the right answer is known in plain numbers.
+
+The cart (0.1 wide) and the post (0.2) are apart by max(|x|, |y|) - 0.15 along the axes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import elbowroom as er
+from elbowroom.collision import CollisionModel
+from elbowroom.errors import InputError, UnknownLinkError
+from elbowroom.ik import JointTarget, PositionTarget
+from elbowroom.ik._track import Tracker
+from elbowroom.ik._track_options import TrackOptions
+from elbowroom.world import Box, World
+
+DT = 0.005
+RAILS = """<robot name="rails">
+  <link name="post"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>
+  <link name="bare"/>
+  <link name="cart"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+  <joint name="x" type="prismatic"><parent link="post"/><child link="bare"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+  <joint name="y" type="prismatic"><parent link="bare"/><child link="cart"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="0.5" velocity="1" effort="1"/></joint>
+</robot>"""
+SPEED, ACCELERATION = 1.0, 10.0
+"""Of both joints, m/s and m/s^2: what the description says, and the default that follows from it."""
+
+
+@pytest.fixture(scope="module")
+def rails(tmp_path_factory) -> CollisionModel:
+    path = tmp_path_factory.mktemp("rails") / "rails.urdf"
+    path.write_text(RAILS)
+    robot = er.load_robot(path)
+    spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+    return CollisionModel(
+        robot, spheres, er.compute_pairs(robot, spheres, er.PairOptions(check=[("cart", "post")]))
+    )
+
+
+def at(x: float, y: float) -> list[PositionTarget]:
+    return [PositionTarget("cart", np.array([x, y, 0.0]))]
+
+
+class Run:
+    """Ticks of a tracker, and what they led to."""
+
+    def __init__(self, tracker: Tracker, cfg, dt: float = DT) -> None:
+        self.tracker, self.dt = tracker, dt
+        self.cfgs, self.velocities, self.dts, self.steps = [np.array(cfg)], [np.zeros(len(cfg))], [], []
+
+    def tick(self, targets, ticks: int = 1, *, dt: float | None = None, **how) -> Run:
+        for _ in range(ticks):
+            step = self.tracker.tick(targets, self.cfgs[-1], dt or self.dt, **how)
+            self.steps.append(step)
+            self.dts.append(dt or self.dt)
+            self.cfgs.append(np.array(step.cfg))
+            self.velocities.append(np.diff(self.cfgs[-2:], axis=0)[0] / self.dts[-1])
+        return self
+
+    def keeps_limits(self) -> bool:
+        """Speeds and accelerations of the commands alone."""
+        v, dt = np.array(self.velocities), np.array(self.dts)
+        slowest = np.abs(np.diff(v, axis=0)) / dt[:, None]
+        return bool((np.abs(v) <= SPEED + 1e-9).all() and (slowest <= ACCELERATION * (1.0 + 1e-6)).all())
+
+    def apart(self) -> float:
+        """The smallest distance of cart and post, at the ticks and at ten places in between."""
+        path = np.array(self.cfgs)
+        share = np.linspace(0.0, 1.0, 11)[:, None, None]
+        return float((np.abs((1.0 - share) * path[:-1] + share * path[1:]).max(axis=-1) - 0.15).min())
+
+
+def test_a_moving_target_is_followed_and_limits_are_kept(rails):
+    """The command of a tick is where the target will be at its end, if it goes on as it does."""
+    run = Run(Tracker(rails, ["cart"]), [0.5, 0.0])
+    way = np.array([(0.5 * np.cos(k * DT), 0.4 * np.sin(k * DT)) for k in range(601)])
+    for x, y in way[:-1]:
+        run.tick(at(x, y))
+    off = np.linalg.norm(np.array(run.cfgs)[1:] - way[1:], axis=1)
+    assert off[200:].max() < 2e-4
+    assert run.keeps_limits()
+    assert all(step.proved and step.state == "tracking" and not step.why for step in run.steps)
+
+
+def test_a_far_target_is_reached_without_overshoot(rails):
+    run = Run(Tracker(rails), [0.3, -0.9]).tick(at(0.3, 0.4), 600)
+    assert run.steps[-1].position_error[0] < 1e-4
+    assert np.array(run.cfgs)[:, 1].max() < 0.4 + 1e-6
+    assert run.keeps_limits()
+
+
+def test_a_target_in_the_post_is_approached_and_never_reached(rails):
+    run = Run(Tracker(rails), [0.5, 0.0]).tick(at(0.0, 0.0), 400)
+    assert 0.0 < run.apart() < 0.003
+    assert "cart and post" in run.steps[-1].limited_by
+    assert run.keeps_limits()
+
+
+def test_nothing_winds_up_in_contact(rails):
+    """After a second or ten of pushing, the way back is the same."""
+    ways = []
+    for ticks in (400, 2000):
+        run = Run(Tracker(rails), [0.5, 0.0]).tick(at(0.0, 0.0), ticks)
+        begin = len(run.cfgs)
+        run.tick(at(0.4, 0.0), 40)
+        assert np.all(np.diff(np.array(run.cfgs)[begin - 1 :, 0]) > 0.0)  # at once, from the first tick on
+        ways.append(np.array(run.cfgs)[begin:])
+    assert np.allclose(ways[0], ways[1], atol=1e-3)
+
+
+def test_along_a_boundary_there_is_neither_freeze_nor_lurch(rails):
+    """The target slides along a face of the post, 5 cm inside it: the cart keeps pace, then is back on the target."""
+    run = Run(Tracker(rails), [0.25, -0.1]).tick(at(0.1, -0.1), 200)
+    sliding = len(run.cfgs)
+    behind = []
+    for k in range(200):
+        y = -0.1 + 0.2 * k * DT
+        run.tick(at(0.1, y))
+        behind.append(abs(y - run.cfgs[-1][1]))
+    assert max(behind) < 0.01
+    speeds = np.array(run.velocities)[sliding:, 1]
+    assert speeds[20:].min() > 0.15
+    assert speeds.max() < 0.25
+    for k in range(200):
+        run.tick(at(0.1, 0.1 + 0.2 * k * DT))
+    run.tick(at(0.1, 0.3), 100)
+    assert run.steps[-1].position_error[0] < 0.002
+    assert run.apart() > 0.0
+    assert run.keeps_limits()
+
+
+def test_back_on_target_half_a_second_after_the_obstacle_is_gone(rails):
+    among = rails.with_world(World([Box((0.2, 0.4, 0.4), pose=[1, 0, 0, 0, 0.5, -0.6, 0], name="wall")]))
+    run = Run(Tracker(among), [0.2, -0.6]).tick(at(0.42, -0.6), 300)
+    assert run.steps[-1].position_error[0] > 0.05
+    assert "cart and wall" in run.steps[-1].limited_by
+    run.tracker = run.tracker.with_model(rails)
+    run.tick(at(0.42, -0.6), 100)
+    assert run.steps[-1].position_error[0] < 0.002
+    assert run.keeps_limits()
+
+
+def test_an_obstacle_that_appears_in_front_is_not_hit(rails):
+    run = Run(Tracker(rails), [-0.8, -0.6]).tick(at(0.8, -0.6), 60)
+    fast = run.cfgs[-1][0]
+    wall = Box((0.2, 0.4, 0.4), pose=[1, 0, 0, 0, fast + 0.35, -0.6, 0], name="wall")
+    run.tracker = run.tracker.with_model(rails.with_world(World([wall])))
+    run.tick(at(0.8, -0.6), 300)
+    assert max(cfg[0] for cfg in run.cfgs) < fast + 0.2
+    assert run.keeps_limits()
+
+
+def test_clutching_in_again_does_not_jump(rails):
+    run = Run(Tracker(rails), [0.5, 0.0]).tick(at(0.5, 0.3), 30)
+    run.tick(at(0.5, 0.3), 60, clutch=False)
+    assert run.steps[-1].state == "holding"
+    assert "clutch" in run.steps[-1].why
+    assert np.array_equal(run.cfgs[-1], run.cfgs[-2])
+    run.tick(at(0.5, -0.8), 400)
+    assert run.steps[-1].position_error[0] < 0.002
+    first = np.abs(np.array(run.velocities)[91:111, 1])  # the speed bound grows from zero over half a second
+    assert (
+        first <= np.arange(1, 21) * DT / 0.5 + 1e-4
+    ).all()  # and a little for the pull to the rest posture
+    assert run.keeps_limits()
+
+
+def test_relative_clutching_moves_by_what_the_target_moves(rails):
+    run = Run(Tracker(rails, options=TrackOptions(relative=True)), [0.5, 0.0]).tick(at(7.0, 3.0), 50)
+    assert np.allclose(run.cfgs, [0.5, 0.0], atol=1e-12)
+    run.tick(at(7.1, 3.0), 300)
+    assert np.allclose(run.cfgs[-1], [0.6, 0.0], atol=1e-3)
+    run.tick(at(2.0, 2.0), 10, clutch=False).tick(at(2.0, 2.1), 300)
+    assert np.allclose(run.cfgs[-1], [0.6, 0.0], atol=1e-3)
+
+
+def test_lost_targets_are_held_then_the_cart_stops_then_goes_on(rails):
+    options = TrackOptions(hold_for=0.2)
+    run = Run(Tracker(rails, options=options), [0.5, -0.9]).tick(at(0.5, 0.4), 40)
+    run.tick(None, 100)
+    states = [step.state for step in run.steps[40:]]
+    assert list(dict.fromkeys(states)) == ["holding", "stopping", "stopped"]
+    assert states.index("stopping") == 40
+    assert "no target" in run.steps[-1].why
+    assert run.cfgs[80][1] > run.cfgs[41][1] + 0.1  # meanwhile on to the last target
+    assert np.array_equal(run.cfgs[-1], run.cfgs[-2])
+    run.tick(at(0.5, 0.4), 400)
+    assert run.steps[-1].state == "tracking"
+    assert run.steps[-1].position_error[0] < 0.002
+    assert run.keeps_limits()
+
+
+def test_a_stamp_that_does_not_change_is_a_lost_target(rails):
+    run = Run(Tracker(rails, options=TrackOptions(stale_after=0.05, hold_for=0.1)), [0.5, -0.9])
+    run.tick(at(0.5, 0.4), 60, stamp=12.0)
+    assert [run.steps[k].state for k in (0, 9, 15, 59)] == ["tracking", "tracking", "holding", "stopped"]
+
+
+@pytest.mark.parametrize("start", [(0.14, 0.02), (0.0, 0.13)])
+def test_a_start_in_contact_may_only_leave_it(rails, start):
+    deeper = Run(Tracker(rails), start).tick(at(-0.5 * start[0], -0.5 * start[1]), 100)
+    assert np.abs(np.array(deeper.cfgs)).max(axis=1).min() > max(start) - 1e-5
+    leaves = Run(Tracker(rails), start).tick(at(4.0 * start[0], 3.5 * start[1]), 400)
+    assert leaves.steps[-1].position_error[0] < 0.002
+    assert rails.free(leaves.cfgs[-1])
+    assert leaves.keeps_limits()
+
+
+def test_ticks_of_uneven_length_keep_all_limits(rails):
+    random = np.random.default_rng(4)
+    run = Run(Tracker(rails), [0.5, 0.0])
+    for k in range(500):
+        run.tick(at(0.4 * np.cos(0.01 * k), 0.3 * np.sin(0.02 * k)), dt=float(random.uniform(0.001, 0.02)))
+    assert run.apart() > 0.0
+    assert run.keeps_limits()
+
+
+def test_a_jump_of_ten_metres_is_a_fast_motion_no_more(rails):
+    run = Run(Tracker(rails), [0.5, 0.0]).tick(at(0.5, 0.1), 50).tick(at(0.5, 10.1), 200)
+    assert run.keeps_limits()
+    assert run.cfgs[-1][1] == pytest.approx(0.5, abs=0.01)
+    assert any("limit of joint y" in word for word in run.steps[-1].limited_by)
+    run.tick(at(0.5, 0.1), 200)
+    assert run.steps[-1].position_error[0] < 0.002
+
+
+@pytest.mark.parametrize("dt", [0.0, -0.005, np.nan, np.inf])
+def test_a_tick_takes_time(rails, dt):
+    with pytest.raises(InputError, match="dt"):
+        Tracker(rails).tick(at(0.5, 0.1), [0.5, 0.0], dt)
+
+
+def test_targets_that_are_none_are_refused_or_held(rails):
+    with pytest.raises(InputError, match="NaN"):
+        Tracker(rails).tick({"cart": np.full(7, np.nan)}, [0.5, 0.0], DT)
+    run = Run(Tracker(rails, options=TrackOptions(on_bad_target="hold")), [0.5, 0.0]).tick(at(0.5, 0.2), 20)
+    run.tick({"cart": np.full(7, np.nan)})
+    assert run.steps[-1].state == "holding"
+    assert "NaN" in run.steps[-1].why
+    assert run.keeps_limits()
+
+
+def test_what_does_not_exist_is_named(rails):
+    with pytest.raises(UnknownLinkError, match="kart"):
+        Tracker(rails, ["kart"])
+    with pytest.raises(UnknownLinkError, match="kart"):
+        Tracker(rails).tick({"kart": np.array([1.0, 0, 0, 0, 0.5, 0, 0])}, [0.5, 0.0], DT)
+    with pytest.raises(er.errors.UnknownJointError, match="z"):
+        Tracker(rails).tick([JointTarget("z", 0.1)], [0.5, 0.0], DT)
+    with pytest.raises(InputError, match="first tick"):
+        Tracker(rails).tick(at(0.5, 0.0), None, DT)
+    with pytest.raises(InputError, match="velocity_limits"):
+        Tracker(rails, options=TrackOptions(velocity_limits=[1.0, 0.0]))
+
+
+def test_a_joint_target_moves_its_joint_alone(rails):
+    run = Run(Tracker(rails), [0.5, 0.0]).tick([JointTarget("y", 0.3)], 300)
+    assert np.allclose(run.cfgs[-1], [0.5, 0.3], atol=1e-3)
+    assert (np.array(run.cfgs)[:, 0] == 0.5).all()
+
+
+def test_a_measured_configuration_is_where_the_step_begins(rails):
+    tracker, random = Tracker(rails), np.random.default_rng(2)
+    cfg = np.array([0.5, 0.0])
+    for _ in range(300):
+        step = tracker.tick(at(0.5, 0.3), cfg, DT)
+        cfg = step.cfg + random.normal(0.0, 1e-4, 2)
+    assert step.position_error[0] < 0.003
+    moved = tracker.tick(at(0.5, 0.3), [-0.6, 0.0], DT)  # somewhere else: at rest there
+    assert np.abs(moved.velocity).max() <= ACCELERATION * DT * (1.0 + 1e-9)
