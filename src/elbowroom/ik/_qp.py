@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-_FREE = np.full(4096, 1e30)
-"""Upper bounds of rows: what daqp takes for infinity."""
-_PLAIN = np.zeros(8192, np.int32)
-"""Kinds of constraints, to daqp: inequalities."""
+UNBOUNDED = 1e30
+"""What daqp takes for infinity."""
 OPTIMAL = 1
 """daqp's flag of an answer."""
 ACTIVE = 1e-9
@@ -59,8 +57,8 @@ def solve_qp(
     wide = np.zeros((dof + 1, dof + 1))
     wide[:dof, :dof], wide[dof, dof] = H, GIVING_WAY * (1.0 + float(np.trace(H)))
     give = np.maximum(least - always, 0.0)
-    shares = np.column_stack([bounds, [0.0, 1.0]])
-    found = _solve(wide, np.append(f, 0.0), shares, np.column_stack([A, give]), least)
+    wider = np.column_stack([bounds, [0.0, 1.0]])
+    found = _solve(wide, np.append(f, 0.0), wider, np.column_stack([A, give]), least)
     return Solution(found.velocity[:dof], found.found, found.bounds[:dof], found.rows)
 
 
@@ -74,9 +72,9 @@ def _solve(
     import daqp
 
     dof, m = len(f), len(least)
-    above, below = np.concatenate([bounds[1], _FREE[:m]]), np.concatenate([bounds[0], least])
+    above, below = np.concatenate([bounds[1], np.full(m, UNBOUNDED)]), np.concatenate([bounds[0], least])
     solve: Any = daqp.solve  # pyright: ignore[reportUnknownMemberType]
-    found, _, flag, info = solve(H, f, A, above, below, _PLAIN[: dof + m])
+    found, _, flag, info = solve(H, f, A, above, below, np.zeros(dof + m, np.int32))
     velocity = np.minimum(np.maximum(found, bounds[0]), bounds[1])
     multipliers = info["lam"]
     good = flag == OPTIMAL and bool(velocity @ velocity < np.inf)
