@@ -285,3 +285,12 @@ def test_a_socket_and_a_port_that_is_taken(server, capsys):
     assert json.loads(out)["ticks"] > 0
     with socket.socket() as free:
         free.bind(("127.0.0.1", int(port)))  # it was given back
+
+
+def test_input_that_is_at_its_end_moves_nothing(server, robot):
+    process = server()
+    out, _ = process.communicate()  # closes the input
+    messages = [json.loads(line) for line in out.splitlines()]
+    assert [message["type"] for message in messages] == ["hello", "command", "end"]
+    assert messages[1]["cfg"] == messages[0]["cfg"]
+    assert process.returncode == 0
