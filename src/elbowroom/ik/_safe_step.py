@@ -124,11 +124,11 @@ class SafeStep:
         """Where the robot comes to rest after a tick of the wanted velocity, if that is safe as it is; else None."""
         bounds = self._limits.bounds(cfg, velocity, None, dt)
         end = rest(cfg, wanted, self.accelerations, dt)
-        if not (bounds.hold(wanted) and self._within(cfg, end)):
+        if not (bounds.hold(wanted) and self.within(cfg, end)):
             return None
         return end if self.proof.blocked(cfg, end, at) is None else None
 
-    def _within(self, cfg: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> bool:
+    def within(self, cfg: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> bool:
         """Whether a segment leaves no joint's limits: one that is beyond them may come back."""
         robot = self.model.robot
         return bool(
@@ -165,7 +165,7 @@ class SafeStep:
             chosen = found.velocity
             held.update(dict.fromkeys(programme.words(found)))
             end = rest(cfg, chosen, self.accelerations, dt)
-            if not self._within(cfg, end):
+            if not self.within(cfg, end):
                 break
             blocked = self.proof.blocked(cfg, end, at, KEPT * self.options.skin)
             if blocked is None:
@@ -191,7 +191,7 @@ class SafeStep:
             drawn = brake + share * (chosen - brake)
             end = rest(cfg, drawn, self.accelerations, dt)
             keep = KEPT * self.options.skin
-            if self._within(cfg, end) and self.proof.blocked(cfg, end, at, keep) is None:
+            if self.within(cfg, end) and self.proof.blocked(cfg, end, at, keep) is None:
                 return self._made(cfg, drawn, end, True, held, at, dt, False, start)
         end = rest(cfg, brake, self.accelerations, dt)
         proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None
