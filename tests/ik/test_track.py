@@ -296,7 +296,9 @@ def test_a_robot_that_is_not_where_it_was_sent_starts_anew_from_rest(rails):
 
 def test_a_start_measured_just_beyond_a_limit_begins_at_the_limit(rails):
     assert Tracker(rails).tick(at(0.4, 0.6), [0.4, 0.5 + 1e-3], DT).cfg[1] == 0.5
-    far = Run(Tracker(rails), [0.4, 0.6]).tick(at(0.4, 0.55), 400)  # no misreading: may only come back, at all limits
+    far = Run(Tracker(rails), [0.4, 0.6]).tick(
+        at(0.4, 0.55), 400
+    )  # no misreading: may only come back, at all limits
     assert (np.diff(np.array(far.cfgs)[:, 1]) <= 0.0).all()
     assert far.cfgs[-1][1] < 0.56
     assert far.keeps_limits()

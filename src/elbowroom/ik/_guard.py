@@ -18,9 +18,9 @@ from .._frozen import frozen
 from .._text import short
 from ..collision import CollisionModel
 from ..errors import InputError
-from ._brake import braking, rest
+from ._brake import braking
 from ._filtered import FilteredMotion
-from ._rows import RowSet
+from ._rows import RowSet, as_row
 from ._safe_options import SafeOptions
 from ._safe_step import SafeStep, Step
 
@@ -180,9 +180,9 @@ class Guard:
         if last.stop is None:
             return last.velocity, None, at
         slower = braking(cfg, last.velocity, None, self._safe.accelerations, dt)
-        end = rest(cfg, slower, self._safe.accelerations, dt)
+        end, within = self._safe.limits.rest(as_row(cfg), slower, dt)
         blocked = self._safe.proof.blocked
-        fits = self._safe.within(cfg, end) and blocked(cfg, end, at) is None
+        fits = within and blocked(cfg, end, at) is None
         if fits or blocked(cfg, last.stop, at) is not None:
             return last.velocity, None, at
         return last.velocity, last.stop, at

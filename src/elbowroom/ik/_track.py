@@ -230,8 +230,8 @@ class Tracker:
         if self._watch.given_up:
             state = "stopping" if self._moving else "stopped"
         return TrackStep(
-            cfg if self._cfg is None else self._cfg, self._velocity, state, limited_by, proved, self._restarted + bad + why,
-            time.perf_counter() - start, asked, self.model, problem, values,
+            cfg if self._cfg is None else self._cfg, self._velocity, state, limited_by, proved,
+            self._restarted + bad + why, time.perf_counter() - start, asked, self.model, problem, values,
         )  # fmt: skip
 
     # What the robot does ------------------------------------------------------------------------
@@ -255,9 +255,8 @@ class Tracker:
             if off.max(initial=0.0) <= self.options.resync:
                 return last
             joint = int(off.argmax())
-            self._restarted = (
-                f"joint {self.robot.joint_names[joint]} is {off[joint]:.3g} off its command: started anew from there; "
-            )
+            name = self.robot.joint_names[joint]
+            self._restarted = f"joint {name} is {off[joint]:.3g} off its command: started anew from there; "
             self._grips.clear()
         self._stop, self._velocity = None, np.zeros(self.robot.dof)
         within = np.minimum(np.maximum(found, self.robot.lower), self.robot.upper)
