@@ -232,6 +232,50 @@ def test_held_beyond_limits_is_said():
     )
     assert result.cfg[0] == 4.0
     assert any("panda_joint1" in note and "beyond" in note for note in result.notes)
+    assert not result.success
+    assert result.reason == "limits"
+    assert result.failure.joints == ("panda_joint1",)
+
+
+FINGER = -1
+
+
+@pytest.mark.parametrize("value", [0.041, -0.01])
+def test_no_success_while_a_held_joint_is_beyond_its_limits(value):
+    """The hand is where it is asked to be and nothing touches: the finger alone is to blame."""
+    seed = np.array(model_of("panda").default_cfg)
+    seed[FINGER] = value
+    for solver in (solver_of("panda"), er.IkSolver(model_of("panda").robot)):
+        result = solver.solve({HAND: rest_pose("panda", HAND)}, seed)
+        assert result.cfg[FINGER] == value
+        assert result.position_error[0] < 1e-3
+        assert not result.success
+        assert result.reason == "limits"
+        assert "panda_finger_joint1" in result.why
+
+
+def test_a_limit_that_went_through_32_bits_is_within():
+    model = model_of("panda")
+    seed = np.array(model.default_cfg)
+    upper = float(model.robot.upper[0])
+    seed[0] = np.nextafter(np.float32(upper), np.float32(9.0))
+    assert seed[0] > upper
+    result = solver_of("panda").solve(
+        {HAND: model.robot.link_poses(seed)[model.robot.link_index(HAND)]}, seed, locked="panda_joint1"
+    )
+    assert result.success
+    assert result.cfg[0] == upper
+
+
+def test_a_held_joint_too_far_off_for_a_verdict_is_named():
+    seed = np.array(model_of("panda").default_cfg)
+    seed[FINGER] = 5.0
+    with pytest.raises(InputError, match="panda_finger_joint1.*held at 5"):
+        solver_of("panda").solve({HAND: rest_pose("panda", HAND)}, seed)
+    with pytest.raises(InputError, match=r"panda_finger_joint1.*held at 5"):
+        er.IkSolver(model_of("panda"), held={"panda_finger_joint1": 5.0}).solve(
+            {HAND: rest_pose("panda", HAND)}
+        )
 
 
 def test_a_seed_beyond_limits_is_moved_and_said():

@@ -22,6 +22,7 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ..robot import Robot, as_robot
 from ._batch import solve_all
+from ._held import beyond, held_values, within
 from ._options import IkOptions
 from ._problem import Shape, shape_of
 from ._result import IkResult
@@ -78,7 +79,7 @@ class IkSolver:
             self.links = (links,) if isinstance(links, str) else tuple(links)
             for link in self.links:
                 self.robot.link_index(link)
-        self.held: dict[str, float] = _held_values(self.robot, {} if held is None else held)
+        self.held: dict[str, float] = held_values(self.robot, {} if held is None else held)
         """Joints that are held at given values."""
         self.joints: tuple[str, ...] | None = (
             None if joints is None else check_joints(self.robot, joints, "joints")
@@ -91,7 +92,7 @@ class IkSolver:
             (model if isinstance(model, CollisionModel) else self.robot).default_cfg, dtype=np.float64
         )
         self._rest = frozen(self._hold(rest))
-        self._rest_notes: dict[int, tuple[str, ...]] = {}
+        self._rests: dict[int, tuple[Float[np.ndarray, "dof"], tuple[str, ...]]] = {}
         self._setups: dict[Any, Setup] = {}
         self._lock = threading.Lock()
         self._tracker: Any = None
@@ -224,7 +225,7 @@ class IkSolver:
         if model.robot is not self.robot:
             raise InputError(f"model: it is of {model.robot.name!r}, not of the robot of this solver")
         other = IkSolver(model, self.links, self.options, joints=self.joints, held=self.held)
-        other._setups, other._lock = self._setups, self._lock
+        other.share_tables(self)
         return other
 
     # Parts --------------------------------------------------------------------------------------
@@ -261,63 +262,44 @@ class IkSolver:
                 known = ", ".join(self.links)
                 raise InputError(f"target of {target.link!r}: this solver was made for the links {known}")
 
+    def held_beyond(
+        self, targets: Sequence[Target], base: Float[np.ndarray, "dof"], locked: Sequence[str] | str
+    ) -> dict[str, str]:
+        """Joints that are held beyond their limits, with what to say of each."""
+        return beyond(self.robot, self.setup_for(targets, locked).joint_idx, base)
+
+    def share_tables(self, other: IkSolver) -> None:
+        """Takes and makes tables of starts together with a solver of the same joints."""
+        self._setups, self._lock = other._setups, other._lock
+
     def _base(self, setup: Setup, seed_cfg: Any) -> tuple[Float[np.ndarray, "dof"], tuple[str, ...]]:
         """Values of all joints to start from and to hold, and what has to be said about them."""
+        judge = self.robot if self.model is None else self.model
         if seed_cfg is None:
             key = id(setup)
-            if key not in self._rest_notes:
-                self._rest_notes[key] = self._beyond(self._rest, setup)
-            return self._rest, self._rest_notes[key]
+            if key not in self._rests:
+                base, notes = within(judge, setup.joint_idx, self._rest)
+                self._rests[key] = frozen(base), notes
+            return self._rests[key]
         base = self._hold(np.array(self.robot.as_cfg(seed_cfg)))
-        robot, idx = self.robot, setup.joint_idx
-        if ((base >= robot.lower) & (base <= robot.upper)).all():
+        if ((base >= self.robot.lower) & (base <= self.robot.upper)).all():
             return frozen(base), ()
-        notes = list(self._beyond(base, setup))
-        clipped = np.clip(base[idx], robot.lower[idx], robot.upper[idx])
-        moved = [robot.joint_names[k] for k in idx[clipped != base[idx]]]
-        if moved:
-            notes.append(f"seed_cfg: moved to the limits of {', '.join(moved)}")
-        base[idx] = clipped
-        return frozen(base), tuple(notes)
+        base, notes = within(judge, setup.joint_idx, base)
+        return frozen(base), notes
 
     def _hold(self, cfg: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "dof"]:
         for name, value in self.held.items():
             cfg[self.robot.joint_names.index(name)] = value
         return cfg
 
-    def _beyond(self, base: Float[np.ndarray, "dof"], setup: Setup) -> tuple[str, ...]:
-        """Held joints beyond their limits, a sentence each."""
-        robot = self.robot
-        solved = set(setup.joint_idx.tolist())
-        return tuple(
-            f"joint {name!r} is held at {number(base[k])}, beyond its limits {number(low)} to {number(high)}"
-            for k, (name, low, high) in enumerate(
-                zip(robot.joint_names, robot.lower, robot.upper, strict=True)
-            )
-            if k not in solved and not low <= base[k] <= high
-        )
-
     def __getstate__(self) -> dict[str, Any]:
-        left_out = {"_setups": {}, "_rest_notes": {}, "_lock": None, "_tracker": None, "helpers": {}}
+        left_out = {"_setups": {}, "_rests": {}, "_lock": None, "_tracker": None, "helpers": {}}
         return {**self.__dict__, **left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._rest = frozen(np.array(self._rest))
         self._lock = threading.Lock()
-
-
-def _held_values(robot: Robot, held: Mapping[str, float]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name in check_joints(robot, held, "held"):
-        try:
-            value = float(held[name])
-        except (TypeError, ValueError):
-            value = np.nan
-        if not np.isfinite(value):
-            raise InputError(f"held: joint {name!r}: expected a finite number, found {short(held[name])}")
-        found[name] = value
-    return found
 
 
 def _names(locked: Sequence[str] | str) -> tuple[str, ...]:

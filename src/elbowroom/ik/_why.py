@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LONGER = 4
 """The longer search has so many times the starts."""
+QUICK = 16
+"""Starts of a quick search: one round."""
 AT_LIMIT = 1e-3
 """A joint so near its limit, as a share of its range, is at it."""
 
@@ -111,8 +113,14 @@ class _Diagnosis:
         return None
 
     def _beyond_limits(self) -> Failure | None:
-        """Joint targets that the joint's own limits forbid."""
+        """Joints that are held, or asked to be, beyond their own limits."""
         robot, tolerance = self.solver.robot, self.solver.options.orientation_tolerance
+        held = self.solver.held_beyond(self.result.targets, self.base, self.locked)
+        if held:
+            sentences = " ".join(
+                f"J{text[1:]}." for text in held.values()
+            )  # as notes they begin with "joint"
+            return Failure("limits", sentences, joints=tuple(held))
         for target in self.result.targets:
             if not isinstance(target, JointTarget):
                 continue
@@ -202,23 +210,30 @@ class _Diagnosis:
 
 
 def helper(solver: IkSolver, kind: str) -> IkSolver:
-    """A solver of easier questions, made once: "longer", "robot alone" (no verdict) or "without limits" (the same)."""
+    """A solver of other questions, made once.
+
+    "longer" has more starts, "quick" few, "robot alone" no verdict, "without limits" neither verdict nor limits. They
+    share the tables of starts, which cost more than the questions, as far as these are large enough.
+    """
     from ._solver import IkSolver
 
     found = solver.helpers.get(kind)
     if found is None:
+        seeds = QUICK if kind == "quick" else solver.options.seeds * LONGER
         options = replace(
             solver.options,
-            seeds=solver.options.seeds * LONGER,
-            table=max(solver.options.table, solver.options.seeds * LONGER),
+            seeds=seeds,
+            table=max(solver.options.table, seeds),
             rest_weight=0.0,
             manipulability_weight=0.0,
             clearance_weight=0.0,
         )
-        judge = solver.model if kind == "longer" and solver.model is not None else solver.robot
+        judge = solver.model if kind in ("longer", "quick") and solver.model is not None else solver.robot
         if kind == "without limits":
             judge = unlimited(solver.robot)
         found = IkSolver(judge, options=options, joints=solver.joints, held=solver.held)
+        if kind != "without limits" and options.table == solver.options.table:
+            found.share_tables(solver)
         solver.helpers[kind] = found
     return found
 

@@ -12,30 +12,24 @@ from jaxtyping import Float
 
 from ._result import IkResult, NearestFree
 from ._targets import ORIENTATION_WEIGHT, PoseTarget, PositionTarget, Target
+from ._why import helper
 
 if TYPE_CHECKING:
     from ._solver import IkSolver
 
-SHELLS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+SHELLS = (0.01, 0.04, 0.16, 0.32)
 """Metres by which a target is shifted; turned by as much as weighs the same (0.3 m a radian)."""
-HALVINGS = 5
-"""Steps that shorten the first way that was found."""
-SEEDS = 32
-"""Starts of each question."""
-SECONDS = 3.0
-"""After which the search ends."""
+HALVINGS = 6
+"""Steps that shorten a way that was found."""
+SECONDS = 1.0
+"""After which the search ends with what it has: a guard, some hundred questions take far less on a quiet machine."""
 
 
 def nearest_free(solver: IkSolver, result: IkResult, locked: tuple[str, ...]) -> NearestFree | None:
     """One target moved until an answer is free; None when no way was found."""
-    from ._solver import IkSolver
-
-    options = replace(
-        solver.options, seeds=SEEDS, rest_weight=0.0, manipulability_weight=0.0, clearance_weight=0.0
-    )
     if solver.model is None:
         return None
-    quick = IkSolver(solver.model, options=options, joints=solver.joints, held=solver.held)
+    quick = helper(solver, "quick")
     deadline = time.perf_counter() + SECONDS
     seed = result.cfg
 
@@ -93,16 +87,16 @@ class _Way:
 
 
 def _ways(targets: tuple[Target, ...]) -> Iterator[tuple[int, _Way]]:
-    """Shifts along axes and diagonals, and turns about axes, of every target that says a place."""
-    axes = [np.array(row, dtype=np.float64) for row in np.ndindex(3, 3, 3)]
-    directions = [(row - 1.0) / np.linalg.norm(row - 1.0) for row in axes if (row != 1.0).any()]
-    directions.sort(key=lambda row: int((row != 0.0).sum()))
+    """Shifts along axes and diagonals of space, and turns about axes, of every target that says a place."""
+    axes = [sign * row for row in np.eye(3) for sign in (1.0, -1.0)]
+    diagonals = [(2.0 * np.array(row) - 1.0) / np.sqrt(3.0) for row in np.ndindex(2, 2, 2)]
+    directions = [*axes, *diagonals]
     for k, target in enumerate(targets):
         if isinstance(target, (PoseTarget, PositionTarget)):
             yield from ((k, _Way(direction, False)) for direction in directions)
     for k, target in enumerate(targets):
         if isinstance(target, PoseTarget):
-            yield from ((k, _Way(direction, True)) for direction in directions[:6])
+            yield from ((k, _Way(direction, True)) for direction in axes)
 
 
 def _product(a: tuple[float, ...], b: Float[np.ndarray, "4"]) -> Float[np.ndarray, "4"]:
