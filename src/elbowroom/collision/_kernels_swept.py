@@ -109,7 +109,7 @@ def prove_sliding(
     pair, begin, end, buffer, budget, chains, kinds, drivers, locals_, polys, links, placed, nodes, tris, hint, scratch,
     sliding,
 ):  # fmt: skip
-    """(status, t, pieces): FREE when the meshes of a pair stay farther apart than `buffer` on the way from begin to end.
+    """(status, t, pieces): FREE when the meshes of a pair stay farther apart than `buffer` from begin to end.
 
     They must be apart at `begin`, neither inside the other: that is not looked at.
 
@@ -156,7 +156,23 @@ def prove_sliding(
             c[i] = tris[hint[0], i] if hint[0] >= 0 else nodes[ra, i]
         _motion(rows[0], c, n_a, half, kind, pose, speed, rate, curve, order, motion)
         found = swept_apart(
-            nodes, tris, ra, nodes, tris, rb, rel, inv, motion, half, buffer, stack, corners, p, aim, ends_of_aim, hint
+            nodes,
+            tris,
+            ra,
+            nodes,
+            tris,
+            rb,
+            rel,
+            inv,
+            motion,
+            half,
+            buffer,
+            stack,
+            corners,
+            p,
+            aim,
+            ends_of_aim,
+            hint,
         )
         if found == STAYS_APART:
             continue

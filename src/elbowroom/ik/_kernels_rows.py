@@ -31,18 +31,20 @@ from ..collision.kernels import (
     ROOT,
     SEARCH,
     mesh_row,
-    place_bodies,
 )
 from ..mesh.kernels import (
     APART,
     HEADER_NODES,
     STACK,
+    distance_near,
     inverse_pose,
     pair_state,
     relative_pose,
     surface_distance,
     walk_scratch,
 )
+from ..pairs.kernels import SLACK
+from ._kernels_moves import body_scratch, joint_scratch, link_moves, pose_all, relative_move, shared
 
 REVOLUTE = 1
 SPREAD = 3
@@ -50,32 +52,6 @@ SPREAD = 3
 NEAR = 1e-9
 """Metres between spheres below which meshes are asked."""
 ALL = -1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def body_scratch(bodies):
-    """Which bodies are posed (all), their poses, the slopes of coupled joints, and balls in place."""
-    n = len(bodies.kinds)
-    return np.ones(n, np.uint8), np.empty((n, 3, 4)), np.ones(n), np.empty((max(1, len(bodies.balls)), 3))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def pose_all(cfg, bodies, posed):
-    """Poses all bodies and balls, and takes the slopes of coupled joints at a configuration."""
-    bodies = borrowed(bodies)
-    needed, pose, slope, at = posed
-    place_bodies(cfg, bodies, needed, pose)
-    for b in range(1, len(bodies.kinds)):
-        x, rate = cfg[bodies.drivers[b]], 0.0
-        for c in range(bodies.polys.shape[1] - 1, 0, -1):
-            rate = rate * x + c * bodies.polys[b, c]
-        slope[b] = rate
-    for link in range(len(bodies.links)):
-        T, first = pose[bodies.links[link, BODY]], bodies.links[link, FIRST_BALL]
-        for i in range(first, first + bodies.links[link, N_BALLS]):
-            u, v, w = bodies.balls[i, 0], bodies.balls[i, 1], bodies.balls[i, 2]
-            for c in range(3):
-                at[i, c] = T[c, 0] * u + T[c, 1] * v + T[c, 2] * w + T[c, 3]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -93,19 +69,6 @@ def add_point(bodies, start, stop, point, normal, sign, posed, row):
         else:
             speed = nx * ax + ny * ay + nz * az
         row[bodies.drivers[b]] += sign * slope[b] * speed
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def shared(bodies, a, b):
-    """How many bodies carry both links."""
-    bodies = borrowed(bodies)
-    last_a = bodies.links[a, FIRST_ON_WAY] + bodies.links[a, N_ON_WAY] - 1
-    last_b = bodies.links[b, FIRST_ON_WAY] + bodies.links[b, N_ON_WAY] - 1
-    n = 0
-    most = min(bodies.links[a, N_ON_WAY], bodies.links[b, N_ON_WAY])
-    while n < most and bodies.way[last_a - n] == bodies.way[last_b - n]:
-        n += 1
-    return n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -154,10 +117,11 @@ def _near_balls(bodies, a, b, reach, at, picks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mesh_gap(bodies, a, b, limit, posed, hint, meshes):
+def _mesh_gap(bodies, a, b, limit, posed, apart, hint, meshes):
     """Distance of two links' meshes, a little less than true, `limit` when not nearer, -1 when they touch.
 
-    Closest points go to meshes[0][2] and [3], in the world.
+    Those known to be `apart`, and where, are not asked whether they touch. Closest points go to meshes[0][2] and [3], in
+    the world.
     """
     bodies = borrowed(bodies)
     pose = posed[1]
@@ -166,12 +130,47 @@ def _mesh_gap(bodies, a, b, limit, posed, hint, meshes):
     mesh_row(pose[bodies.links[b, BODY]], bodies.placed, b, row_b)
     relative_pose(row_a, row_b, rel)
     nodes, tris, ra, rb = bodies.nodes, bodies.tris, bodies.links[a, ROOT], bodies.links[b, ROOT]
-    if pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, corners, w, True) != APART:
-        return -1.0
     inverse_pose(rel, inv)
-    squared = surface_distance(
-        nodes, tris, ra, nodes, tris, rb, rel, inv, limit * limit, stack, bounds, corners, p, aim, spans, hint
-    )
+    if apart and hint[0] >= 0:
+        squared = distance_near(
+            nodes,
+            tris,
+            ra,
+            nodes,
+            tris,
+            rb,
+            rel,
+            inv,
+            limit * limit,
+            stack,
+            bounds,
+            corners,
+            p,
+            aim,
+            spans,
+            hint,
+        )
+    elif pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, corners, w, True) != APART:
+        return -1.0
+    else:
+        squared = surface_distance(
+            nodes,
+            tris,
+            ra,
+            nodes,
+            tris,
+            rb,
+            rel,
+            inv,
+            limit * limit,
+            stack,
+            bounds,
+            corners,
+            p,
+            aim,
+            spans,
+            hint,
+        )
     if squared >= limit * limit:
         return limit
     for c in range(3):
@@ -192,7 +191,37 @@ def own_scratch(bodies):
     picks = np.empty(most * most), np.empty(most * most, np.int64), np.empty(most * most, np.int64)
     places = np.empty(12), np.empty(12), np.empty(3), np.empty(3)
     search = np.empty(STACK), np.empty((2, 3)), np.zeros(3), np.empty((nodes, 2))
-    return body_scratch(bodies), picks, (places, walk_scratch(), search)
+    moving = joint_scratch(bodies), np.empty(len(bodies.links))
+    return body_scratch(bodies), picks, (places, walk_scratch(), search), moving
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def own_memory(dof, pairs):
+    """What `own_rows` keeps from call to call; it saves time and changes no answer.
+
+    The configuration last asked about, lower bounds (pairs,) of the distances of meshes there, and the triangles
+    (pairs, 2) closest the last time, or -1.
+    """
+    return np.full(dof, np.nan), np.zeros(pairs), np.full((pairs, 2), -1, np.int64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move_on(cfg, bodies, chains, posed, moving, memory):
+    """Poses all bodies, and lowers the bounds remembered by what links have moved since."""
+    where, apart, _ = memory
+    joints, moves = moving
+    same = True
+    for i in range(len(cfg)):
+        same = same and cfg[i] == where[i]
+    if same:
+        pose_all(cfg, bodies, posed)
+        return
+    known = link_moves(cfg, where, bodies, posed, joints, moves)
+    for k in range(len(chains)):
+        if apart[k] > 0.0:
+            move = relative_move(bodies, chains[k, PAIR_A], chains[k, PAIR_B], joints[2]) if known else np.inf
+            apart[k] = max(0.0, apart[k] - move - SLACK)
+    where[:] = cfg
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -220,7 +249,9 @@ def _closest_pick(n, picks, chosen, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def own_rows(cfg, only, reach, buffer, bodies, chains, hints, scratch, rows, distances, of, rough, low):
+def own_rows(
+    cfg, only, reach, buffer, bodies, chains, memory, scratch, rows, distances, of, rough, low, closest
+):  # fmt: skip
     """Rows of the checked pairs within reach at one configuration; returns how many.
 
     Args:
@@ -229,31 +260,37 @@ def own_rows(cfg, only, reach, buffer, bodies, chains, hints, scratch, rows, dis
         reach: metres above the buffer within which a pair counts.
         buffer: metres that pairs must be apart: distances are what is left above it.
         chains: (pairs, 7) the pairs.
-        hints: (pairs, 2) triangles that were closest the last time, or -1; kept from call to call.
+        memory: of `own_memory`.
         rows: (most, dof) receives how each distance changes with the joints.
         distances: (most,) receives the distances, 0 where a pair is not farther apart than the buffer.
         of: (most, 2) receives the pair of each row, and -1.
         rough: (most,) receives 1 for rows of spheres with meshes behind them.
         low: (pairs,) receives a lower bound of each pair's distance above the buffer; where it is not positive the
             distance itself, minus infinity where meshes touch.
+        closest: (pairs, 2) receives the closest triangles of pairs measured by their meshes, -1 for others.
     """
     bodies = borrowed(bodies)
-    posed, picks, meshes = scratch
+    posed, picks, meshes, moving = scratch
     at = posed[3]
-    pose_all(cfg, bodies, posed)
+    _, apart, hints = memory
+    _move_on(cfg, bodies, chains, posed, moving, memory)
     chosen = np.empty(SPREAD, np.int64)
     m = 0
     for k in range(max(0, only), len(chains) if only == ALL else only + 1):
         a, b = chains[k, PAIR_A], chains[k, PAIR_B]
         n, gap = _near_balls(bodies, a, b, reach + buffer, at, picks)
         low[k] = gap - buffer
+        closest[k] = -1
+        apart[k] = max(apart[k], gap)
         if n == 0:
             continue
         if (only != ALL or gap - buffer <= NEAR) and chains[k, MESHES]:
-            gap = _mesh_gap(bodies, a, b, reach + buffer, posed, hints[k], meshes)
+            gap = _mesh_gap(bodies, a, b, reach + buffer, posed, apart[k] > SLACK, hints[k], meshes)
             low[k] = gap - buffer if gap >= 0.0 else -np.inf
+            apart[k] = max(0.0, gap)
             if gap < 0.0 or gap >= reach + buffer:
                 continue
+            closest[k] = hints[k]
             p, q = meshes[0][2], meshes[0][3]
             _link_row(bodies, a, b, p, q, _between(p, q), posed, rows[m])
             distances[m], of[m, 0], of[m, 1], rough[m] = max(0.0, gap - buffer), k, -1, 0

@@ -31,7 +31,8 @@ from ..world.kernels import (
     scene_bound,
     world_gradient,
 )
-from ._kernels_rows import ALL, NEAR, SPREAD, add_point, body_scratch, pose_all
+from ._kernels_moves import body_scratch, pose_all
+from ._kernels_rows import ALL, NEAR, SPREAD, add_point
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

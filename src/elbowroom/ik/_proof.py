@@ -11,14 +11,14 @@ import threading
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ._rows import CollisionRows, RowSet, as_row
 
-BUDGET = 40
+BUDGET = 24
 """Pieces that the proof of one pair on one step may take: one that needs more is too close for its speed."""
-WALKS = 60
-"""Pieces of one step that may ask the meshes, some milliseconds."""
+WALKS = 32
+"""Pieces of one step that may ask the meshes, some milliseconds at worst."""
 CLOSER = 1e-6
 """Metres by which things in contact may seem to come closer: what measuring and rounding add."""
 SAMPLES = (0.25, 0.5, 0.75, 1.0)
@@ -58,7 +58,7 @@ class StepProof:
         if at.in_contact:
             return self._leaving(begin, end, at)
         kept = np.minimum(keep, 0.5 * at.low)
-        found = self._own(begin, end, at.low - kept, self._buffers + kept, self._none)
+        found = self._own(begin, end, at.low - kept, self._buffers + kept, at.closest, self._none)
         return found or self._world(begin, end, at, keep)
 
     def _own(
@@ -67,6 +67,7 @@ class StepProof:
         end: Float[np.ndarray, "dof"],
         low: Float[np.ndarray, "pairs"],
         buffers: Float[np.ndarray, "pairs"],
+        closest: Int[np.ndarray, "pairs 2"],
         skip: np.ndarray,
     ) -> Pair | None:
         from ._kernels_proof import prove_own
@@ -74,7 +75,19 @@ class StepProof:
         own = self.rows.parts.own
         posed, moves, scratch = self._scratch()
         _, pair, _ = prove_own(
-            begin, end, buffers, BUDGET, WALKS, low, skip, own.bodies, posed, moves, *self._arrays, scratch
+            begin,
+            end,
+            buffers,
+            BUDGET,
+            WALKS,
+            low,
+            closest,
+            skip,
+            own.bodies,
+            posed,
+            moves,
+            *self._arrays,
+            scratch,
         )
         return None if pair < 0 else own.pairs[pair]
 
@@ -84,7 +97,8 @@ class StepProof:
         among = self.rows.parts.among
         if among is None or at.low_world is None:
             return None
-        from ._kernels_proof import SLACK, link_moves
+        from ._kernels_moves import link_moves
+        from ._kernels_proof import SLACK
 
         posed, joints, moves = self._world_scratch()
         kept = min(keep, 0.5 * float(at.low_world.min(initial=np.inf)))
@@ -105,7 +119,8 @@ class StepProof:
         overlap = (at.low == -np.inf).astype(np.uint8)
         kept = np.where(at.low > 0.0, 0.0, np.where(overlap == 1, 0.0, at.low) - CLOSER)
         buffers = np.maximum(self._buffers + kept, 0.0)
-        found = self._own(begin, end, at.low - kept, buffers, overlap) or self._world_leaving(begin, end, at)
+        found = self._own(begin, end, at.low - kept, buffers, at.closest, overlap)
+        found = found or self._world_leaving(begin, end, at)
         if found is not None:
             return found
         before = self._depths(begin, at)
@@ -142,8 +157,8 @@ class StepProof:
     def _scratch(self) -> tuple[Any, ...]:
         kept = getattr(self._local, "own", None)
         if kept is None:
+            from ._kernels_moves import body_scratch
             from ._kernels_proof import proof_scratch
-            from ._kernels_rows import body_scratch
 
             own = self.rows.parts.own
             scratch = proof_scratch(
@@ -155,8 +170,7 @@ class StepProof:
     def _world_scratch(self) -> tuple[Any, ...]:
         kept = getattr(self._local, "world", None)
         if kept is None:
-            from ._kernels_proof import joint_scratch
-            from ._kernels_rows import body_scratch
+            from ._kernels_moves import body_scratch, joint_scratch
 
             among = self.rows.parts.among
             assert among is not None

@@ -48,6 +48,8 @@ class RowSet:
     within: Float[np.ndarray, "links obstacles"] | None
     """Distance above the buffer of links and obstacles where that is not positive, minus infinity where they touch;
     infinite elsewhere."""
+    closest: Int[np.ndarray, "pairs 2"]
+    """Closest triangles of the pairs that were measured by their meshes, -1 for others."""
     parts: Parts
 
     @property
@@ -117,14 +119,14 @@ class CollisionRows:
             reach: metres above the buffer within which pairs get rows.
         """
         cfg, own, among = as_row(cfg), self.parts.own, self.parts.among
-        low = np.empty(len(own.pairs))
-        found = self._own_rows(cfg, ALL, reach, low)
+        low, closest = np.empty(len(own.pairs)), np.empty((len(own.pairs), 2), np.int64)
+        found = self._own_rows(cfg, ALL, reach, low, closest)
         if among is None:
-            return RowSet(*found, low, None, None, self.parts)
+            return RowSet(*found, low, None, None, closest, self.parts)
         low_world, within = np.empty(len(among.links)), np.full(among.allowed.shape, np.inf)
         more = self._world_rows(cfg, _EVERY, reach, low_world, within)
         joined = [np.concatenate(both) for both in zip(found, more, strict=True)]
-        return RowSet(joined[0], joined[1], joined[2], joined[3], low, low_world, within, self.parts)
+        return RowSet(joined[0], joined[1], joined[2], joined[3], low, low_world, within, closest, self.parts)
 
     def measure(
         self, cfg: Float[np.ndarray, "dof"], of: tuple[int, int], reach: float, at: RowSet
@@ -138,7 +140,7 @@ class CollisionRows:
             at: the rows there, whose bound for a pair of links is raised to what is found.
         """
         if of[1] < 0:
-            found = self._own_rows(as_row(cfg), of[0], reach, at.low)
+            found = self._own_rows(as_row(cfg), of[0], reach, at.low, at.closest)
         else:
             among = self.parts.among
             assert among is not None
@@ -147,15 +149,20 @@ class CollisionRows:
         return (found[0][0], float(found[1][0])) if len(found[1]) else None
 
     def _own_rows(
-        self, cfg: Float[np.ndarray, "dof"], only: int, reach: float, low: Float[np.ndarray, "pairs"]
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        only: int,
+        reach: float,
+        low: Float[np.ndarray, "pairs"],
+        closest: Int[np.ndarray, "pairs 2"],
     ) -> Found:
         from ._kernels_rows import own_rows
 
         own = self.parts.own
-        hints, scratch, rows, distances, of, rough = self._own()
+        memory, scratch, rows, distances, of, rough = self._own()
         m = own_rows(
-            cfg, only, reach, self.buffer, own.bodies, own.chains.chains, hints, scratch, rows, distances, of, rough,
-            low,
+            cfg, only, reach, self.buffer, own.bodies, own.chains.chains, memory, scratch, rows, distances, of,
+            rough, low, closest,
         )  # fmt: skip
         return rows[:m].copy(), distances[:m].copy(), of[:m].copy(), rough[:m].copy()
 
@@ -179,15 +186,15 @@ class CollisionRows:
         return rows[:m].copy(), distances[:m].copy(), of[:m].copy(), rough[:m].copy()
 
     def _own(self) -> tuple[Any, ...]:
-        """Hints, scratch and space of the calling thread."""
+        """Memory, scratch and space of the calling thread."""
         kept = getattr(self._local, "own", None)
         if kept is None:
-            from ._kernels_rows import own_scratch
+            from ._kernels_rows import own_memory, own_scratch
 
             own, most = self.parts.own, max(1, SPREAD * len(self.parts.own.pairs))
             scratch = own_scratch(own.bodies)
-            hints = np.full((len(own.pairs), 2), -1, np.int64)
-            kept = self._local.own = hints, scratch, *self._space(most)
+            memory = own_memory(self.model.robot.dof, len(own.pairs))
+            kept = self._local.own = memory, scratch, *self._space(most)
         return kept
 
     def _world(self) -> tuple[Any, ...]:

@@ -182,11 +182,30 @@ def surface_distance(na, ta, ra, nb, tb, rb, rel, inv, limit, stack, bounds, scr
     gets long, all nodes are projected on the direction of the best pair: the gap between the projections of two nodes
     is then a bound for one subtraction. `spans` (nodes, 2) is scratch for that.
     """
-    f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], rel[9], rel[10], rel[11])
-    g = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], inv[9], inv[10], inv[11])
     aim[:] = 0.0
     best, floor = _seed(na, ta, ra, nb, tb, rb, rel, inv, stack, scratch, p, aim, hint)
     best = min(best, limit)
+    return _search(na, ta, ra, nb, tb, rb, rel, inv, best, floor, stack, bounds, scratch, p, aim, spans, hint)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def distance_near(na, ta, ra, nb, tb, rb, rel, inv, limit, stack, bounds, scratch, p, aim, spans, hint):
+    """`surface_distance` of surfaces that have hardly moved since `hint` named their closest triangles: the hulls,
+    which rarely know more than these, are not asked."""
+    pose_triangle(tb, hint[1], rel, scratch, 0)
+    best = triangle_distance(ta, hint[0], scratch, 0, FAR, p)
+    aim[:] = 0.0
+    if best < FAR:
+        _take_aim(p, aim)
+    best = min(best, limit)
+    return _search(na, ta, ra, nb, tb, rb, rel, inv, best, 0.0, stack, bounds, scratch, p, aim, spans, hint)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+def _search(na, ta, ra, nb, tb, rb, rel, inv, best, floor, stack, bounds, scratch, p, aim, spans, hint):
+    """Branch and bound from a squared distance `best` that is known to be reached, or a limit, and a lower bound."""
+    f = (rel[0], rel[1], rel[2], rel[3], rel[4], rel[5], rel[6], rel[7], rel[8], rel[9], rel[10], rel[11])
+    g = (inv[0], inv[1], inv[2], inv[3], inv[4], inv[5], inv[6], inv[7], inv[8], inv[9], inv[10], inv[11])
     stack[0] = (ra << 32) | rb
     bounds[0] = floor * (1.0 - HULL_REACHED)
     top = 1

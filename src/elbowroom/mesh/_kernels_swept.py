@@ -1,10 +1,11 @@
 """Kernel that shows two surfaces apart while one moves past the other: a moment in the middle, and a motion around it.
 
-In the frame of A, a point x of B moves from where it is in the middle by s v(x) + r, |s| <= half: v(x) = v + w x (x - c)
-is its velocity there, and r what its path bends, |r| <= bend + bend_slope |x - c|. Two convex sets stay apart when their
-gap along a fixed unit vector n stays positive; along n a point of B reads n . x + s n . v(x), linear in x and in s, so
-that corners of boxes and triangles at both ends of the motion say it all. Surfaces that slide along each other hardly
-move along n, however fast they are: this is what a bound of mere distances cannot see.
+In the frame of A, a point x of B moves from where it is in the middle by s v(x) + r, |s| <= half, where
+v(x) = v + w x (x - c) is its velocity there, and r what its path bends, |r| <= bend + bend_slope |x - c|. Two convex
+sets stay apart when their gap along a fixed unit vector n stays positive; along n a point of B reads
+n . x + s n . v(x), linear in x and in s, so that corners of boxes and triangles at both ends of the motion say it all.
+Surfaces that slide along each other hardly move along n, however fast they are: this is what a bound of mere distances
+cannot see.
 Pairs of tree nodes are opened until boxes are farther apart than B moves, in any direction or along the direction of
 the closest triangles known; pairs of triangles are tried along that direction, then along their own.
 """

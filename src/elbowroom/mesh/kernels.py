@@ -5,6 +5,7 @@ from ._kernels_batch import STACK as STACK
 from ._kernels_batch import box_gap as box_gap
 from ._kernels_batch import pair_state as pair_state
 from ._kernels_batch import walk_scratch as walk_scratch
+from ._kernels_distance import distance_near as distance_near
 from ._kernels_distance import surface_distance as surface_distance
 from ._kernels_features import corner_face as corner_face
 from ._kernels_features import edge_edge as edge_edge
