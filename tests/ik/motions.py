@@ -217,9 +217,10 @@ def touches(
     """Asks Coal about a path (n, dof), all of it: no step is left out on anybody else's word.
 
     Two shapes whose points move less than `way` metres on a step do not touch on it if they are farther apart than half
-    of that in the middle of it. Bounding spheres decide that, then Coal's `collide` with that margin; where neither
-    does, the halves of the step are asked, down to a `way` of `fine`, where Coal is asked whether they touch; and so it is
-    where the step ends. `first` ends the search where the first two meshes overlap.
+    of that in the middle of it (steps are short: ways are measured straight, and a twentieth is added). Bounding
+    spheres decide that, then Coal's `collide` with that margin; where neither does, the halves of the step are asked,
+    down to a `way` of `fine`, where Coal is asked whether they touch; and so it is where the step ends. `first` ends the
+    search where the first two meshes overlap.
     """
     middles = 0.5 * (path[1:] + path[:-1])
     ways = SPARE * _ways(judge, judge.shape_poses(path))
