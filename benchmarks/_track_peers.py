@@ -1,9 +1,13 @@
 """mink and pink as followers of the same targets, on the same robot and pairs where they can.
 
-Both are given what their documentation asks for: frame tasks that remove the whole error in a tick, a small posture
-task, joint and velocity limits, and their own collision avoidance on the pairs that `CollisionModel` checks. mink
-measures MuJoCo's geometry, in which a mesh is its convex hull: pairs whose hulls touch at the start cannot be given to
-it. pink is given hulls too, for its barrier is defined for convex shapes, and is slow on meshes.
+Both are set up as the collision examples of their own repositories are (mink: two iiwas, aloha; pink: two kukas): frame
+tasks for the hands, a small posture task, joint and velocity limits, and their own collision avoidance on the pairs
+that `CollisionModel` checks, kept 1 cm apart. Left out of theirs are pairs that the joints in use cannot move against
+each other: pink divides by the norm of its rows, so that the fingers of a gripper that is held (rows of zero) would
+hold the whole robot. mink measures MuJoCo's geometry, in which a mesh is its convex hull: pairs whose hulls are closer
+than the margin at the start cannot be given to it. pink is given hulls too, for its barrier is defined for convex
+shapes, and is slow on meshes; of its pairs it uses the ten that are closest, which its documentation offers.
+Neither limits accelerations.
 """
 
 from __future__ import annotations
@@ -15,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 import elbowroom as er
+from elbowroom._poses import matrix_from_wxyz_xyz
 from tests.oracles import PinocchioModel, coal, oracle_of, pin
 
-POSITION_COST, ORIENTATION_COST, POSTURE_COST = 1.0, 0.3, 1e-3
-"""As our own weights; mink's and pink's examples have the same order of magnitude for posture."""
+MARGIN = 0.01
+"""Metres that both are told to keep; their examples have 0.05, at which many pairs of these robots already begin."""
 
 
 class Mink:
@@ -31,8 +36,8 @@ class Mink:
         links: tuple[str, ...],
         *,
         gain: float = 0.85,
-        margin: float = 0.005,
-        detect: float = 0.05,
+        margin: float = MARGIN,
+        detect: float = 0.1,
     ) -> None:
         import mink
         import mujoco
@@ -44,25 +49,24 @@ class Mink:
         q[self._at] = cfg
         self._configuration = mink.Configuration(mj, q)
         self._tasks = [
-            mink.FrameTask(
-                link, "body", position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3
-            )
+            mink.FrameTask(link, "body", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-3)
             for link in links
         ]
-        posture = mink.PostureTask(mj, cost=POSTURE_COST)
+        posture = mink.PostureTask(mj, cost=1e-3)
         posture.set_target(q)
         self._all = [*self._tasks, posture]
         moves = _moving(robot, links)
         speeds = {mj.joint(j).name: 1e-9 for j in range(mj.njnt)}  # the others are held
         speeds |= {name: float(robot.velocity_limits[robot.joint_names.index(name)]) for name in moves}
         fromto, pairs = np.zeros(6), []
-        for a, b in model.pairs.checked:
+        movable = _movable(model, moves)
+        for a, b in movable:
             near = mujoco.mj_geomDistance(
-                mj, self._configuration.data, mj.geom(a).id, mj.geom(b).id, 0.001, fromto
+                mj, self._configuration.data, mj.geom(a).id, mj.geom(b).id, 1.0, fromto
             )
-            if near > 0.0:
+            if near > margin:
                 pairs.append(([a], [b]))
-        self.left_out = len(model.pairs.checked) - len(pairs)
+        self.pairs, self.left_out = len(pairs), len(movable) - len(pairs)
         self._limits = [
             mink.ConfigurationLimit(mj),
             mink.VelocityLimit(mj, speeds),
@@ -122,7 +126,7 @@ class Pink:
         links: tuple[str, ...],
         *,
         gain: float = 20.0,
-        margin: float = 0.005,
+        margin: float = MARGIN,
         pairs: int = 10,
     ) -> None:
         import pink
@@ -143,17 +147,17 @@ class Pink:
                 item.geometry.buildConvexHull(True, "Qt")
                 item.geometry = item.geometry.convex
         geometry.removeAllCollisionPairs()
-        for i, j in oracle.shape_pairs(model.pairs.checked):
+        for i, j in oracle.shape_pairs(_movable(model, free)):
             geometry.addCollisionPair(pin.CollisionPair(i, j))
         whole = kinematics.q(cfg)[0]
         data, found = kinematics.model.createData(), geometry.createData()
         pin.computeDistances(kinematics.model, data, geometry, found, whole)
         touching = [
-            k for k in range(len(geometry.collisionPairs)) if found.distanceResults[k].min_distance <= 0.0
+            k for k in range(len(geometry.collisionPairs)) if found.distanceResults[k].min_distance <= margin
         ]
         for k in reversed(touching):
             geometry.removeCollisionPair(geometry.collisionPairs[k])
-        self.left_out = len(touching)
+        self.pairs, self.left_out = len(geometry.collisionPairs), len(touching)
         reduced, geometry = pin.buildReducedModel(kinematics.model, geometry, still, whole)
         self._names = list(reduced.names)[1:]
         self._to = [robot.joint_names.index(name) for name in self._names]
@@ -163,12 +167,10 @@ class Pink:
             reduced, reduced.createData(), np.array(cfg[self._to]), collision_model=geometry
         )
         self._tasks = [
-            pink.tasks.FrameTask(
-                link, position_cost=POSITION_COST, orientation_cost=ORIENTATION_COST, lm_damping=1e-3
-            )
+            pink.tasks.FrameTask(link, position_cost=50.0, orientation_cost=10.0, lm_damping=1e-3)
             for link in links
         ]
-        posture = pink.tasks.PostureTask(cost=POSTURE_COST)
+        posture = pink.tasks.PostureTask(cost=1e-3)
         posture.set_target(self._configuration.q)
         self._all = [*self._tasks, posture]
         self._barriers = [
@@ -200,3 +202,18 @@ def _moving(robot: er.Robot, links: tuple[str, ...]) -> list[str]:
         [np.abs(robot.jacobian(robot.default_cfg + 0.1, link)).max(axis=0) > 0 for link in links], axis=0
     )
     return [name for name, does in zip(robot.joint_names, moves, strict=True) if does]
+
+
+def _movable(model: er.CollisionModel, moving: list[str]) -> list[tuple[str, str]]:
+    """Checked pairs of links that these joints move against each other."""
+    robot, rng = model.robot, np.random.default_rng(0)
+    cfgs = np.tile(robot.default_cfg, (4, 1))
+    solved = np.isin(robot.joint_names, moving)
+    cfgs[:, solved] += rng.uniform(-0.1, 0.1, (4, int(solved.sum())))
+    Ts = matrix_from_wxyz_xyz(robot.link_poses(cfgs))
+    found = list[tuple[str, str]]()
+    for a, b in model.pairs.checked:
+        T_a_b = np.linalg.inv(Ts[:, robot.link_index(a)]) @ Ts[:, robot.link_index(b)]
+        if np.ptp(T_a_b, axis=0).max() > 1e-9:
+            found.append((a, b))
+    return found

@@ -91,8 +91,8 @@ class Trial:
             flush=True,
         )
 
-    def judged(self, path: np.ndarray) -> Touches:
-        return touches(self.judge, self.model.pairs.checked, path, self.model.robot)
+    def judged(self, path: np.ndarray, first: bool = False) -> Touches:
+        return touches(self.judge, self.model.pairs.checked, path, self.model.robot, first=first)
 
     def steer(self, kind: str) -> Steer:
         if kind == "random walk":
@@ -142,7 +142,7 @@ class Trial:
             for _ in range(steps):
                 free.append(steer(free[-1]))
             tally.bare += 1
-            tally.bare_hit += bool(self.judged(np.array(free)).overlap.any())
+            tally.bare_hit += bool(self.judged(np.array(free), first=True).overlap.any())
 
     def _broken(self, path: np.ndarray) -> int:
         """Steps that break a joint limit, the speed limit or the acceleration limit."""

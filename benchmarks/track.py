@@ -3,6 +3,7 @@
 All follow the same targets at the same rate on the same robot. Clearance and penetration are of the exact meshes, at
 the ticks and between them, for all pairs that `CollisionModel` checks. Errors are distances of the hands from their
 targets: nobody can follow exactly, for the hands would meet. Accelerations are what the commands ask of the joints.
+Time of the processor is that of the thread: what is left of a tick on a machine that others use too.
 
     python -m benchmarks.track [ROBOT ...] [--seconds S] [--only elbowroom mink pink]
 """
@@ -14,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from typing import Protocol
 
 import numpy as np
 
@@ -23,13 +25,26 @@ from tests.crossing import Crossing, judge_motion, ready_cfg, through_each_other
 from tests.oracles import oracle_of
 
 DT = 0.005
+
+
+class Peer(Protocol):
+    """What a peer can say of its set-up and its run."""
+
+    pairs: int
+    left_out: int
+    failed: int
+
+
 Follow = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 def followers(
-    model: er.CollisionModel, cfg: np.ndarray, links: tuple[str, ...]
+    model: er.CollisionModel, cfg: np.ndarray, links: tuple[str, ...], peers: dict[str, Peer]
 ) -> dict[str, Callable[[], Follow]]:
     """Makers of the loops that are compared."""
+
+    def told(name: str, peer: Peer) -> None:
+        peers[name] = peer
 
     def ours() -> Follow:
         tracker = Tracker(model, links)
@@ -39,13 +54,15 @@ def followers(
     def mink() -> Follow:
         from benchmarks._track_peers import Mink
 
-        peer = Mink(model, cfg, links, gain=0.5, margin=0.01, detect=0.1)
+        peer = Mink(model, cfg, links)
+        told("mink", peer)
         return lambda targets: peer.tick(targets, DT)
 
     def pink() -> Follow:
         from benchmarks._track_peers import Pink
 
         peer = Pink(model, cfg, links)
+        told("pink", peer)
         return lambda targets: peer.tick(targets, DT)
 
     return {"elbowroom": ours, "mink": mink, "pink": pink}
@@ -64,15 +81,17 @@ def run(name: str, seconds: float, only: list[str]) -> None:
     plain = through_each_other(robot, crossing, cfg, targets)
     collides = int((~oracle.free(plain[::4], model.pairs.checked)).sum())
     print(f"{name}: {ticks} ticks; without avoidance {collides} of {len(plain[::4])} ticks looked at collide")
-    for label, make in followers(model, cfg, crossing.links).items():
+    peers = dict[str, Peer]()
+    for label, make in followers(model, cfg, crossing.links, peers).items():
         if label not in only:
             continue
         make()(targets[0])  # compiles
-        follow, cfgs, spent = make(), [cfg], []
+        follow, cfgs, spent, busy = make(), [cfg], [], []
         for target in targets[:-1]:
-            start = time.perf_counter()
+            start, begun = time.perf_counter(), time.thread_time()
             cfgs.append(follow(target))
             spent.append(time.perf_counter() - start)
+            busy.append(time.thread_time() - begun)
         path = np.array(cfgs)
         placed = robot.link_poses(path[1:])[:, hands, 4:]
         wanted = np.array([[pose[4:] for pose in target.values()] for target in targets[1:]])
@@ -81,8 +100,15 @@ def run(name: str, seconds: float, only: list[str]) -> None:
         speeds = np.diff(path, axis=0, prepend=path[:1]) / DT
         pushes = np.abs(np.diff(speeds, axis=0)) / DT
         limits = np.minimum(robot.velocity_limits, 100.0)
+        if label in peers:
+            peer = peers[label]
+            print(
+                f"  {label:10} {peer.pairs} pairs, {peer.left_out} too close at the start; "
+                f"{peer.failed} ticks without a solution"
+            )
         print(
             f"  {label:10} tick {1e3 * np.median(spent):6.3f} ms median, {1e3 * np.min(spent):6.3f} least, "
+            f"{1e3 * np.median(busy):6.3f} of the processor, "
             f"{1e3 * np.quantile(spent, 0.999):6.2f} at 99.9 %; clearance {1e3 * judged.clearance:7.3f} mm "
             f"({judged.pair[0]}, {judged.pair[1]}), {int(judged.touching.sum())} ticks in penetration; error "
             f"{1e3 * np.median(off):5.1f} mm median, {1e3 * off.max():5.1f} largest; speed "

@@ -206,14 +206,21 @@ class Touches:
 
 
 def touches(
-    judge: CoalOracle, pairs: Sequence[LinkPair], path: np.ndarray, robot: er.Robot, fine: float = FINE
+    judge: CoalOracle,
+    pairs: Sequence[LinkPair],
+    path: np.ndarray,
+    robot: er.Robot,
+    *,
+    fine: float = FINE,
+    first: bool = False,
 ) -> Touches:
     """Asks Coal about a path (n, dof), all of it: no step is left out on anybody else's word.
 
     Two shapes whose points move less than `way` metres on a step do not touch on it if they are farther apart than half
-    of that in the middle of it. Bounding spheres decide that, then Coal's `collide` with that margin; where neither
-    does, the halves of the step are asked, down to a `way` of `fine`, where Coal is asked whether they touch; and so it is
-    where the step ends.
+    of that in the middle of it (steps are short: ways are measured straight, and a twentieth is added). Bounding
+    spheres decide that, then Coal's `collide` with that margin; where neither does, the halves of the step are asked,
+    down to a `way` of `fine`, where Coal is asked whether they touch; and so it is where the step ends. `first` ends the
+    search where the first two meshes overlap.
     """
     middles = 0.5 * (path[1:] + path[:-1])
     ways = SPARE * _ways(judge, judge.shape_poses(path))
@@ -225,7 +232,10 @@ def touches(
     apart = np.linalg.norm(centers[:, i] - centers[:, j], axis=-1) - judge._radii[i] - judge._radii[j]
     both = ways[:, i] + ways[:, j]
     request, result = coal.CollisionRequest(), coal.CollisionResult()
+    placed = dict[tuple[int, float], np.ndarray]()
     for step, k in np.argwhere(apart <= 0.5 * both):
+        if first and found.overlap.any():
+            break
         a, b = shapes[k]
         functor = judge._functor(judge._collide, coal.ComputeCollision, a, b)
         whole = float(both[step, k])
@@ -234,7 +244,9 @@ def touches(
             t, way = todo.pop()
             small = way <= fine
             cfg = path[step] + t * (path[step + 1] - path[step])
-            poses = Ts[step] if t == 0.5 else judge.shape_poses(cfg)[0]
+            poses = Ts[step] if t == 0.5 else placed.get((step, t))
+            if poses is None:
+                poses = placed[step, t] = judge.shape_poses(cfg)[0]
             request.security_margin = 0.0 if small else 0.5 * way
             result.clear()
             found.looks += 1
@@ -272,4 +284,4 @@ def mesh_distance(robot: er.Robot, judge: CoalOracle, links: LinkPair, cfg: np.n
 
 def free_between(model: er.CollisionModel, judge: CoalOracle, path: np.ndarray) -> bool:
     """Whether the judge finds no pair that counts touching anywhere on a path."""
-    return not touches(judge, model.pairs.checked, path, model.robot).overlap.any()
+    return not touches(judge, model.pairs.checked, path, model.robot, first=True).overlap.any()

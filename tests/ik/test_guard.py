@@ -64,6 +64,30 @@ def test_no_motion_penetrates(teaarm, accelerations):
     assert not free_between(teaarm, judge, np.array(unguarded))
 
 
+def test_the_judge_of_these_motions_looks_between_their_steps(teaarm):
+    """Short steps from free to free that graze something on the way: found, and nothing is found on those that do not."""
+    from tests.oracles import oracle_of
+
+    judge, pairs = oracle_of(teaarm.robot), teaarm.pairs.checked
+    ends = free_starts(teaarm, np.random.default_rng(8), 1200)
+    begin, end = ends[:600], ends[600:]
+    paths = begin + np.linspace(0.0, 1.0, 201)[:, None, None] * (end - begin)  # (201, 600, dof)
+    hits = ~teaarm.free(paths.reshape(-1, ends.shape[1])).reshape(paths.shape[:2])
+    grazed = 0
+    for path, hit in zip(paths.swapaxes(0, 1), hits.T, strict=True):
+        at = np.flatnonzero(hit)
+        if not 0 < len(at) <= 10 or np.ptp(at) >= 10:
+            continue
+        first, last = at[0] - 1, at[-1] + 1
+        if judge.free(path[[first, last]], pairs).all() and not judge.free(path[at], pairs).all():
+            grazed += 1
+            assert not free_between(teaarm, judge, path[[first, last]])
+        assert (
+            free_between(teaarm, judge, path[: first + 1 : 3]) == judge.free(path[: first + 1], pairs).all()
+        )
+    assert grazed >= 3
+
+
 def test_harmless_motions_pass_as_they_are(panda):
     from tests.oracles import oracle_of
 
