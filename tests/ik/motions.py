@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 import elbowroom as er
 from elbowroom.ik import CollisionRows
-from tests.oracles import CoalOracle
+from tests.crossing import SPARE, _ways
+from tests.oracles import CoalOracle, LinkPair, coal, coal_mesh, coal_pose
 
 Steer = Callable[[np.ndarray], np.ndarray]
 """From where the robot is to where it is wanted after the next step."""
@@ -18,6 +20,9 @@ def box(robot: er.Robot) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, a turn either way where there are none."""
     low = np.where(np.isfinite(robot.lower), robot.lower, -np.pi)
     return low, np.where(np.isfinite(robot.upper), robot.upper, np.pi)
+
+
+# Motions --------------------------------------------------------------------------------------
 
 
 def random_walk(robot: er.Robot, rng: np.random.Generator, dt: float, speed: float) -> Steer:
@@ -34,30 +39,49 @@ def random_walk(robot: er.Robot, rng: np.random.Generator, dt: float, speed: flo
 
 
 def into_colliding(
-    model: er.CollisionModel, rng: np.random.Generator, dt: float, speed: float, patience: int = 100
+    model: er.CollisionModel, rng: np.random.Generator, dt: float, speed: float, patience: int = 20
 ) -> Steer:
-    """Makes for one colliding configuration after the other, straight: of those found, the nearest."""
+    """Makes straight for the nearest colliding configuration that it finds; after `patience` steps without headway, for another."""
     low, high = box(model.robot)
-    goal, left = np.zeros(model.robot.dof), 0
+    goal, left, best = np.zeros(model.robot.dof), 0, np.inf
 
     def steer(cfg: np.ndarray) -> np.ndarray:
-        nonlocal goal, left
+        nonlocal goal, left, best
         if left == 0:
-            cfgs = rng.uniform(low, high, (256, model.robot.dof))
-            cfgs = cfg + rng.uniform(0.05, 1.0, (256, 1)) * (cfgs - cfg)
-            colliding = cfgs[~model.free(cfgs)]
-            colliding = colliding if len(colliding) else cfgs
-            goal, left = colliding[np.abs(colliding - cfg).max(axis=1).argmin()], patience
-        left -= 1
+            goal, left, best = (
+                _nearest_colliding(model, cfg, rng.uniform(low, high, (128, len(low)))),
+                patience,
+                np.inf,
+            )
         way = goal - cfg
-        return cfg + way * min(1.0, speed * dt / max(float(np.abs(way).max()), 1e-12))
+        off = float(np.abs(way).max())
+        left, best = (patience, off) if off < best - 0.1 * speed * dt else (left - 1, best)
+        return cfg + way * min(1.0, speed * dt / max(off, 1e-12))
 
     return steer
 
 
-def down_the_gradient(model: er.CollisionModel, rng: np.random.Generator, dt: float, speed: float) -> Steer:
+def _nearest_colliding(model: er.CollisionModel, cfg: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """A colliding configuration (dof,) on the ways from `cfg` to the drawn ones, near where it begins to collide."""
+    shares = np.linspace(0.04, 1.0, 12)
+    ways = cfg + shares[:, None, None] * (drawn - cfg)
+    hits = ~model.free(ways.reshape(-1, len(cfg))).reshape(ways.shape[:2])
+    if not hits.any():
+        return drawn[0]
+    far = np.where(hits, np.abs(ways - cfg).max(axis=2), np.inf)
+    share, way = np.unravel_index(far.argmin(), far.shape)
+    return ways[share, way]
+
+
+def down_the_gradient(
+    model: er.CollisionModel,
+    rng: np.random.Generator,
+    dt: float,
+    speed: float,
+    rows: CollisionRows | None = None,
+) -> Steer:
     """Takes the shortest way into what is closest, with some noise so that it also slides along it."""
-    rows = CollisionRows(model)
+    rows = rows or CollisionRows(model)
 
     def steer(cfg: np.ndarray) -> np.ndarray:
         near = rows.at(cfg, 0.5)
@@ -81,27 +105,72 @@ def harmless_motions(
     dt: float,
     speed: float,
 ) -> list[np.ndarray]:
-    """Recordings (steps + 1, dof) within speed and limits that the judge finds free, between the steps too."""
+    """Recordings (steps + 1, dof) within speed and limits that the judge alone finds free, between the steps too."""
     low, high = box(model.robot)
-    found: list[np.ndarray] = []
+    pairs, found = model.pairs.checked, list[np.ndarray]()
     while len(found) < count:
-        start = rng.uniform(low, high)
         rates = np.cumsum(rng.normal(size=(steps, model.robot.dof)), axis=0)
-        rates = np.tanh(rates / np.sqrt(steps)) * speed
-        path = np.clip(
-            start + np.concatenate([np.zeros((1, len(start))), np.cumsum(rates * dt, axis=0)]), low, high
-        )
-        if model.free(path[::10]).all() and free_between(model, judge, path):
+        path = _fitted(np.tanh(rates / np.sqrt(steps)) * speed * dt, low, high, rng)
+        if judge.free(path[::20], pairs).all() and free_between(model, judge, path):
             found.append(path)
     return found
 
 
-def free_between(model: er.CollisionModel, judge: CoalOracle, path: np.ndarray, pieces: int = 2) -> bool:
-    """Whether the judge finds a path free for all pairs that count, at its configurations and `pieces` a step."""
-    t = np.arange(pieces) / pieces
-    between = path[:-1, None] + t[:, None] * (path[1:] - path[:-1])[:, None]
-    cfgs = np.concatenate([between.reshape(-1, path.shape[1]), path[-1:]])
-    return bool(judge.free(cfgs, model.pairs.checked).all())
+def gentle_motions(
+    model: er.CollisionModel,
+    judge: CoalOracle,
+    rng: np.random.Generator,
+    count: int,
+    steps: int,
+    dt: float,
+    speed: float,
+    margin: float,
+) -> list[np.ndarray]:
+    """The same from rest to rest, joints swaying: accelerations below 8 times the speed; `margin` rad or m off the limits.
+
+    A joint narrower than three margins stays in the middle third.
+    """
+    low, high = box(model.robot)
+    margins = np.minimum(margin, (high - low) / 3.0)
+    low, high = low + margins, high - margins
+    pairs, found, times = model.pairs.checked, list[np.ndarray](), dt * np.arange(steps)
+    ramp = np.clip(np.minimum(times, times[::-1]) / 0.3, 0.0, 1.0)[:, None]
+    while len(found) < count:
+        often, phase = rng.uniform(0.1, 0.7, len(low)), rng.uniform(0.0, 2.0 * np.pi, len(low))
+        rates = speed * ramp * np.sin(2.0 * np.pi * often * times[:, None] + phase)
+        path = _fitted(rates * dt, low, high, rng)
+        if judge.free(path[::20], pairs).all() and free_between(model, judge, path):
+            found.append(path)
+    return found
+
+
+def _fitted(moves: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A path (n + 1, dof) of moves (n, dof) somewhere within limits, each joint's scaled down where it has no room."""
+    path = np.concatenate([np.zeros((1, len(low))), np.cumsum(moves, axis=0)])
+    path *= np.minimum(1.0, 0.95 * (high - low) / np.maximum(np.ptp(path, axis=0), 1e-12))
+    return np.clip(path + rng.uniform(low - path.min(axis=0), high - path.max(axis=0)), low, high)
+
+
+def free_starts(model: er.CollisionModel, rng: np.random.Generator, count: int) -> np.ndarray:
+    """Free configurations."""
+    low, high = box(model.robot)
+    found = np.zeros((0, model.robot.dof))
+    while len(found) < count:
+        cfgs = rng.uniform(low, high, (4 * count, model.robot.dof))
+        found = np.concatenate([found, cfgs[model.free(cfgs)]])
+    return found[:count]
+
+
+def starts_near(model: er.CollisionModel, rng: np.random.Generator, count: int) -> np.ndarray:
+    """Free configurations within 0.5 rad (m) of a colliding one: on the way there, at random."""
+    found = list[np.ndarray]()
+    low, high = box(model.robot)
+    for start in free_starts(model, rng, count):
+        goal = _nearest_colliding(model, start, rng.uniform(low, high, (64, len(low))))
+        back = rng.uniform(0.0, 0.5) / max(float(np.abs(goal - start).max()), 1e-12)
+        near = goal + min(1.0, back) * (start - goal)
+        found.append(near if model.free(near[None])[0] else start)
+    return np.array(found)
 
 
 def guarded(
@@ -115,11 +184,92 @@ def guarded(
     return np.array(path), made
 
 
-def free_starts(model: er.CollisionModel, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Free configurations."""
-    low, high = box(model.robot)
-    found = np.zeros((0, model.robot.dof))
-    while len(found) < count:
-        cfgs = rng.uniform(low, high, (4 * count, model.robot.dof))
-        found = np.concatenate([found, cfgs[model.free(cfgs)]])
-    return found[:count]
+# The judge ------------------------------------------------------------------------------------
+
+FINE = 1e-3
+"""Metres that points of two shapes that may touch move against each other, at most, between two looks at them."""
+
+
+@dataclass
+class Touches:
+    """What Coal finds on a path of n configurations."""
+
+    collide: np.ndarray
+    """(n - 1,) steps on which Coal's `collide` says that two links touch."""
+    overlap: np.ndarray
+    """(n - 1,) those of them where Coal's distance of the two links' meshes is zero as well: below a micrometre `collide`
+    may say that things touch that do not."""
+    looks: int = 0
+    """Questions that Coal was asked."""
+    where: list[tuple[int, LinkPair, float]] = field(default_factory=list)
+    """Steps, links and mesh distances of what `collide` found."""
+
+
+def touches(
+    judge: CoalOracle, pairs: Sequence[LinkPair], path: np.ndarray, robot: er.Robot, fine: float = FINE
+) -> Touches:
+    """Asks Coal about a path (n, dof), all of it: no step is left out on anybody else's word.
+
+    Two shapes whose points move less than `way` metres on a step do not touch on it if they are farther apart than half
+    of that in the middle of it. Bounding spheres decide that, then Coal's `collide` with that margin; where neither
+    does, the halves of the step are asked, down to a `way` of `fine`, where Coal is asked whether they touch; and so it is
+    where the step ends.
+    """
+    middles = 0.5 * (path[1:] + path[:-1])
+    ways = SPARE * _ways(judge, judge.shape_poses(path))
+    Ts = judge.shape_poses(middles)
+    found = Touches(np.zeros(len(middles), dtype=bool), np.zeros(len(middles), dtype=bool))
+    shapes = judge.shape_pairs(pairs)
+    i, j = np.array(shapes).T
+    centers = np.einsum("nsij,sj->nsi", Ts[..., :3, :3], judge._centers) + Ts[..., :3, 3]
+    apart = np.linalg.norm(centers[:, i] - centers[:, j], axis=-1) - judge._radii[i] - judge._radii[j]
+    both = ways[:, i] + ways[:, j]
+    request, result = coal.CollisionRequest(), coal.CollisionResult()
+    for step, k in np.argwhere(apart <= 0.5 * both):
+        a, b = shapes[k]
+        functor = judge._functor(judge._collide, coal.ComputeCollision, a, b)
+        whole = float(both[step, k])
+        todo = [(1.0, 0.0), (0.5, whole)]
+        while todo:
+            t, way = todo.pop()
+            small = way <= fine
+            cfg = path[step] + t * (path[step + 1] - path[step])
+            poses = Ts[step] if t == 0.5 else judge.shape_poses(cfg)[0]
+            request.security_margin = 0.0 if small else 0.5 * way
+            result.clear()
+            found.looks += 1
+            if not functor(coal_pose(poses[a]), coal_pose(poses[b]), request, result):
+                if way == whole and not small:
+                    break
+                continue
+            if small:
+                links = judge.shape_links[a], judge.shape_links[b]
+                gap = mesh_distance(robot, judge, links, cfg)
+                found.collide[step] = True
+                found.overlap[step] |= gap <= 0.0
+                found.where.append((int(step), links, gap))
+                break
+            part = 0.25 * way / whole
+            todo += [(t - part, 0.5 * way), (t + part, 0.5 * way)]
+    return found
+
+
+def mesh_distance(robot: er.Robot, judge: CoalOracle, links: LinkPair, cfg: np.ndarray) -> float:
+    """Coal's distance of the meshes of two links, metres, zero or below where they touch; placed by the judge."""
+    poses, meshes = judge.shape_poses(cfg)[0], list[object]()
+    placed = list[object]()
+    for link in links:
+        k = judge.shape_links.index(link)
+        placed.append(coal_pose(poses[k] @ np.linalg.inv(robot.shapes[link][0].T_link_shape)))
+        mesh = robot.link_mesh(link)
+        meshes.append(coal_mesh(mesh.vertices, mesh.faces))
+    return float(
+        coal.distance(
+            meshes[0], placed[0], meshes[1], placed[1], coal.DistanceRequest(), coal.DistanceResult()
+        )
+    )
+
+
+def free_between(model: er.CollisionModel, judge: CoalOracle, path: np.ndarray) -> bool:
+    """Whether the judge finds no pair that counts touching anywhere on a path."""
+    return not touches(judge, model.pairs.checked, path, model.robot).overlap.any()

@@ -170,14 +170,26 @@ def test_a_recording_is_filtered_and_summed_up(panda):
             guard.filter(wanted, **bad)
 
 
-def test_a_measured_configuration_beside_the_command_is_taken_as_it_is(panda):
-    """Noise on what the robot reports: limits on acceleration hold for what is commanded, and steps are proved."""
-    guard = er.Guard(panda, velocity_limits=1.0, acceleration_limits=10.0)
-    rng = np.random.default_rng(8)
-    cfg = panda.default_cfg
-    for _ in range(50):
-        measured = cfg + rng.normal(scale=1e-4, size=len(cfg))
-        step = guard.step(measured, measured + 0.004, DT)
+def test_noise_of_what_is_measured_breaks_no_limit(panda):
+    """Towards a far goal in contact: each step, from what was measured, keeps all limits and is proved.
+
+    The goal is well within the joints' limits, and the fingers, whose way is 4 cm, stay where they are: close to a
+    limit, it goes before accelerations.
+    """
+    robot, rng = panda.robot, np.random.default_rng(8)
+    middle = 0.5 * (robot.lower + robot.upper)
+    cfgs = middle + 0.8 * (robot.random_cfgs(300, 1) - middle)
+    goal, cfg, last = cfgs[~panda.free(cfgs)][0], panda.default_cfg, np.zeros(robot.dof)
+    guard, noise = er.Guard(panda, acceleration_limits=10.0), np.full(robot.dof, 1e-3)
+    goal[-1], noise[-1] = cfg[-1], 0.0
+    for _ in range(150):
+        measured = cfg + rng.normal(scale=noise)
+        step = guard.step(measured, goal, DT)
         assert step.proved
         assert panda.segment_free(measured, step.cfg)
-        cfg = step.cfg
+        rates = (step.cfg - measured) / DT
+        assert (np.abs(rates) <= guard.velocity_limits * (1 + 1e-9) + 1e-9).all()
+        assert (np.abs(rates - last) <= 10.0 * DT * (1 + 1e-6)).all()
+        assert (step.cfg <= np.maximum(robot.upper, measured) + 1e-12).all()
+        assert (step.cfg >= np.minimum(robot.lower, measured) - 1e-12).all()
+        cfg, last = step.cfg, rates

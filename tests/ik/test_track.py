@@ -52,9 +52,10 @@ class Run:
         self.tracker, self.dt = tracker, dt
         self.cfgs, self.velocities, self.dts, self.steps = [np.array(cfg)], [np.zeros(len(cfg))], [], []
 
-    def tick(self, targets, ticks: int = 1, *, dt: float | None = None, **how) -> Run:
+    def tick(self, targets, ticks: int = 1, *, dt: float | None = None, measured=None, **how) -> Run:
         for _ in range(ticks):
-            step = self.tracker.tick(targets, self.cfgs[-1], dt or self.dt, **how)
+            begin = self.cfgs[-1] if measured is None else measured
+            step = self.tracker.tick(targets, begin, dt or self.dt, **how)
             self.steps.append(step)
             self.dts.append(dt or self.dt)
             self.cfgs.append(np.array(step.cfg))
@@ -264,12 +265,40 @@ def test_a_joint_target_moves_its_joint_alone(rails):
     assert (np.array(run.cfgs)[:, 0] == 0.5).all()
 
 
-def test_a_measured_configuration_is_where_the_step_begins(rails):
-    tracker, random = Tracker(rails), np.random.default_rng(2)
-    cfg = np.array([0.5, 0.0])
-    for _ in range(300):
-        step = tracker.tick(at(0.5, 0.3), cfg, DT)
-        cfg = step.cfg + random.normal(0.0, 1e-4, 2)
-    assert step.position_error[0] < 0.003
-    moved = tracker.tick(at(0.5, 0.3), [-0.6, 0.0], DT)  # somewhere else: at rest there
+@pytest.mark.parametrize("targets", [at(0.5, 0.8), [JointTarget("y", 0.8)]], ids=["position", "joint"])
+def test_noise_of_what_is_measured_does_not_reach_the_commands(rails, targets):
+    """Half a millimetre on every joint, a target beyond the limit of y, and of the joint target an x that is held."""
+    run, random = Run(Tracker(rails), [0.5, 0.0]), np.random.default_rng(2)
+    for _ in range(400):
+        run.tick(targets, measured=run.cfgs[-1] + random.normal(0.0, 5e-4, 2))
+    cfgs = np.array(run.cfgs[1:])
+    assert cfgs[:, 1].max() <= 0.5
+    assert cfgs[-1, 1] > 0.49
+    run.cfgs[0] = cfgs[0] - DT * run.steps[0].velocity  # where the first tick began, which was measured
+    run.velocities[1] = run.steps[0].velocity
+    assert run.keeps_limits()
+    assert not any(step.why for step in run.steps)
+    if isinstance(targets[0], JointTarget):
+        assert (cfgs[:, 0] == cfgs[0, 0]).all()
+
+
+def test_a_robot_that_is_not_where_it_was_sent_starts_anew_from_rest(rails):
+    run = Run(Tracker(rails), [0.5, 0.0]).tick(at(0.5, 0.4), 40)
+    assert run.steps[-1].velocity[1] > 0.3
+    near = run.tracker.tick(at(0.5, 0.4), run.cfgs[-1] - [0.0, 0.09], DT)
+    assert near.cfg[1] > run.cfgs[-1][1]  # lag: goes on from its command
+    moved = run.tracker.tick(at(0.5, 0.4), near.cfg - [0.0, 0.11], DT)
+    assert "joint y is 0.11 off" in moved.why
+    assert np.allclose(moved.cfg, near.cfg - [0.0, 0.11], atol=ACCELERATION * DT * DT)
     assert np.abs(moved.velocity).max() <= ACCELERATION * DT * (1.0 + 1e-9)
+    assert not run.tracker.tick(at(0.5, 0.4), moved.cfg, DT).why
+
+
+def test_a_start_measured_just_beyond_a_limit_begins_at_the_limit(rails):
+    assert Tracker(rails).tick(at(0.4, 0.6), [0.4, 0.5 + 1e-3], DT).cfg[1] == 0.5
+    far = Run(Tracker(rails), [0.4, 0.6]).tick(
+        at(0.4, 0.55), 400
+    )  # no misreading: may only come back, at all limits
+    assert (np.diff(np.array(far.cfgs)[:, 1]) <= 0.0).all()
+    assert far.cfgs[-1][1] < 0.56
+    assert far.keeps_limits()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -44,10 +46,10 @@ class Aim:
         self._bounds = np.empty((len(targets), 2))
         self._values: np.ndarray | None = None
         self._packed = b""
-        self._unchanged, self._interval = (
-            0.0,
-            0.0,
-        )  # seconds since the targets moved, and between their last moves
+        self._unchanged = self._interval = (
+            0.0  # seconds since the targets moved, and between their last moves
+        )
+        self._here, self._before = self.problem.space(), self.problem.space(slope=False)
 
     def at(
         self,
@@ -63,17 +65,15 @@ class Aim:
         Args:
             targets: of the kinds and links, in the order, of the constructor.
             closed_for: seconds since each was first followed; its speed bounds grow over `engage_time`.
-            cfg: where the robot is.
+            cfg: where the robot is, read-only.
             rest: where joints go as far as the targets leave them free.
             limits: of joint velocities and accelerations.
             dt: seconds of this tick.
         """
-        from ._kernels_track import objective
-
         values = self.problem.targets_row(targets)
         row = cfg[None]
-        residuals, jacobians, _, _ = self.problem.linearised(values, row)
-        residual = residuals[0]
+        self.problem.linearise_into(values, row, self._here)
+        residual = self._here.residuals[0]
         options, ramp = self._options, max(self._options.engage_time, 1e-9)
         for k, (target, seconds) in enumerate(zip(targets, closed_for, strict=True)):
             share = min(1.0, seconds / ramp)
@@ -81,8 +81,8 @@ class Aim:
             self._bounds[k, 0] = share * linear * options.max_linear_speed
             self._bounds[k, 1] = share * angular * options.max_angular_speed
         self._follow_motion(values, residual, row, dt)
-        objective(
-            residual, jacobians[0], self._feed, self._spans, self._bounds, cfg, rest, options.posture_gain,
+        _kernels().objective(
+            residual, self._here.jacobians[0], self._feed, self._spans, self._bounds, cfg, rest, options.posture_gain,
             limits[0], limits[1], min(options.gain, GAIN_PER_TICK / dt), options.damping, self._H, self._f,
             self._wanted,
         )  # fmt: skip
@@ -97,17 +97,15 @@ class Aim:
         self, values: np.ndarray, residual: np.ndarray, row: Float[np.ndarray, "1 dof"], dt: float
     ) -> None:
         """Updates the rates of the residuals that the targets' own motion causes."""
-        from ._kernels_track import follow_motion
-
         self._unchanged += dt
         packed, old = values.tobytes(), self._values
         if old is None or not self._options.feedforward:
             self._unchanged = self._interval = 0.0
         elif packed != self._packed:
-            before = self.problem.residuals(old, row)[0]
-            follow_motion(
-                residual, before, self._unchanged, self._options.feedforward, self._options.smoothing, self._spans,
-                self._bounds, self._feed,
+            self.problem.linearise_into(old, row, self._before)
+            _kernels().follow_motion(
+                residual, self._before.residuals[0], self._unchanged, self._options.feedforward,
+                self._options.smoothing, self._spans, self._bounds, self._feed,
             )  # fmt: skip
             self._interval, self._unchanged = self._unchanged, 0.0
         elif self._unchanged > LAPSE * self._interval:
@@ -119,3 +117,11 @@ def _weights(target: Target) -> tuple[float, float]:
     if isinstance(target, JointTarget):
         return 0.0, target.weight
     return getattr(target, "position_weight", 0.0), getattr(target, "orientation_weight", 0.0)
+
+
+@cache
+def _kernels() -> Any:
+    """The kernels; numba loads when they are first needed."""
+    from . import _kernels_track
+
+    return _kernels_track

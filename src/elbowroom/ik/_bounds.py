@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from ..robot import Robot
-from ._brake import seconds_to_rest
+from ._brake import NO_STOP, unlimited
+from ._rows import as_row
 
 HOLDS = 1e-9
 """Relative to a bound, and per second: what rounding may add to a rate."""
@@ -35,6 +38,16 @@ class Bounds:
         return WORDS[int(self.why[int(above), joint])].format(self.joint_names[joint])
 
 
+class Start(NamedTuple):
+    """What is known of a tick before it is chosen."""
+
+    brake: Float[np.ndarray, "dof"]
+    """The velocity of braking, always among the choices."""
+    bounds: Bounds
+    seconds: float
+    """In which it can be over, the way to rest included."""
+
+
 class Limits:
     """Limits of the joints of a robot."""
 
@@ -44,43 +57,52 @@ class Limits:
         velocities: Float[np.ndarray, "dof"],
         accelerations: Float[np.ndarray, "dof"] | None,
     ) -> None:
-        self.robot, self.velocities, self.accelerations = robot, velocities, accelerations
-        unlimited = np.full(robot.dof, np.inf)
-        unlimited.setflags(write=False)
-        self._arrays = velocities, unlimited if accelerations is None else accelerations
-        self._ends = robot.lower, robot.upper
+        self.robot = robot
+        self._limited = accelerations is not None
+        self._accelerations = unlimited(robot.dof) if accelerations is None else as_row(accelerations)
+        self._arrays = as_row(velocities), self._accelerations, as_row(robot.lower), as_row(robot.upper)
 
-    def bounds(
+    def start(
         self,
         cfg: Float[np.ndarray, "dof"],
         velocity: Float[np.ndarray, "dof"],
-        brake: Float[np.ndarray, "dof"] | None,
+        stop: Float[np.ndarray, "dof"] | None,
         dt: float,
-    ) -> Bounds:
-        """Bounds for one tick.
+    ) -> Start:
+        """Braking and bounds of one tick.
 
         Args:
-            cfg: where the tick begins; a joint beyond its limits may only come back.
-            velocity: of the last tick.
-            brake: a velocity that the bounds must not exclude; None leaves out the way to rest, which is then checked
-                on its own.
+            cfg: where the tick begins, made by `as_row`; a joint beyond its limits may only come back.
+            velocity: of the last tick, made by `as_row`.
+            stop: where braking from it ends, if that is proved.
             dt: seconds.
         """
-        from ._kernels_programme import rate_limits
-
-        dof, way = self.robot.dof, dt
-        if (
-            self.accelerations is not None and brake is not None
-        ):  # the tick may speed up, and takes longer to stop
-            way += 0.5 * (dt + seconds_to_rest(velocity, self.accelerations))
-        rates, why = np.empty((2, dof)), np.empty((2, dof), np.int64)
-        rate_limits(
-            _plain(cfg), _plain(velocity), _plain(velocity if brake is None else brake), brake is not None,
-            *self._arrays, *self._ends, dt, way, rates, why,
+        dof = self.robot.dof
+        brake, rates, why = np.empty(dof), np.empty((2, dof)), np.empty((2, dof), np.int64)
+        seconds = _kernels().begin_tick(
+            cfg, velocity, NO_STOP if stop is None else as_row(stop), self._limited, *self._arrays, dt, brake, rates,
+            why,
         )  # fmt: skip
+        return Start(brake, Bounds(rates, why, self.robot.joint_names), seconds)
+
+    def bounds(self, cfg: Float[np.ndarray, "dof"], velocity: Float[np.ndarray, "dof"], dt: float) -> Bounds:
+        """Bounds of one tick that leave out the way to rest; see `start`."""
+        dof = self.robot.dof
+        rates, why = np.empty((2, dof)), np.empty((2, dof), np.int64)
+        _kernels().rate_limits(cfg, velocity, np.zeros(dof), False, *self._arrays, dt, dt, rates, why)
         return Bounds(rates, why, self.robot.joint_names)
 
+    def rest(
+        self, cfg: Float[np.ndarray, "dof"], velocity: Float[np.ndarray, "dof"], dt: float
+    ) -> tuple[Float[np.ndarray, "dof"], bool]:
+        """`_brake.rest`, and whether no joint's limit is passed on the way: a joint beyond it may come back."""
+        end = np.empty(self.robot.dof)
+        return end, _kernels().rest_after(cfg, as_row(velocity), *self._arrays[1:], dt, end)
 
-def _plain(values: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "dof"]:
-    """The same numbers as the kernels know them: contiguous and writable."""
-    return np.array(values, dtype=np.float64)
+
+@cache
+def _kernels() -> Any:
+    """The kernels; numba loads when they are first needed."""
+    from . import _kernels_brake
+
+    return _kernels_brake

@@ -9,29 +9,19 @@ the tick.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from jaxtyping import Float
 
-ROUNDING = 1e-9
-"""Of a tick: a velocity that rounding puts just above n ticks of braking takes n."""
+from .._frozen import frozen
+from ._rows import as_row
+
+NO_STOP = frozen(np.zeros(0))
+"""What stands for a stop that is not known."""
 
 
-def ticks_to_rest(
-    velocity: Float[np.ndarray, "dof"], accelerations: Float[np.ndarray, "dof"] | None, dt: float
-) -> int:
-    """The fewest ticks in which the joints come to rest in proportion, the last one at rest; at least 1."""
-    if accelerations is None:
-        return 1
-    return max(1, math.ceil(float((np.abs(velocity) / accelerations).max(initial=0.0)) / dt - ROUNDING))
-
-
-def seconds_to_rest(
-    velocity: Float[np.ndarray, "dof"], accelerations: Float[np.ndarray, "dof"] | None
-) -> float:
-    """What the slowest joint to stop needs."""
-    return 0.0 if accelerations is None else float((np.abs(velocity) / accelerations).max(initial=0.0))
+def unlimited(dof: int) -> Float[np.ndarray, "dof"]:
+    """Limits where there are none."""
+    return frozen(np.full(dof, np.inf))
 
 
 def rest(
@@ -41,7 +31,12 @@ def rest(
     dt: float,
 ) -> Float[np.ndarray, "dof"]:
     """What the robot does not pass after a tick of this velocity if it brakes from then on."""
-    return cfg + velocity * (dt + 0.5 * seconds_to_rest(velocity, accelerations))
+    from ._kernels_brake import rest_after
+
+    most, end = unlimited(len(cfg)), np.empty(len(cfg))
+    limits = most if accelerations is None else as_row(accelerations)
+    rest_after(as_row(cfg), as_row(velocity), limits, most, most, dt, end)
+    return end
 
 
 def braking(
@@ -60,13 +55,9 @@ def braking(
         accelerations: limits, or None.
         dt: seconds of the tick.
     """
-    needed = seconds_to_rest(velocity, accelerations)
-    slower = velocity * (1.0 - dt / needed) if needed > dt else np.zeros_like(velocity)
-    if stop is None:
-        return slower
-    way, fast = stop - cfg, float(np.abs(slower).max(initial=0.0))
-    length = float(np.abs(way).max(initial=0.0))
-    if length == 0.0 or fast == 0.0:
-        return np.zeros_like(velocity)
-    # Along the way that was proved, however the last velocity was rounded; and no farther than it.
-    return way * (min(fast, length / dt) / length)
+    from ._kernels_brake import brake_rates
+
+    limits = unlimited(len(cfg)) if accelerations is None else as_row(accelerations)
+    brake = np.empty(len(cfg))
+    brake_rates(as_row(cfg), as_row(velocity), NO_STOP if stop is None else as_row(stop), limits, dt, brake)
+    return brake

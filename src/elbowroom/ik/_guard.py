@@ -18,8 +18,9 @@ from .._frozen import frozen
 from .._text import short
 from ..collision import CollisionModel
 from ..errors import InputError
+from ._brake import braking
 from ._filtered import FilteredMotion
-from ._rows import RowSet
+from ._rows import RowSet, as_row
 from ._safe_options import SafeOptions
 from ._safe_step import SafeStep, Step
 
@@ -126,7 +127,7 @@ class Guard:
             if not self.hold_on_bad:
                 raise InputError(f"wanted configuration refused: {error}") from error
             wanted, bad = now, str(error)
-        velocity, stop, at = self._state(now)
+        velocity, stop, at = self._state(now, dt)
         rate = (wanted - now) / dt
         end = None if bad else self._safe.try_exactly(now, velocity, rate, dt, at)
         if end is not None:
@@ -163,7 +164,7 @@ class Guard:
         return FilteredMotion.of(self.model.robot.name, wanted, spans, steps)
 
     def _state(
-        self, cfg: Float[np.ndarray, "dof"]
+        self, cfg: Float[np.ndarray, "dof"], dt: float
     ) -> tuple[Float[np.ndarray, "dof"], Float[np.ndarray, "dof"] | None, RowSet]:
         """Velocity of the last step, where braking from it ends if that is proved, and the rows here."""
         at = self._safe.rows.at(cfg, self._safe.options.reach)
@@ -174,7 +175,15 @@ class Guard:
             return last.velocity, last.stop, at
         if float(np.abs(cfg - last.cfg).max()) > FOLLOWED:
             return still, None, at
-        if last.stop is None or self._safe.proof.blocked(cfg, last.stop, at) is not None:
+        # Measured beside the command: braking as it was told keeps speeds and accelerations. Only where that would pass
+        # a joint's limit or is not proved from here, it goes to where the last stop ends, by noise maybe faster.
+        if last.stop is None:
+            return last.velocity, None, at
+        slower = braking(cfg, last.velocity, None, self._safe.accelerations, dt)
+        end, within = self._safe.limits.rest(as_row(cfg), slower, dt)
+        blocked = self._safe.proof.blocked
+        fits = within and blocked(cfg, end, at) is None
+        if fits or blocked(cfg, last.stop, at) is not None:
             return last.velocity, None, at
         return last.velocity, last.stop, at
 

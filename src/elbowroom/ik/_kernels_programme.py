@@ -1,50 +1,9 @@
-"""Numba kernels of the constraints of one tick: bounds on rates, and the rows that can matter within them."""
+"""Numba kernels of the constraints of one tick: the rows that can matter within the bounds on rates."""
 
 # pyright: basic
 from __future__ import annotations
 
 from .._jit import njit
-
-SPEED, ACCELERATION, LIMIT = range(3)
-"""Why a bound is there."""
-UNBOUNDED = 1e30
-"""What the solver takes for infinity."""
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def rate_limits(cfg, velocity, brake, relax, speeds, accelerations, lowest, highest, dt, way, bounds, why):
-    """Bounds of the joints' rates in one tick.
-
-    Args:
-        cfg: (dof,) where the tick begins; a joint beyond its limits may only come back.
-        velocity: (dof,) of the last tick.
-        brake: (dof,) a velocity that the bounds must not exclude, if `relax`.
-        speeds: (dof,) limits, maybe infinite.
-        accelerations: (dof,) limits, maybe infinite.
-        lowest: (dof,) limits of the joints.
-        highest: (dof,) limits of the joints.
-        way: seconds at the rate of the tick that lead to rest, the tick included.
-        bounds: (2, dof) receives lower and upper bounds.
-        why: (2, dof) receives why they are there.
-    """
-    for j in range(len(cfg)):
-        low, high = -speeds[j], speeds[j]
-        why[0, j], why[1, j] = SPEED, SPEED
-        room = velocity[j] + accelerations[j] * dt
-        if room < high:
-            high, why[1, j] = room, ACCELERATION
-        room = velocity[j] - accelerations[j] * dt
-        if room > low:
-            low, why[0, j] = room, ACCELERATION
-        room = max(highest[j] - cfg[j], 0.0) / way
-        if room < high:
-            high, why[1, j] = room, LIMIT
-        room = min(lowest[j] - cfg[j], 0.0) / way
-        if room > low:
-            low, why[0, j] = room, LIMIT
-        if relax:
-            low, high = min(low, brake[j]), max(high, brake[j])
-        bounds[0, j], bounds[1, j] = max(low, -UNBOUNDED), min(high, UNBOUNDED)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -96,7 +96,7 @@ def add_point(bodies, start, stop, point, normal, sign, posed, row):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _shared(bodies, a, b):
+def shared(bodies, a, b):
     """How many bodies carry both links."""
     bodies = borrowed(bodies)
     last_a = bodies.links[a, FIRST_ON_WAY] + bodies.links[a, N_ON_WAY] - 1
@@ -113,7 +113,7 @@ def _link_row(bodies, a, b, p, q, normal, posed, row):
     """The row of two links' points p of a and q of b, `normal` from p to q."""
     bodies = borrowed(bodies)
     row[:] = 0.0
-    both = _shared(bodies, a, b)
+    both = shared(bodies, a, b)
     first, n = bodies.links[a, FIRST_ON_WAY], bodies.links[a, N_ON_WAY]
     add_point(bodies, first, first + n - both, p, normal, -1.0, posed, row)
     first, n = bodies.links[b, FIRST_ON_WAY], bodies.links[b, N_ON_WAY]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .._files import plain
 from .._text import short
 from ..errors import InputError, UnknownJointError, UnknownLinkError, unknown
 from ..robot import Robot
+from ._json_values import number_of, numbers_of, object_of, truth_of
 from ._targets import AxisTarget, LookAt, PoseTarget, PositionTarget, Target
 from ._xr import XrState, xr_state
 
@@ -85,7 +86,7 @@ def read_message(text: str | bytes, robot: Robot, links: tuple[str, ...]) -> Mes
     Raises:
         InputError: not JSON, not a message, or one with a value that makes no sense; UnknownNameError: a name.
     """
-    found = _object(_loaded(text), "a message")
+    found = object_of(_loaded(text), "a message")
     kind = found.pop("type", None)
     if kind not in KINDS:
         raise InputError(f"type: expected one of {', '.join(KINDS)}, found {short(kind)}")
@@ -118,16 +119,16 @@ def target_from_json(link: str, value: Any) -> Target:
     """
     what = f"target of {link!r}"
     if isinstance(value, list):
-        return _from_numbers(link, _numbers(value, what))
-    entries = _object(value, what)
+        return _from_numbers(link, numbers_of(value, what))
+    entries = object_of(value, what)
     given = frozenset(map(str, entries))
     kind = next((kind for needed, more, kind in TARGET_KEYS if needed <= given <= needed | more), None)
     if kind is None:
         raise InputError(
             f"{what}: expected position and wxyz, position, direction or look_at, found {short(sorted(given))}"
         )
-    weights = {name: _number(entries.pop(name), f"{what}: {name}") for name in WEIGHTS if name in given}
-    values = {name: _numbers(entry, f"{what}: {name}") for name, entry in entries.items()}
+    weights = {name: number_of(entries.pop(name), f"{what}: {name}") for name in WEIGHTS if name in given}
+    values = {name: numbers_of(entry, f"{what}: {name}") for name, entry in entries.items()}
     if "wxyz" in values:
         values = {"pose": _joined(values["wxyz"], values["position"], what)}
     if "look_at" in values:
@@ -146,7 +147,7 @@ def _from_numbers(link: str, value: np.ndarray) -> Target:
 
 
 def _follow(entries: dict[str, Any], robot: Robot, links: tuple[str, ...]) -> Follow:
-    targets = _object(entries.pop("targets", None), "target: targets")
+    targets = object_of(entries.pop("targets", None), "target: targets")
     if not targets:
         raise InputError("target: targets is empty; expected {link: pose}")
     for link in targets:
@@ -155,25 +156,25 @@ def _follow(entries: dict[str, Any], robot: Robot, links: tuple[str, ...]) -> Fo
     stamp, clutch = entries.pop("stamp", None), entries.pop("clutch", None)
     return Follow(
         {link: target_from_json(link, value) for link, value in targets.items()},
-        None if stamp is None else _number(stamp, "target: stamp"),
-        None if clutch is None else _truth(clutch, "target: clutch"),
+        None if stamp is None else number_of(stamp, "target: stamp"),
+        None if clutch is None else truth_of(clutch, "target: clutch"),
     )
 
 
 def _clutch(entries: dict[str, Any], robot: Robot, links: tuple[str, ...]) -> Clutch:
-    return Clutch(_truth(entries.pop("engaged", None), "clutch: engaged"))
+    return Clutch(truth_of(entries.pop("engaged", None), "clutch: engaged"))
 
 
 def _reset(entries: dict[str, Any], robot: Robot, links: tuple[str, ...]) -> Reset:
     cfg = entries.pop("cfg", None)
     if isinstance(cfg, list):
-        values = robot.as_cfg(_numbers(cfg, "reset: cfg"))
+        values = robot.as_cfg(numbers_of(cfg, "reset: cfg"))
         return Reset(dict(zip(robot.joint_names, values.tolist(), strict=True)))
-    values = _object(cfg, "reset: cfg")
+    values = object_of(cfg, "reset: cfg")
     for name in values:
         if name not in robot.joint_names:
             raise UnknownJointError(f"reset: {unknown('actuated joint', name, robot.joint_names)}")
-    return Reset({name: _number(value, f"reset: {name}") for name, value in values.items()})
+    return Reset({name: number_of(value, f"reset: {name}") for name, value in values.items()})
 
 
 _READ: dict[str, Any] = {
@@ -196,36 +197,6 @@ def _loaded(text: str | bytes) -> Any:
 
 def _refused(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number of JSON")
-
-
-def _object(value: Any, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{what}: expected an object, found {short(value)}")
-    return cast(dict[str, Any], value)
-
-
-def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
-        raise InputError(f"{what}: expected a finite number, found {short(value)}")
-    return float(value)
-
-
-def _truth(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"{what}: expected true or false, found {short(value)}")
-    return value
-
-
-def _numbers(value: Any, what: str) -> np.ndarray:
-    """Numbers in a list, or in rows of them; strings and truth values, which numpy would take, are refused."""
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{what}: expected numbers in a list, found {short(value)}")
-    rows = cast(list[Any], value)
-    if not isinstance(rows[0], list):
-        return np.array([_number(entry, what) for entry in rows])
-    if any(not isinstance(row, list) or len(row) != len(rows[0]) for row in rows):
-        raise InputError(f"{what}: expected rows of the same length, found {short(value)}")
-    return np.array([[_number(entry, what) for entry in row] for row in rows])
 
 
 def _joined(wxyz: np.ndarray, position: np.ndarray, what: str) -> np.ndarray:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -76,6 +76,17 @@ class Lanes:
         return self.rows[:, -1].astype(np.int64)
 
 
+class Linearised(NamedTuple):
+    """What targets are at configurations, to first order."""
+
+    residuals: Float[np.ndarray, "n rows"]
+    jacobians: Float[np.ndarray, "n rows dof"]
+    off: Float[np.ndarray, "n targets"]
+    """Metres."""
+    turn: Float[np.ndarray, "n targets"]
+    """Radians."""
+
+
 def shape_of(targets: Sequence[Target]) -> Shape:
     """What a `Problem` for these targets is made for."""
     return tuple((type(t), t.joint if isinstance(t, JointTarget) else t.link) for t in targets)
@@ -127,11 +138,7 @@ class Problem:
         """The values of targets of this shape, as the kernels take them."""
         if len(targets) != len(self.shape):
             raise InputError(f"expected {len(self.shape)} targets, found {len(targets)}")
-        row = np.zeros(VALUES * len(targets))
-        for k, target in enumerate(targets):
-            numbers = _numbers(target)
-            row[VALUES * k : VALUES * k + len(numbers)] = numbers
-        return frozen(row)
+        return frozen(np.array([value for target in targets for value in _numbers(target)]))
 
     def solve(
         self,
@@ -184,34 +191,37 @@ class Problem:
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
     ) -> Float[np.ndarray, "n rows"]:
         """Weighted residuals, targets one after the other."""
-        return self._linearised(values, cfgs, slope=False)[0]
+        return self._linearised(values, cfgs, slope=False).residuals
 
     def jacobians(
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
     ) -> Float[np.ndarray, "n rows dof"]:
         """Derivatives of the residuals by the configuration; zero for joints that are not solved for."""
-        return self._linearised(values, cfgs, slope=True)[1]
+        return self._linearised(values, cfgs, slope=True).jacobians
 
-    def linearised(
-        self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Residuals, Jacobians, position errors and orientation errors in one call."""
-        return self._linearised(values, cfgs, slope=True)
+    def linearise_into(
+        self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"], space: Linearised
+    ) -> None:
+        """Residuals, Jacobians and errors in one call, for loops: `cfgs` contiguous and read-only, as are `values`."""
+        _kernels().linearise(values, cfgs, self.ints, self.floats, self._work(), *space)
+
+    def space(self, n: int = 1, *, slope: bool = True) -> Linearised:
+        """What `linearise_into` fills for n configurations; Jacobians only with `slope`."""
+        rows, targets = self.rows, int(self.ints[N_TARGETS])
+        rates = np.zeros((n if slope else 0, rows, self.robot.dof))
+        return Linearised(np.empty((n, rows)), rates, np.empty((n, targets)), np.empty((n, targets)))
 
     def errors(
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
     ) -> tuple[Float[np.ndarray, "n targets"], Float[np.ndarray, "n targets"]]:
         """Position errors in metres and orientation errors in radians."""
-        return self._linearised(values, cfgs, slope=False)[2:]
+        found = self._linearised(values, cfgs, slope=False)
+        return found.off, found.turn
 
-    def _linearised(self, values: np.ndarray, cfgs: np.ndarray, *, slope: bool) -> Any:
-        n, nt = len(cfgs), int(self.ints[N_TARGETS])
-        error, off, turn = np.empty((n, self.rows)), np.empty((n, nt)), np.empty((n, nt))
-        rates = np.zeros((n if slope else 0, self.rows, self.robot.dof))
-        _kernels().linearise(
-            values, _rows(cfgs), self.ints, self.floats, self._work(), error, rates, off, turn
-        )
-        return error, rates, off, turn
+    def _linearised(self, values: np.ndarray, cfgs: np.ndarray, *, slope: bool) -> Linearised:
+        space = self.space(len(cfgs), slope=slope)
+        self.linearise_into(values, _rows(cfgs), space)
+        return space
 
     @cached_property
     def _local(self) -> threading.local:
@@ -269,15 +279,16 @@ def groups(
 
 
 def _numbers(target: Target) -> list[float]:
+    """VALUES numbers; see there."""
     if isinstance(target, PoseTarget):
         return [*target.pose.tolist(), target.position_weight, target.orientation_weight]
     if isinstance(target, PositionTarget):
-        return [*target.position.tolist(), *target.point.tolist(), target.position_weight]
+        return [*target.position.tolist(), *target.point.tolist(), target.position_weight, 0.0, 0.0]
     if isinstance(target, AxisTarget):
-        return [*target.direction.tolist(), *target.axis.tolist(), target.orientation_weight]
+        return [*target.direction.tolist(), *target.axis.tolist(), target.orientation_weight, 0.0, 0.0]
     if isinstance(target, LookAt):
-        return [*target.point.tolist(), *target.axis.tolist(), target.orientation_weight]
-    return [target.value, target.weight]
+        return [*target.point.tolist(), *target.axis.tolist(), target.orientation_weight, 0.0, 0.0]
+    return [target.value, target.weight, *[0.0] * (VALUES - 2)]
 
 
 def _rows(cfgs: np.ndarray) -> np.ndarray:

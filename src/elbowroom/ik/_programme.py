@@ -9,12 +9,15 @@ in nobody's way costs no mesh distance, and nothing is held back by spheres alon
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
-from ._bounds import Bounds
+from ._bounds import Start
 from ._contact_rows import contact_rows
-from ._qp import ACTIVE, Solution, solve_qp
+from ._qp import Solution, solve_qp
 from ._rows import CollisionRows, RowSet
 from ._safe_options import SafeOptions
 
@@ -31,9 +34,7 @@ class Programme:
         source: CollisionRows,
         cfg: Float[np.ndarray, "dof"],
         at: RowSet,
-        bounds: Bounds,
-        brake: Float[np.ndarray, "dof"],
-        horizon: float,
+        start: Start,
         options: SafeOptions,
     ) -> None:
         """Collects the rows that can matter within the bounds; those of overlaps come after those of `at`.
@@ -42,16 +43,12 @@ class Programme:
             source: who made the rows.
             cfg: the configuration.
             at: the rows there.
-            bounds: of the rates; they hold for `brake`.
-            brake: the velocity of braking.
-            horizon: seconds in which no more than the room of a distance may be used up.
+            start: braking, and bounds of the rates that hold for it.
             options: how far rows reach, and where approaches end.
         """
-        from ._kernels_programme import rows_that_matter
-
-        self.at, self.bounds = at, bounds
+        self.at, self.bounds = at, start.bounds
         self._source, self._cfg, self._options = source, cfg, options
-        self._brake, self._horizon = np.array(brake), horizon
+        self._brake, self._horizon = start.brake, max(start.seconds, options.approach_time)
         rows, distance = at.A, at.distance
         if at.in_contact and (overlaps := at.overlaps):
             more = contact_rows(source.model, cfg, overlaps)
@@ -59,9 +56,9 @@ class Programme:
         m = len(distance)
         self._rows, self._least = np.empty((m, len(cfg))), np.empty(m)
         self._braking, self._numbers = np.empty(m), np.empty(m, np.int64)
-        n = rows_that_matter(
-            rows, distance, bounds.rates, self._brake, horizon, options.skin, options.part, self._rows, self._least,
-            self._braking, self._numbers,
+        n = _kernels().rows_that_matter(
+            rows, distance, self.bounds.rates, self._brake, self._horizon, options.skin, options.part, self._rows,
+            self._least, self._braking, self._numbers,
         )  # fmt: skip
         self._keep(slice(n))
 
@@ -87,16 +84,13 @@ class Programme:
         return found
 
     def _solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
-        always = np.minimum(self._least, self._braking)
-        return solve_qp(H, f, self.bounds.rates, self._rows, self._least, always)
+        return solve_qp(H, f, self.bounds.rates, self._rows, self._least, self._braking)
 
     def _measure(self, found: Solution) -> bool:
         """Replaces rows of spheres that hold an answer back by those of the meshes behind them; whether there were."""
-        from ._kernels_programme import room_of
-
-        active = self._numbers[found.rows < -ACTIVE]
-        active = active[active < len(self.at.distance)]
-        rough = active[self.at.rough[active] == 1].tolist()
+        most = len(self.at.distance)
+        active = [int(self._numbers[k]) for k in found.active_rows]
+        rough = [row for row in active if row < most and self.at.rough[row] == 1]
         for name, number in {self.at.name(row): row for row in rough}.items():
             theirs = self._of(name)
             keep = np.ones(len(self._numbers), np.bool_)
@@ -107,7 +101,7 @@ class Programme:
                 row, distance = measured
                 place = theirs[0]
                 self._rows[place], self._braking[place] = row, row @ self._brake
-                room = float(room_of(distance, self._options.skin, self._options.part))
+                room = float(_kernels().room_of(distance, self._options.skin, self._options.part))
                 self._least[place] = -room / self._horizon
                 self.at.rough[self._numbers[place]] = 0
                 keep[place] = True
@@ -122,9 +116,8 @@ class Programme:
 
     def words(self, found: Solution) -> list[str]:
         """What holds an answer back."""
-        joints = np.flatnonzero(np.abs(found.bounds) > ACTIVE).tolist()
-        words = [self.bounds.word(k, bool(found.bounds[k] > 0.0)) for k in joints]
-        for k in np.flatnonzero(found.rows < -ACTIVE).tolist():
+        words = [self.bounds.word(k, above) for k, above in found.active_bounds]
+        for k in found.active_rows:
             name = self._name(int(self._numbers[k]))
             words.append("contact at the start" if name is None else pair_words(name))
         return words
@@ -133,3 +126,11 @@ class Programme:
 def pair_words(pair: Pair) -> str:
     """Two names as they are said."""
     return f"{pair[0]} and {pair[1]}"
+
+
+@cache
+def _kernels() -> Any:
+    """The kernels; numba loads when they are first needed."""
+    from . import _kernels_programme
+
+    return _kernels_programme

@@ -155,12 +155,12 @@ class StepProof:
     def _world_scratch(self) -> tuple[Any, ...]:
         kept = getattr(self._local, "world", None)
         if kept is None:
+            from ._kernels_proof import joint_scratch
             from ._kernels_rows import body_scratch
 
             among = self.rows.parts.among
             assert among is not None
-            n = len(among.bodies.kinds)
-            joints = np.zeros(n), np.zeros(n), np.zeros(n)
+            joints = joint_scratch(among.bodies)
             kept = self._local.world = body_scratch(among.bodies), joints, np.zeros(len(among.links))
         return kept
 

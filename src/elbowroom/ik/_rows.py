@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,7 @@ class RowSet:
     @property
     def in_contact(self) -> bool:
         """Whether anything is not farther apart than the buffer."""
-        low_world = np.inf if self.low_world is None else self.low_world.min(initial=np.inf)
-        return bool(self.low.min(initial=np.inf) <= 0.0 or low_world <= 0.0)
+        return self.clearance <= 0.0
 
     @property
     def contacts(self) -> tuple[tuple[str, str], ...]:
@@ -87,11 +87,11 @@ class RowSet:
             found += [(among.links[a], among.obstacles[b]) for a, b in np.argwhere(self.within == -np.inf)]
         return tuple(found)
 
-    @property
+    @cached_property
     def clearance(self) -> float:
         """Lower bound of the clearance above the buffer, metres; not meaningful beyond the reach that was asked."""
-        low = self.low.min(initial=np.inf)
-        return float(low if self.low_world is None else min(low, self.low_world.min(initial=np.inf)))
+        low = min(self.low.tolist(), default=np.inf)
+        return low if self.low_world is None else min(low, *self.low_world.tolist())
 
 
 class CollisionRows:

@@ -22,10 +22,9 @@ from .._frozen import frozen
 from ..collision import CollisionModel
 from ..errors import InputError
 from ._bounds import Limits
-from ._brake import braking, rest, ticks_to_rest
 from ._programme import Programme, pair_words
 from ._proof import StepProof
-from ._rows import CollisionRows, RowSet
+from ._rows import CollisionRows, RowSet, as_row
 from ._safe_options import SafeOptions
 
 AGAIN = 2
@@ -86,7 +85,7 @@ class SafeStep:
             None if acceleration_limits is None else as_limits(acceleration_limits, robot.dof, "acceleration")
         )
         """(dof,) limits, or None."""
-        self._limits = Limits(robot, self.velocities, self.accelerations)
+        self.limits = Limits(robot, self.velocities, self.accelerations)
         self.rows = CollisionRows(model, self.options.clearance)
         self.proof = StepProof(self.rows)
 
@@ -122,18 +121,25 @@ class SafeStep:
         at: RowSet,
     ) -> Float[np.ndarray, "dof"] | None:
         """Where the robot comes to rest after a tick of the wanted velocity, if that is safe as it is; else None."""
-        bounds = self._limits.bounds(cfg, velocity, None, dt)
-        end = rest(cfg, wanted, self.accelerations, dt)
-        if not (bounds.hold(wanted) and self._within(cfg, end)):
+        cfg = as_row(cfg)
+        if not self.limits.bounds(cfg, as_row(velocity), dt).hold(wanted):
             return None
-        return end if self.proof.blocked(cfg, end, at) is None else None
+        return self._end(cfg, wanted, dt, at)[0]
 
-    def _within(self, cfg: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> bool:
-        """Whether a segment leaves no joint's limits: one that is beyond them may come back."""
-        robot = self.model.robot
-        return bool(
-            (end <= np.maximum(robot.upper, cfg)).all() and (end >= np.minimum(robot.lower, cfg)).all()
-        )
+    def _end(
+        self,
+        cfg: Float[np.ndarray, "dof"],
+        velocity: Float[np.ndarray, "dof"],
+        dt: float,
+        at: RowSet,
+        keep: float = 0.0,
+    ) -> tuple[Float[np.ndarray, "dof"] | None, tuple[str, str] | None]:
+        """Where a tick and the stop after it end, if no limit is passed and nothing touched; else the pair, if any."""
+        end, within = self.limits.rest(cfg, velocity, dt)
+        if not within:
+            return None, None
+        blocked = self.proof.blocked(cfg, end, at, keep)
+        return (end, None) if blocked is None else (None, blocked)
 
     def choose(
         self,
@@ -148,15 +154,11 @@ class SafeStep:
     ) -> Step:
         """`step`, with the rows at `cfg`; `start` is when the clock was read first."""
         start = time.perf_counter() if start is None else start
-        brake = braking(cfg, velocity, stop, self.accelerations, dt)
-        bounds = self._limits.bounds(cfg, velocity, brake, dt)
-        ticks = ticks_to_rest(velocity, self.accelerations, dt)
-        if self.accelerations is not None:
-            ticks += 1  # the tick may speed up, which adds one to the way to rest
-        horizon = max(0.5 * dt * (ticks + 1), self.options.approach_time)
-        programme = Programme(self.rows, cfg, at, bounds, brake, horizon, self.options)
+        cfg, keep = as_row(cfg), KEPT * self.options.skin
+        begun = self.limits.start(cfg, as_row(velocity), stop, dt)
+        brake = chosen = begun.brake
+        programme = Programme(self.rows, cfg, at, begun, self.options)
         held: dict[str, None] = {}
-        chosen = brake
         for _ in range(AGAIN):
             found = programme.solve(H, f)
             if not found.found:
@@ -164,12 +166,11 @@ class SafeStep:
                 break
             chosen = found.velocity
             held.update(dict.fromkeys(programme.words(found)))
-            end = rest(cfg, chosen, self.accelerations, dt)
-            if not self._within(cfg, end):
-                break
-            blocked = self.proof.blocked(cfg, end, at, KEPT * self.options.skin)
-            if blocked is None:
+            end, blocked = self._end(cfg, chosen, dt, at, keep)
+            if end is not None:
                 return self._made(cfg, chosen, end, True, held, at, dt, False, start)
+            if blocked is None:
+                break
             held[pair_words(blocked)] = None
             if not programme.tighten(blocked):
                 break
@@ -189,11 +190,10 @@ class SafeStep:
         """A step between one that could not be proved and braking."""
         for share in DRAWN:
             drawn = brake + share * (chosen - brake)
-            end = rest(cfg, drawn, self.accelerations, dt)
-            keep = KEPT * self.options.skin
-            if self._within(cfg, end) and self.proof.blocked(cfg, end, at, keep) is None:
+            end, _ = self._end(cfg, drawn, dt, at, KEPT * self.options.skin)
+            if end is not None:
                 return self._made(cfg, drawn, end, True, held, at, dt, False, start)
-        end = rest(cfg, brake, self.accelerations, dt)
+        end, _ = self.limits.rest(cfg, brake, dt)
         proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None
         return self._made(cfg, brake, end if stop is None else stop, proved, held, at, dt, True, start)
 
@@ -211,8 +211,8 @@ class SafeStep:
     ) -> Step:
         return Step(
             cfg=frozen(cfg + velocity * dt),
-            velocity=frozen(velocity.copy()),
-            stop=frozen(np.array(stop)) if proved else None,
+            velocity=frozen(velocity),
+            stop=as_row(stop) if proved else None,
             proved=proved,
             limited_by=tuple(held),
             clearance=at.clearance + self.rows.buffer,

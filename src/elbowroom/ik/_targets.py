@@ -23,6 +23,8 @@ POSITION_WEIGHT = 1.0
 """Per metre."""
 ORIENTATION_WEIGHT = 0.3
 """Per radian: the distance at which a turn and a shift of an arm's hand look alike."""
+UNIT = 4e-16
+"""What the length of a quaternion may be off one by rounding."""
 FAR = 1e6
 """Metres: coordinates beyond it are mistakes, and their squares would drown what an arm can do."""
 
@@ -164,16 +166,19 @@ def as_pose(pose: Any, what: str) -> Float[np.ndarray, "7"]:
 def _pose_and_length(pose: Any, what: str, link: str | None = None) -> tuple[Float[np.ndarray, "7"], float]:
     """As `as_pose`, and the length that the quaternion had; `link` is added to `what` in messages."""
     given = pose if type(pose) is np.ndarray else getattr(pose, "wxyz_xyz", pose)
-    if np.shape(given) == (7,):  # the way of control loops: as few operations as possible
+    if (given.shape if type(given) is np.ndarray else np.shape(given)) == (
+        7,
+    ):  # the way of control loops: as few operations as possible
         try:
             found = np.array(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             found = np.full(7, np.nan)  # what is wrong with it is said below
-        w, x, y, z, *place = found.tolist()
-        far = math.hypot(*place)  # NaN and infinity stay what they are
+        w, x, y, z, px, py, pz = found.tolist()
+        far = math.hypot(px, py, pz)  # NaN and infinity stay what they are
         length = math.sqrt(w * w + x * x + y * y + z * z)
         if 1e-8 <= length < FAR and far < FAR:
-            found[:4] *= math.copysign(1.0 / length, w)
+            if abs(length - 1.0) > UNIT or w < 0.0:
+                found[:4] *= math.copysign(1.0 / length, w)
             return frozen(found), length
         if np.isfinite(found).all() and length >= 1e-8:
             raise InputError(f"{_named(what, link)}: has entries of {FAR:g} and more")

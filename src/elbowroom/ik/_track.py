@@ -34,9 +34,8 @@ from ._watch import Watch
 
 AT_REST = 1e-3
 """rad/s or m/s: slower is standing still."""
-SAME_PLACE = 0.1
-"""rad or m that a measured configuration may be off the commanded one; farther is another place, where the robot is
-taken to stand still."""
+MISREAD = 2e-3
+"""rad or m that a robot at a limit may be measured beyond it; commands begin at the limit then."""
 SKIN = 0.002
 """Metres at which an approach ends, short of contact: closer, the proof of a fast motion takes longer than a tick."""
 
@@ -59,7 +58,7 @@ class TrackStep:
     proved: bool
     """The step, and the way to stop after it, are proved free."""
     why: str
-    """Why targets are not followed, a sentence; empty when they are."""
+    """Why targets are not followed, or from where else than the last command, a sentence; mostly empty."""
     seconds: float
     targets: tuple[Target, ...]
     """What was asked for, after clutches: empty when the robot just comes to rest."""
@@ -131,6 +130,7 @@ class Tracker:
         """Forgets targets, clutches, velocity and command: the next tick is the first."""
         self._grips, self._watch = Grips(relative=self.options.relative), Watch(self.options)
         self._cfg: np.ndarray | None = None
+        self._restarted = ""
         self._velocity = np.zeros(self.robot.dof)
         self._stop: Any = None
         self._given: tuple[Target, ...] = ()
@@ -169,8 +169,9 @@ class Tracker:
 
         Args:
             targets: {link: pose} or targets (`as_targets`), in world coordinates; None when there are none.
-            cfg: (dof,) where the robot is; None, or the last command, continues from the last command. A measured
-                configuration near it is where the step then begins; one far away is a new start, at rest.
+            cfg: (dof,) where the robot is, measured or the last command; None for the last command. The motion goes on
+                from the last command, so that noise and lag of what is measured do not shake the robot and all limits
+                hold for the commands; a configuration farther off than `options.resync` is a new start, at rest.
             dt: seconds until the next tick.
             clutch: whether targets have hold of the robot; {link: bool} for each on its own.
             stamp: when the targets were made, seconds of any clock; a stamp that stays the same is one that ages.
@@ -184,7 +185,8 @@ class Tracker:
         start = time.perf_counter()
         if not 0.0 < dt < np.inf:
             raise InputError(f"tick: dt must be seconds above zero, found {short(dt)}")
-        cfg, bad = self._place(cfg), ""
+        self._restarted = bad = ""
+        cfg = self._place(cfg)
         try:
             given = () if targets is None else as_targets(targets)
         except InputError as error:
@@ -228,8 +230,8 @@ class Tracker:
         if self._watch.given_up:
             state = "stopping" if self._moving else "stopped"
         return TrackStep(
-            cfg if self._cfg is None else self._cfg, self._velocity, state, limited_by, proved, bad + why,
-            time.perf_counter() - start, asked, self.model, problem, values,
+            cfg if self._cfg is None else self._cfg, self._velocity, state, limited_by, proved,
+            self._restarted + bad + why, time.perf_counter() - start, asked, self.model, problem, values,
         )  # fmt: skip
 
     # What the robot does ------------------------------------------------------------------------
@@ -244,15 +246,21 @@ class Tracker:
             if self._cfg is None:
                 raise InputError("tick: the first tick needs the configuration of the robot")
             return self._cfg
-        if self._cfg is not None and cfg is self._cfg:
+        if cfg is self._cfg:
             return self._cfg
         found = self.robot.as_cfg(cfg)
-        if self._cfg is None or not np.array_equal(found, self._cfg):
-            self._stop = None
-            if self._cfg is None or float(np.abs(found - self._cfg).max(initial=0.0)) > SAME_PLACE:
-                self._velocity = np.zeros(self.robot.dof)
-                self._grips.clear()
-            self._cfg = frozen(found.copy())
+        last = self._cfg
+        if last is not None:
+            off = np.abs(found - last)
+            if off.max(initial=0.0) <= self.options.resync:
+                return last
+            joint = int(off.argmax())
+            name = self.robot.joint_names[joint]
+            self._restarted = f"joint {name} is {off[joint]:.3g} off its command: started anew from there; "
+            self._grips.clear()
+        self._stop, self._velocity = None, np.zeros(self.robot.dof)
+        within = np.minimum(np.maximum(found, self.robot.lower), self.robot.upper)
+        self._cfg = frozen(np.where(np.abs(within - found) <= MISREAD, within, found))
         if self._rest is None:
             self._rest = self._cfg
         return self._cfg

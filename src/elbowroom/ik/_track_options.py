@@ -39,6 +39,10 @@ class TrackOptions:
     """(dof,) the rest configuration; None takes that of the first tick."""
     damping: float = 0.01
     """Hand speed, weighted, that is given up to save a joint speed of 1: bounds joint speeds near singularities."""
+    resync: float = 0.1
+    """rad or m that a joint may be measured off its command, by noise and by lag (20 ms at 2 rad/s are 0.04): farther
+    off, the robot is not where it was sent, and the motion starts anew from where it is, at rest. What is proved is
+    proved of the commands."""
     relative: bool = False
     """Whether a target's motion since the clutch was closed is applied to the hand where it was then; False sends the
     hand to the target itself."""
@@ -55,7 +59,7 @@ class TrackOptions:
     """What a target that is NaN or no target at all does: InputError, or the same as a lost one, said in `why`."""
 
     def __post_init__(self) -> None:
-        above = ("gain", "max_linear_speed", "max_angular_speed", "damping", "stale_after")
+        above = ("gain", "max_linear_speed", "max_angular_speed", "damping", "stale_after", "resync")
         for name in (*above, "feedforward", "smoothing", "posture_gain", "engage_time", "hold_for"):
             value = getattr(self, name)
             if not (math.isfinite(value) and (value > 0.0 or (value == 0.0 and name not in above))):

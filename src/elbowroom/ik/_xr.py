@@ -20,6 +20,7 @@ from .._poses import as_matrix, as_wxyz_xyz
 from .._text import short
 from ..errors import InputError
 from ..robot import Robot
+from ._json_values import number_of, object_of
 
 R_ROBOT_XR = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """From WebXR (x right, y up, -z forward) to a robot that looks along x with z up."""
@@ -119,14 +120,14 @@ def xr_state(data: Any) -> XrState:
     Raises:
         InputError: a key is missing, or a value is not what it should be.
     """
-    entries = _mapping(data, "xr_state: data")
-    stamp = _number(entries.get("timestamp_unix_ms"), "xr_state: timestamp_unix_ms")
+    entries = object_of(data, "xr_state: data")
+    stamp = number_of(entries.get("timestamp_unix_ms"), "xr_state: timestamp_unix_ms")
     listed = entries.get("devices")
     if not isinstance(listed, list):
         raise InputError(f"xr_state: devices: expected a list, found {short(listed)}")
     devices: dict[str, XrDevice] = {}
     for entry in cast(list[Any], listed):
-        device = _mapping(entry, "xr_state: device")
+        device = object_of(entry, "xr_state: device")
         part = "head" if device.get("role") == "head" else device.get("handedness")
         pose = device.get("gripPose") or device.get("pose") or _wrist(device)
         if part in PARTS and device.get("role") in ("head", "controller", "hand") and pose is not None:
@@ -214,29 +215,17 @@ def _buttons(device: Mapping[str, Any], part: str) -> tuple[bool, ...]:
 
 
 def _pressed(button: Any, part: str) -> bool:
-    entries = _mapping(button, f"xr_state: button of {part}")
+    entries = object_of(button, f"xr_state: button of {part}")
     pressed = entries.get("pressed")
     if isinstance(pressed, bool):
         return pressed
-    return _number(entries.get("value"), f"xr_state: button of {part}: value") > PRESSED
+    return number_of(entries.get("value"), f"xr_state: button of {part}: value") > PRESSED
 
 
 def _pose(value: Any, what: str) -> np.ndarray:
-    entries = _mapping(value, what)
+    entries = object_of(value, what)
     position, orientation = (
-        _mapping(entries.get(key), f"{what}: {key}") for key in ("position", "orientation")
+        object_of(entries.get(key), f"{what}: {key}") for key in ("position", "orientation")
     )
-    wxyz = [_number(orientation.get(key), f"{what}: {key} of the orientation") for key in "wxyz"]
-    return as_matrix(wxyz + [_number(position.get(key), f"{what}: {key}") for key in "xyz"], what)
-
-
-def _mapping(value: Any, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{what}: expected an object, found {short(value)}")
-    return cast(dict[str, Any], value)
-
-
-def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
-        raise InputError(f"{what}: expected a finite number, found {short(value)}")
-    return float(value)
+    wxyz = [number_of(orientation.get(key), f"{what}: {key} of the orientation") for key in "wxyz"]
+    return as_matrix(wxyz + [number_of(position.get(key), f"{what}: {key}") for key in "xyz"], what)

@@ -22,3 +22,7 @@ from ._kernels_query import TOUCH as TOUCH
 from ._kernels_query import inverse_pose as inverse_pose
 from ._kernels_query import pose_triangle as pose_triangle
 from ._kernels_query import relative_pose as relative_pose
+from ._kernels_swept import MOTION as MOTION
+from ._kernels_swept import STAYS_APART as STAYS_APART
+from ._kernels_swept import TOO_CLOSE as TOO_CLOSE
+from ._kernels_swept import swept_apart as swept_apart

@@ -10,6 +10,7 @@ from ._kernels import add_rates as add_rates
 from ._kernels import expand_lanes as expand_lanes
 from ._kernels import frame_lanes as frame_lanes
 from ._kernels import turned as turned
+from ._kernels_motion import axis_distance as axis_distance
 from ._kernels_motion import chain_poses as chain_poses
 from ._kernels_motion import chord_of as chord_of
 from ._kernels_motion import movement as movement
@@ -17,6 +18,7 @@ from ._kernels_motion import movement as movement
 __all__ = [
     "LANES",
     "add_rates",
+    "axis_distance",
     "chain_poses",
     "chord_of",
     "expand_lanes",
