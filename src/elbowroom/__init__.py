@@ -116,7 +116,7 @@ __all__ = [
 ]
 
 
-_FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "robot", "spheres")
+_FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "robot", "spheres", "world")
 """Folders that are used as `elbowroom.NAME` without importing them first."""
 
 

@@ -19,6 +19,8 @@ from elbowroom.world import Box, World
 from tests.oracles import PinocchioModel
 
 LINKS = {"teaarm": "frame_left_arm_ee", "panda": "panda_hand", "rh56": "thumb_distal"}
+QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+"""For programs that run once: compiling them is what a test takes."""
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
@@ -64,8 +66,9 @@ class TestResiduals:
         with jax.enable_x64(True):
             costs = [ik.target_cost(robot, target) for target in targets]
 
-            found, slopes = jax.jit(
-                jax.vmap(lambda q: (rows_of(costs, q), jax.jacfwd(rows_of, 1)(costs, q)))
+            slopes, found = jax.jit(
+                jax.vmap(jax.jacfwd(lambda q: (rows_of(costs, q),) * 2, has_aux=True)),
+                compiler_options=QUICKLY,
             )(cfgs)
         np.testing.assert_allclose(found, problem.residuals(values, cfgs), atol=1e-9)
         # Turns near pi are where derivatives of a rotation vector are steep: relative to their size.
@@ -114,8 +117,8 @@ class TestResiduals:
                 ik.Cost(lambda q: jnp.sin(q[:3]) * q[3], 2.0, "mine"),
             ]
             for some, at in ((costs, cfg), (costs[7:8], beyond)):
-                rows = jax.jit(jax.vmap(partial(rows_of, some)))
-                slope = jax.jit(jax.jacfwd(partial(rows_of, some)))(at)
+                rows = jax.jit(jax.vmap(partial(rows_of, some)), compiler_options=QUICKLY)
+                slope = jax.jit(jax.jacfwd(partial(rows_of, some)), compiler_options=QUICKLY)(at)
                 steps = 1e-6 * np.eye(16)
                 numeric = np.transpose((rows(at + steps) - rows(at - steps)) / 2e-6)
                 np.testing.assert_allclose(slope, numeric, rtol=1e-5, atol=1e-6)
@@ -212,6 +215,9 @@ class TestMinimize:
         robot = load("teaarm")
         rest, pull = robot.upper + 0.5, robot.default_cfg
         costs = [ik.rest_cost(rest, 0.3), ik.position_cost(robot, LINKS["teaarm"], (0.5, 0.2, 0.9))]
+        jax.jit(lambda q: ik.minimize(costs[:1], q, robot).cfg)(
+            pull
+        )  # single precision leaves nothing behind
         with jax.enable_x64(True):
             found = ik.minimize(costs, pull, robot, iterations=300, step_tolerance=1e-10)
 

@@ -94,6 +94,13 @@ def test_twists_and_transforms_are_the_kinematics(load, name):
     np.testing.assert_allclose(as_matrix(links), as_matrix(robot.link_poses(cfgs)), atol=1e-9)
 
 
+def test_facts_that_are_first_asked_for_under_jit_are_facts():
+    robot = er.load_robot("teaarm")
+    jax.jit(lambda: (robot.joints.parent_indices + 1, robot.joints.actuated_indices + 1))()
+    assert np.asarray(robot.joints.parent_indices).min() == -1
+    assert np.asarray(robot.joints.actuated_indices).max() == robot.dof - 1
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_jacobian_made_of_pyrokis_fields_is_ours(load, name):
     """Column by column from the link to the root, as an analytic Jacobian reads these fields."""

@@ -102,8 +102,11 @@ def test_hands_that_are_in_reach_are_reached(tea):
 def test_the_self_collision_cost_pulls_links_apart(tea):
     """From a configuration in which the arms run through each other, held by nothing but the cost of rest."""
     start = tea.robot.named_cfgs["self_collision"]
-    costs = by_name(tea.build_costs(None, None, None, q_current=start))
-    found = ik.minimize([costs["rest"], costs["self-collision"]], start, tea.robot)
+    costs = tea.build_costs(np.eye(4), np.eye(4), None, q_current=start)
+    for cost in costs:
+        if cost.name not in ("rest", "self-collision"):
+            cost.weight = 0.0 * cost.weight  # silent, and the program of the other tests
+    found = ik.minimize(costs, start, tea.robot)
     before, after = (
         float(tea.multi_sphere_coll.max_penetration(tea.robot, jnp.asarray(cfg)))
         for cfg in (start, found.cfg)

@@ -68,7 +68,11 @@ def minimize(
         raise InputError(f"minimize: expected at least one Cost, found {short(wrong) if terms else 'none'}")
     starts = jnp.asarray(cfg0, dtype=jnp.result_type(cfg0, float) if np.ndim(cfg0) else None)
     dof = starts.shape[-1] if starts.ndim else 0
-    lower, upper, moves = _bounds(robot, dof, tuple(locked), shape_text(starts))
+    # Copies in the precision of the starts: an array that JAX met in one precision is not taken in the other.
+    lower, upper, moves = (
+        np.array(part, dtype=None if part.dtype == bool else starts.dtype)
+        for part in _bounds(robot, dof, tuple(locked), shape_text(starts))
+    )
     return _minimize(terms, starts, lower, upper, moves, jnp.int32(iterations), float(step_tolerance))
 
 
@@ -97,7 +101,7 @@ def _bounds(
         if joint not in names:
             raise UnknownJointError(f"locked: {unknown('joint', str(joint), names)}")
     moves = np.array([name not in locked for name in names], dtype=bool)
-    return np.asarray(robot.joints.lower_limits), np.asarray(robot.joints.upper_limits), moves
+    return robot.joints.lower_limits, robot.joints.upper_limits, moves
 
 
 class _Lane(NamedTuple):
@@ -123,9 +127,7 @@ def _minimize(
     iterations: jax.Array,
     step_tolerance: jax.Array,
 ) -> Minimum:
-    dtype = starts.dtype
-    bounds = (lower.astype(dtype), upper.astype(dtype), moves)
-    run = partial(_run, costs, bounds, iterations, step_tolerance)
+    run = partial(_run, costs, (lower, upper, moves), iterations, step_tolerance)
     batch = starts.shape[:-1]
     cfg, cost, count = jax.vmap(run)(starts.reshape(-1, starts.shape[-1]))
     return Minimum(

@@ -227,10 +227,12 @@ def link_info(tree: KinematicTree) -> LinkInfo:
 
 
 def _indices(values: list[int]) -> Any:
-    """A JAX array; int32 as everywhere in our JAX code."""
+    """A JAX array; int32 as everywhere in our JAX code. A fact also where it is first asked for under jit."""
+    import jax
     import jax.numpy as jnp
 
-    return jnp.asarray(np.array(values, dtype=np.int32))
+    with jax.ensure_compile_time_eval():
+        return jnp.asarray(np.array(values, dtype=np.int32))
 
 
 def _root_pose(tree: KinematicTree) -> np.ndarray:
