@@ -246,10 +246,10 @@ class Tracker:
             if self._cfg is None:
                 raise InputError("tick: the first tick needs the configuration of the robot")
             return self._cfg
-        if cfg is self._cfg:
-            return self._cfg
-        found = self.robot.as_cfg(cfg)
         last = self._cfg
+        if last is not None and cfg is last:
+            return last
+        found = self.robot.as_cfg(cfg)
         if last is not None:
             off = np.abs(found - last)
             if off.max(initial=0.0) <= self.options.resync:
