@@ -246,7 +246,7 @@ class Tracker:
             if self._cfg is None:
                 raise InputError("tick: the first tick needs the configuration of the robot")
             return self._cfg
-        if cfg is self._cfg:
+        if self._cfg is not None and cfg is self._cfg:
             return self._cfg
         found = self.robot.as_cfg(cfg)
         last = self._cfg
