@@ -55,6 +55,8 @@ class Step:
     braked: bool
     """Whether nothing better than braking was found."""
     seconds: float
+    met: bool = False
+    """Whether links or obstacles in the way held the motion back, not limits of joints alone."""
 
 
 class SafeStep:
@@ -159,7 +161,7 @@ class SafeStep:
         begun = self.limits.start(cfg, as_row(velocity), stop, dt)
         brake = chosen = begun.brake
         programme = Programme(self.rows, cfg, at, begun, self.options)
-        held: dict[str, None] = {}
+        held, met = dict[str, None](), False
         for _ in range(AGAIN):
             found = programme.solve(H, f)
             if not found.found:
@@ -167,15 +169,16 @@ class SafeStep:
                 break
             chosen = found.velocity
             held.update(dict.fromkeys(programme.words(found)))
+            met = met or bool(found.active_rows)
             way, blocked = self._proved(cfg, chosen, dt, at, keep)
             if way is not None:
-                return self._made(chosen, way.after, way.end, held, at, False, start)
+                return self._made(chosen, way.after, way.end, held, met, at, False, start)
             if blocked is None:
                 break
-            held[pair_words(blocked)] = None
+            held[pair_words(blocked)], met = None, True
             if not programme.tighten(blocked):
                 break
-        return self._drawn(cfg, chosen, brake, stop, held, at, dt, start)
+        return self._drawn(cfg, chosen, brake, stop, held, met, at, dt, start)
 
     def _drawn(
         self,
@@ -184,6 +187,7 @@ class SafeStep:
         brake: Float[np.ndarray, "dof"],
         stop: Float[np.ndarray, "dof"] | None,
         held: dict[str, None],
+        met: bool,
         at: RowSet,
         dt: float,
         start: float,
@@ -193,11 +197,11 @@ class SafeStep:
             drawn = frozen(brake + share * (chosen - brake))
             way, _ = self._proved(cfg, drawn, dt, at, KEPT * self.options.skin)
             if way is not None:
-                return self._made(drawn, way.after, way.end, held, at, False, start)
+                return self._made(drawn, way.after, way.end, held, met, at, False, start)
         way = self.limits.way(cfg, brake, dt)
         if stop is None and ((way.end == cfg).all() or self.proof.blocked(cfg, way.end, at) is None):
             stop = way.end
-        return self._made(brake, way.after, stop, held, at, True, start)
+        return self._made(brake, way.after, stop, held, met, at, True, start)
 
     def _made(
         self,
@@ -205,6 +209,7 @@ class SafeStep:
         after: Float[np.ndarray, "dof"],
         stop: Float[np.ndarray, "dof"] | None,
         held: dict[str, None],
+        met: bool,
         at: RowSet,
         braked: bool,
         start: float,
@@ -218,6 +223,7 @@ class SafeStep:
             clearance=at.clearance + self.rows.buffer,
             braked=braked,
             seconds=time.perf_counter() - start,
+            met=met,
         )
 
 
