@@ -7,6 +7,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.ik import Tracker
+from elbowroom.world import Box, World
 from tests.crossing import Crossing, judge_motion, ready_cfg, through_each_other
 from tests.oracles import oracle_of
 
@@ -41,3 +42,31 @@ def test_hands_that_cross_do_not_touch(load, name):
     for _ in range(int(3.0 / DT)):
         step = tracker.tick(home, step.cfg, DT)
     assert step.position_error.max() < 0.002
+
+
+def test_back_on_target_half_a_second_after_the_obstacle_is_gone(load):
+    """Both hands are sent 10 cm ahead, to where a block of 6 cm keeps the left one some 2 cm off its target.
+
+    What is left to go once the block is gone takes, at 1 m/s, a small part of the half second.
+    """
+    robot = load("teaarm")
+    model = er.CollisionModel(robot, er.fit_spheres(robot, er.FitOptions(method="centerline")), threads=1)
+    cfg = ready_cfg(robot)
+    crossing, ahead = Crossing.of(robot, cfg), np.array([0.0, 0, 0, 0, 0.0, 0.1, 0.0])
+    targets = dict(zip(crossing.links, crossing.poses + ahead, strict=True))
+    block = Box((0.06, 0.06, 0.06), pose=[1, 0, 0, 0, *targets[crossing.links[0]][4:]], name="block")
+    tracker, path = Tracker(model.with_world(World([block])), crossing.links), [cfg, cfg]
+    for _ in range(200):
+        step = tracker.tick(targets, path[-1], DT)
+        path.append(step.cfg)
+    assert step.position_error[0] > 0.02  # ten times what is asked for below
+    assert any("block" in word for word in step.limited_by)
+    tracker = tracker.with_model(model)
+    for _ in range(100):
+        step = tracker.tick(targets, path[-1], DT)
+        path.append(step.cfg)
+    assert step.position_error.max() < 0.002
+    assert step.orientation_error.max() < 0.02
+    speeds = np.diff(path, axis=0) / DT
+    assert (np.abs(speeds) <= robot.velocity_limits * (1.0 + 1e-9)).all()
+    assert (np.abs(np.diff(speeds, axis=0)) <= 10.0 * robot.velocity_limits * DT * (1.0 + 1e-6)).all()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._frozen import frozen
 from ..robot import Robot
 from ._brake import NO_STOP, unlimited
 from ._rows import as_row
@@ -48,6 +49,17 @@ class Start(NamedTuple):
     """In which it can be over, the way to rest included."""
 
 
+class Way(NamedTuple):
+    """Where a tick leads, and the stop after it."""
+
+    after: Float[np.ndarray, "dof"]
+    """The end of the tick."""
+    end: Float[np.ndarray, "dof"]
+    """At rest: see `_brake.rest`."""
+    within: bool
+    """Whether no joint's limit is passed on the way: a joint beyond it may come back."""
+
+
 class Limits:
     """Limits of the joints of a robot."""
 
@@ -83,7 +95,7 @@ class Limits:
             cfg, velocity, NO_STOP if stop is None else as_row(stop), self._limited, *self._arrays, dt, brake, rates,
             why,
         )  # fmt: skip
-        return Start(brake, Bounds(rates, why, self.robot.joint_names), seconds)
+        return Start(frozen(brake), Bounds(rates, why, self.robot.joint_names), seconds)
 
     def bounds(self, cfg: Float[np.ndarray, "dof"], velocity: Float[np.ndarray, "dof"], dt: float) -> Bounds:
         """Bounds of one tick that leave out the way to rest; see `start`."""
@@ -92,12 +104,12 @@ class Limits:
         _kernels().rate_limits(cfg, velocity, np.zeros(dof), False, *self._arrays, dt, dt, rates, why)
         return Bounds(rates, why, self.robot.joint_names)
 
-    def rest(
-        self, cfg: Float[np.ndarray, "dof"], velocity: Float[np.ndarray, "dof"], dt: float
-    ) -> tuple[Float[np.ndarray, "dof"], bool]:
-        """`_brake.rest`, and whether no joint's limit is passed on the way: a joint beyond it may come back."""
-        end = np.empty(self.robot.dof)
-        return end, _kernels().rest_after(cfg, as_row(velocity), *self._arrays[1:], dt, end)
+    def way(self, cfg: Float[np.ndarray, "dof"], velocity: Float[np.ndarray, "dof"], dt: float) -> Way:
+        """Where a tick of this velocity leads; both arrays read-only."""
+        dof = self.robot.dof
+        after, end = np.empty(dof), np.empty(dof)
+        within = _kernels().rest_after(cfg, velocity, *self._arrays[1:], dt, after, end)
+        return Way(frozen(after), frozen(end), within)
 
 
 @cache

@@ -33,9 +33,9 @@ def rest(
     """What the robot does not pass after a tick of this velocity if it brakes from then on."""
     from ._kernels_brake import rest_after
 
-    most, end = unlimited(len(cfg)), np.empty(len(cfg))
+    most, after, end = unlimited(len(cfg)), np.empty(len(cfg)), np.empty(len(cfg))
     limits = most if accelerations is None else as_row(accelerations)
-    rest_after(as_row(cfg), as_row(velocity), limits, most, most, dt, end)
+    rest_after(as_row(cfg), as_row(velocity), limits, most, most, dt, after, end)
     return end
 
 

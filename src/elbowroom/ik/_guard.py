@@ -180,9 +180,9 @@ class Guard:
         if last.stop is None:
             return last.velocity, None, at
         slower = braking(cfg, last.velocity, None, self._safe.accelerations, dt)
-        end, within = self._safe.limits.rest(as_row(cfg), slower, dt)
+        way = self._safe.limits.way(as_row(cfg), frozen(slower), dt)
         blocked = self._safe.proof.blocked
-        fits = within and blocked(cfg, end, at) is None
+        fits = way.within and blocked(cfg, way.end, at) is None
         if fits or blocked(cfg, last.stop, at) is not None:
             return last.velocity, None, at
         return last.velocity, last.stop, at

@@ -25,14 +25,15 @@ def seconds_to_rest(velocity, accelerations):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rest_after(cfg, velocity, accelerations, lowest, highest, dt, end):
-    """Fills end (dof,), what the robot does not pass after a tick of this velocity if it brakes from then on.
+def rest_after(cfg, velocity, accelerations, lowest, highest, dt, after, end):
+    """Fills after (dof,), where a tick of this velocity leads, and end (dof,), what braking from then on does not pass.
 
     Returns whether the way there leaves no joint's limits: one that is beyond them may come back.
     """
     way = dt + 0.5 * seconds_to_rest(velocity, accelerations)
     within = True
     for j in range(len(cfg)):
+        after[j] = cfg[j] + velocity[j] * dt
         end[j] = cfg[j] + velocity[j] * way
         if end[j] > max(highest[j], cfg[j]) or end[j] < min(lowest[j], cfg[j]):
             within = False

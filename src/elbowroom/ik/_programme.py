@@ -54,17 +54,25 @@ class Programme:
             more = contact_rows(source.model, cfg, overlaps)
             rows, distance = np.concatenate([rows, more]), np.concatenate([distance, np.zeros(len(more))])
         m = len(distance)
-        self._rows, self._least = np.empty((m, len(cfg))), np.empty(m)
+        self._rows, self._limits = np.empty((m, len(cfg))), np.empty((2, len(cfg) + m))
         self._braking, self._numbers = np.empty(m), np.empty(m, np.int64)
         n = _kernels().rows_that_matter(
             rows, distance, self.bounds.rates, self._brake, self._horizon, options.skin, options.part, self._rows,
-            self._least, self._braking, self._numbers,
+            self._limits, self._braking, self._numbers,
         )  # fmt: skip
-        self._keep(slice(n))
+        self._rows, self._limits = self._rows[:n], self._limits[:, : len(cfg) + n]
+        self._braking, self._numbers = self._braking[:n], self._numbers[:n]
 
-    def _keep(self, which: slice | np.ndarray) -> None:
-        self._rows, self._least = self._rows[which], self._least[which]
-        self._braking, self._numbers = self._braking[which], self._numbers[which]
+    @property
+    def _least(self) -> Float[np.ndarray, "rows"]:
+        """What each row must at least be; writable."""
+        return self._limits[0, len(self._cfg) :]
+
+    def _leave_out(self, places: list[int]) -> None:
+        self._rows, self._braking = np.delete(self._rows, places, 0), np.delete(self._braking, places)
+        self._numbers = np.delete(self._numbers, places)
+        left = np.delete(self._limits, [len(self._cfg) + place for place in places], 1)
+        self._limits = np.ascontiguousarray(left)  # by rows, as the solver reads them
 
     def _name(self, row: int) -> Pair | None:
         """Who a row is about; None for those of overlaps."""
@@ -84,7 +92,7 @@ class Programme:
         return found
 
     def _solve(self, H: Float[np.ndarray, "dof dof"], f: Float[np.ndarray, "dof"]) -> Solution:
-        return solve_qp(H, f, self.bounds.rates, self._rows, self._least, self._braking)
+        return solve_qp(H, f, self._limits, self._rows, self._braking)
 
     def _measure(self, found: Solution) -> bool:
         """Replaces rows of spheres that hold an answer back by those of the meshes behind them; whether there were."""
@@ -93,19 +101,16 @@ class Programme:
         rough = [row for row in active if row < most and self.at.rough[row] == 1]
         for name, number in {self.at.name(row): row for row in rough}.items():
             theirs = self._of(name)
-            keep = np.ones(len(self._numbers), np.bool_)
-            keep[theirs] = False
             first, second = self.at.of[number].tolist()
             measured = self._source.measure(self._cfg, (first, second), self._options.reach, self.at)
             if measured is not None:
                 row, distance = measured
-                place = theirs[0]
+                place = theirs.pop(0)
                 self._rows[place], self._braking[place] = row, row @ self._brake
                 room = float(_kernels().room_of(distance, self._options.skin, self._options.part))
                 self._least[place] = -room / self._horizon
                 self.at.rough[self._numbers[place]] = 0
-                keep[place] = True
-            self._keep(keep)
+            self._leave_out(theirs)
         return bool(rough)
 
     def tighten(self, pair: Pair) -> bool:

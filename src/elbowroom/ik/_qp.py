@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-UNBOUNDED = 1e30
-"""What daqp takes for infinity."""
+from .._frozen import frozen
+
 OPTIMAL = 1
 """daqp's flag of an answer."""
-ACTIVE = 1e-9
-"""Multipliers above this are of constraints that hold the answer back."""
 GIVING_WAY = 1e4
 """What it costs that rows give way, relative to the cost of velocities."""
 
@@ -33,33 +31,31 @@ class Solution(NamedTuple):
 def solve_qp(
     H: Float[np.ndarray, "dof dof"],
     f: Float[np.ndarray, "dof"],
-    bounds: Float[np.ndarray, "2 dof"],
+    limits: Float[np.ndarray, "2 dof+m"],
     A: Float[np.ndarray, "m dof"],
-    least: Float[np.ndarray, "m"],
     braking: Float[np.ndarray, "m"] | None = None,
 ) -> Solution:
-    """Minimises 1/2 v'Hv + f'v subject to bounds[0] <= v <= bounds[1] and A v >= least.
+    """Minimises 1/2 v'Hv + f'v subject to limits[0] <= (v, A v) <= limits[1].
 
-    Where no velocity does all that, the rows give way, all by the same share of what is between `least` and `braking`
-    where that is less, and that share is the smallest one.
+    Where no velocity does all that, the rows give way, all by the same share of what is between what they must at least
+    be and `braking` where that is less, and that share is the smallest one.
 
     Args:
         H: symmetric, positive definite.
         f: gradient at zero.
-        bounds: lower and upper, at most 1e30 either way.
+        limits: of the velocities, then of the rows, at most 1e30 either way; each of the two contiguous.
         A: rows.
-        least: what each row must at least be.
-        braking: what some velocity within the bounds makes of the rows; None where there is nothing to give way to.
+        braking: what some velocity within its limits makes of the rows; None where there is nothing to give way to.
     """
-    found = _solve(H, f, bounds, A, least)
+    found = _solve(H, f, limits, A)
     if found.found or braking is None:
         return found
     dof = len(f)
     wide = np.zeros((dof + 1, dof + 1))
     wide[:dof, :dof], wide[dof, dof] = H, GIVING_WAY * (1.0 + float(np.trace(H)))
-    give = np.maximum(least - braking, 0.0)
-    wider = np.column_stack([bounds, [0.0, 1.0]])
-    found = _solve(wide, np.append(f, 0.0), wider, np.column_stack([A, give]), least)
+    give = np.maximum(limits[0, dof:] - braking, 0.0)
+    wider = np.ascontiguousarray(np.insert(limits, dof, [0.0, 1.0], axis=1))
+    found = _solve(wide, np.append(f, 0.0), wider, np.column_stack([A, give]))
     joints = [bound for bound in found.active_bounds if bound[0] < dof]
     return Solution(found.velocity[:dof], found.found, joints, found.active_rows)
 
@@ -67,20 +63,17 @@ def solve_qp(
 def _solve(
     H: Float[np.ndarray, "dof dof"],
     f: Float[np.ndarray, "dof"],
-    bounds: Float[np.ndarray, "2 dof"],
+    limits: Float[np.ndarray, "2 dof+m"],
     A: Float[np.ndarray, "m dof"],
-    least: Float[np.ndarray, "m"],
 ) -> Solution:
-    dof, m = len(f), len(least)
-    limits = np.empty((2, dof + m))
-    limits[:, :dof], limits[0, dof:], limits[1, dof:] = bounds, least, UNBOUNDED
-    found, _, flag, info = _daqp()(H, f, A, limits[1], limits[0], np.zeros(dof + m, np.int32))
-    velocity: np.ndarray = np.minimum(np.maximum(found, bounds[0]), bounds[1])
-    multipliers = [(k, value) for k, value in enumerate(info["lam"].tolist()) if abs(value) > ACTIVE]
-    joints = [(k, value > 0.0) for k, value in multipliers if k < dof]
-    rows = [k - dof for k, value in multipliers if k >= dof and value < 0.0]
-    good = flag == OPTIMAL and bool(velocity @ velocity < np.inf)
-    return Solution(velocity, good, joints, rows)
+    dof, n = len(f), limits.shape[1]
+    found, _, flag, info = _daqp()(H, f, A, limits[1], limits[0], np.zeros(n, np.int32))
+    velocity, active = np.empty(dof), np.empty(n, np.int64)
+    count = _kernels().settle(found, info["lam"], limits, velocity, active)
+    held = active[: max(count, 0)].tolist()
+    joints = [(k // 2, k % 2 == 1) for k in held if k < 2 * dof]
+    rows = [k // 2 - dof for k in held if k >= 2 * dof and k % 2 == 0]
+    return Solution(frozen(velocity), flag == OPTIMAL and count >= 0, joints, rows)
 
 
 @cache
@@ -89,3 +82,11 @@ def _daqp() -> Any:
     import daqp
 
     return daqp.solve  # pyright: ignore[reportUnknownMemberType]
+
+
+@cache
+def _kernels() -> Any:
+    """The kernels; numba loads when they are first needed."""
+    from . import _kernels_programme
+
+    return _kernels_programme

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from .._frozen import frozen
 from ..collision import CollisionModel
 from ..errors import InputError
-from ._bounds import Limits
+from ._bounds import Limits, Way
 from ._programme import Programme, pair_words
 from ._proof import StepProof
 from ._rows import CollisionRows, RowSet, as_row
@@ -55,6 +55,8 @@ class Step:
     braked: bool
     """Whether nothing better than braking was found."""
     seconds: float
+    met: bool = False
+    """Whether links or obstacles in the way held the motion back, not limits of joints alone."""
 
 
 class SafeStep:
@@ -124,22 +126,23 @@ class SafeStep:
         cfg = as_row(cfg)
         if not self.limits.bounds(cfg, as_row(velocity), dt).hold(wanted):
             return None
-        return self._end(cfg, wanted, dt, at)[0]
+        way, _ = self._proved(cfg, as_row(wanted), dt, at)
+        return None if way is None else way.end
 
-    def _end(
+    def _proved(
         self,
         cfg: Float[np.ndarray, "dof"],
         velocity: Float[np.ndarray, "dof"],
         dt: float,
         at: RowSet,
         keep: float = 0.0,
-    ) -> tuple[Float[np.ndarray, "dof"] | None, tuple[str, str] | None]:
-        """Where a tick and the stop after it end, if no limit is passed and nothing touched; else the pair, if any."""
-        end, within = self.limits.rest(cfg, velocity, dt)
-        if not within:
+    ) -> tuple[Way | None, tuple[str, str] | None]:
+        """The way of a tick if it passes no limit and touches nothing; else None, and the pair in the way, if any."""
+        way = self.limits.way(cfg, velocity, dt)
+        if not way.within:
             return None, None
-        blocked = self.proof.blocked(cfg, end, at, keep)
-        return (end, None) if blocked is None else (None, blocked)
+        blocked = self.proof.blocked(cfg, way.end, at, keep)
+        return (way, None) if blocked is None else (None, blocked)
 
     def choose(
         self,
@@ -158,7 +161,7 @@ class SafeStep:
         begun = self.limits.start(cfg, as_row(velocity), stop, dt)
         brake = chosen = begun.brake
         programme = Programme(self.rows, cfg, at, begun, self.options)
-        held: dict[str, None] = {}
+        held, met = dict[str, None](), False
         for _ in range(AGAIN):
             found = programme.solve(H, f)
             if not found.found:
@@ -166,15 +169,16 @@ class SafeStep:
                 break
             chosen = found.velocity
             held.update(dict.fromkeys(programme.words(found)))
-            end, blocked = self._end(cfg, chosen, dt, at, keep)
-            if end is not None:
-                return self._made(cfg, chosen, end, True, held, at, dt, False, start)
+            met = met or bool(found.active_rows)
+            way, blocked = self._proved(cfg, chosen, dt, at, keep)
+            if way is not None:
+                return self._made(chosen, way.after, way.end, held, met, at, False, start)
             if blocked is None:
                 break
-            held[pair_words(blocked)] = None
+            held[pair_words(blocked)], met = None, True
             if not programme.tighten(blocked):
                 break
-        return self._drawn(cfg, chosen, brake, stop, held, at, dt, start)
+        return self._drawn(cfg, chosen, brake, stop, held, met, at, dt, start)
 
     def _drawn(
         self,
@@ -183,41 +187,43 @@ class SafeStep:
         brake: Float[np.ndarray, "dof"],
         stop: Float[np.ndarray, "dof"] | None,
         held: dict[str, None],
+        met: bool,
         at: RowSet,
         dt: float,
         start: float,
     ) -> Step:
         """A step between one that could not be proved and braking."""
         for share in DRAWN:
-            drawn = brake + share * (chosen - brake)
-            end, _ = self._end(cfg, drawn, dt, at, KEPT * self.options.skin)
-            if end is not None:
-                return self._made(cfg, drawn, end, True, held, at, dt, False, start)
-        end, _ = self.limits.rest(cfg, brake, dt)
-        proved = stop is not None or bool((end == cfg).all()) or self.proof.blocked(cfg, end, at) is None
-        return self._made(cfg, brake, end if stop is None else stop, proved, held, at, dt, True, start)
+            drawn = frozen(brake + share * (chosen - brake))
+            way, _ = self._proved(cfg, drawn, dt, at, KEPT * self.options.skin)
+            if way is not None:
+                return self._made(drawn, way.after, way.end, held, met, at, False, start)
+        way = self.limits.way(cfg, brake, dt)
+        if stop is None and ((way.end == cfg).all() or self.proof.blocked(cfg, way.end, at) is None):
+            stop = way.end
+        return self._made(brake, way.after, stop, held, met, at, True, start)
 
     def _made(
         self,
-        cfg: Float[np.ndarray, "dof"],
         velocity: Float[np.ndarray, "dof"],
-        stop: Float[np.ndarray, "dof"],
-        proved: bool,
+        after: Float[np.ndarray, "dof"],
+        stop: Float[np.ndarray, "dof"] | None,
         held: dict[str, None],
+        met: bool,
         at: RowSet,
-        dt: float,
         braked: bool,
         start: float,
     ) -> Step:
         return Step(
-            cfg=frozen(cfg + velocity * dt),
-            velocity=frozen(velocity),
-            stop=as_row(stop) if proved else None,
-            proved=proved,
+            cfg=after,
+            velocity=velocity,
+            stop=stop,
+            proved=stop is not None,
             limited_by=tuple(held),
             clearance=at.clearance + self.rows.buffer,
             braked=braked,
             seconds=time.perf_counter() - start,
+            met=met,
         )
 
 

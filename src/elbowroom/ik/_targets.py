@@ -23,7 +23,7 @@ POSITION_WEIGHT = 1.0
 """Per metre."""
 ORIENTATION_WEIGHT = 0.3
 """Per radian: the distance at which a turn and a shift of an arm's hand look alike."""
-UNIT = 4e-16
+UNIT = 1e-15
 """What the length of a quaternion may be off one by rounding."""
 FAR = 1e6
 """Metres: coordinates beyond it are mistakes, and their squares would drown what an arm can do."""

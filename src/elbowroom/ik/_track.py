@@ -38,6 +38,9 @@ MISREAD = 2e-3
 """rad or m that a robot at a limit may be measured beyond it; commands begin at the limit then."""
 SKIN = 0.002
 """Metres at which an approach ends, short of contact: closer, the proof of a fast motion takes longer than a tick."""
+STEADY = 0.5
+"""What it costs to change a joint's velocity by 1 while something is in the way, as the square of a weighted hand
+speed: more lets hands lag, less lets joints shake at their acceleration limits."""
 
 State = Literal["tracking", "holding", "stopping", "stopped"]
 
@@ -123,6 +126,7 @@ class Tracker:
         self._joints = None if joints is None else tuple(joints)
         self._limits = limits_of(model.robot, options)
         self._rest = None if options.rest_cfg is None else model.robot.as_cfg(options.rest_cfg)
+        self._steady = frozen(STEADY * np.eye(model.robot.dof))
         self._aims: dict[Any, tuple[Aim, SafeStep]] = {}
         self.reset()
 
@@ -130,7 +134,7 @@ class Tracker:
         """Forgets targets, clutches, velocity and command: the next tick is the first."""
         self._grips, self._watch = Grips(relative=self.options.relative), Watch(self.options)
         self._cfg: np.ndarray | None = None
-        self._restarted = ""
+        self._restarted, self._hindered = "", False
         self._velocity = np.zeros(self.robot.dof)
         self._stop: Any = None
         self._given: tuple[Target, ...] = ()
@@ -217,13 +221,15 @@ class Tracker:
             assert self._rest is not None
             hessian, f, values = aim.at(asked, self._grips.closed_for(), cfg, self._rest, self._limits, dt)
             problem = aim.problem
+            if self._hindered:  # contact comes and goes from tick to tick, and the best velocity with it
+                hessian, f = hessian + self._steady, f - STEADY * self._velocity
         else:
             safe = self._prepared(self._grips.asked or list(self._absent(()).values()))[1]
             hessian, f, values, problem = np.eye(self.robot.dof), np.zeros(self.robot.dof), None, None
         if asked or self._velocity.any():
             step = safe.step(cfg, self._velocity, hessian, f, dt, self._stop)
             self._cfg, self._velocity, self._stop = frozen(step.cfg), frozen(step.velocity), step.stop
-            limited_by, proved = step.limited_by, step.proved
+            limited_by, proved, self._hindered = step.limited_by, step.proved, step.met
         else:  # at rest, and nothing is asked: a robot that stands still stays where it is
             limited_by, proved = (), True
         state: State = "tracking" if phase == "follow" and following else "holding"
