@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.collision._kernels_swept import _curves, _motion
+import elbowroom as er
+
+from elbowroom.collision._kernels_swept import joint_curves, relative_motion
 from elbowroom.collision.kernels import joint_rates
 from elbowroom.ik import CollisionRows
 from elbowroom.ik._proof import StepProof
@@ -20,7 +22,9 @@ CLOSE = 0.004
 """Metres of clearance below which a start is near contact."""
 
 
-def near_contact(model, rows: CollisionRows, rng: np.random.Generator, count: int) -> list[np.ndarray]:
+def near_contact(
+    model: er.CollisionModel, rows: CollisionRows, rng: np.random.Generator, count: int
+) -> list[np.ndarray]:
     """Free configurations within CLOSE of contact: on lines from free ones to colliding ones, by bisection."""
     low, high = box(model.robot)
     found: list[np.ndarray] = []
@@ -44,7 +48,7 @@ def near_contact(model, rows: CollisionRows, rng: np.random.Generator, count: in
 
 @pytest.mark.parametrize("name", ["panda", "teaarm"])
 @pytest.mark.parametrize("buffer", [0.0, 0.002])
-def test_what_is_proved_near_contact_is_free_by_dense_sampling(name, buffer):
+def test_what_is_proved_near_contact_is_free_by_dense_sampling(name: str, buffer: float):
     """Rays of many lengths in random directions and along contact, where proofs are by meshes that slide."""
     model, rng = model_of(name), np.random.default_rng(7)
     rows = CollisionRows(model, buffer)
@@ -73,7 +77,7 @@ def test_what_is_proved_near_contact_is_free_by_dense_sampling(name, buffer):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_paths_bend_no_farther_than_is_said(seed):
+def test_paths_bend_no_farther_than_is_said(seed: int):
     """Chains of turning, sliding and coupled joints: every point of the far link, seen from the near one."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 7))
@@ -88,7 +92,7 @@ def test_paths_bend_no_farther_than_is_said(seed):
     end = begin + rng.normal(size=4) * 0.5
     rate, curve, speed, motion = np.empty(m), np.empty(m), np.empty(m), np.empty(MOTION)
     joint_rates(begin, end, driver, poly, rate)
-    _curves(begin, end, driver, poly, curve)
+    joint_curves(begin, end, driver, poly, curve)
     order = np.array([n_a - 1 - k if k < n_a else k for k in range(m)])
 
     def relative(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,7 +110,7 @@ def test_paths_bend_no_farther_than_is_said(seed):
         slope = np.polyval(np.polyder(poly[k, ::-1]), x[driver[k]])
         speed[k] = slope * (end - begin)[driver[k]]
     c = rng.normal(size=3) * 0.3
-    _motion(row, c, n_a, half, kind, pose, speed, rate, curve, order, motion)
+    relative_motion(row, c, n_a, half, kind, pose, speed, rate, curve, order, motion)
     points = rng.normal(size=(50, 3)) * 0.3  # of b
     middle = points @ T[:3, :3].T + T[:3, 3]
     velocity = motion[3:6] + np.cross(motion[6:9], middle - c)
