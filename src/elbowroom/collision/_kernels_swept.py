@@ -59,7 +59,7 @@ def _bend(x, y, z, radius, half, kind, pose, rate, curve, order):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _motion(row, c, n_a, half, kind, pose, speed, rate, curve, order, motion):
+def relative_motion(row, c, n_a, half, kind, pose, speed, rate, curve, order, motion):
     """Fills the `motion` of b in the frame of a's mesh, `row`, around the point c of that frame."""
     x = row[0] * c[0] + row[1] * c[1] + row[2] * c[2] + row[9]
     y = row[3] * c[0] + row[4] * c[1] + row[5] * c[2] + row[10]
@@ -85,7 +85,7 @@ def _motion(row, c, n_a, half, kind, pose, speed, rate, curve, order, motion):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _curves(begin, end, driver, poly, curve):
+def joint_curves(begin, end, driver, poly, curve):
     """Bounds of the joints' own accelerations along the segment: zero but for coupled joints that are not linear."""
     for k in range(len(driver)):
         lo, hi = begin[driver[k]], end[driver[k]]
@@ -131,7 +131,7 @@ def prove_sliding(
         order[k] = n_a - 1 - k if k < n_a else k
     if not joint_rates(begin, end, driver, poly, rate) <= MAX_VALUE:
         return UNDECIDED, 0.0, 0
-    _curves(begin, end, driver, poly, curve)
+    joint_curves(begin, end, driver, poly, curve)
     waiting[0, 0], waiting[0, 1] = 0.5, 0.5
     top, pieces = 1, 0
     while top > 0:
@@ -154,7 +154,7 @@ def prove_sliding(
         inverse_pose(rel, inv)
         for i in range(3):  # a point near which motions are bounded best
             c[i] = tris[hint[0], i] if hint[0] >= 0 else nodes[ra, i]
-        _motion(rows[0], c, n_a, half, kind, pose, speed, rate, curve, order, motion)
+        relative_motion(rows[0], c, n_a, half, kind, pose, speed, rate, curve, order, motion)
         found = swept_apart(
             nodes,
             tris,

@@ -120,8 +120,8 @@ def _near_balls(bodies, a, b, reach, at, picks):
 def _mesh_gap(bodies, a, b, limit, posed, apart, hint, meshes):
     """Distance of two links' meshes, a little less than true, `limit` when not nearer, -1 when they touch.
 
-    Those known to be `apart`, and where, are not asked whether they touch. Closest points, in the world, go to
-    meshes[0][2] and [3].
+    Those known to be `apart`, and where, are not asked whether they touch. Closest points go to meshes[0][2] and
+    [3], in the world.
     """
     bodies = borrowed(bodies)
     pose = posed[1]

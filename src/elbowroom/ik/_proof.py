@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from ._rows import CollisionRows, RowSet, as_row
 
-BUDGET = 24
+BUDGET = 40
 """Pieces that the proof of one pair on one step may take: one that needs more is too close for its speed."""
 WALKS = 32
 """Pieces of one step that may ask the meshes, some milliseconds at worst."""

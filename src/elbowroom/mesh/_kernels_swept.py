@@ -25,6 +25,8 @@ from ._kernels_tritri import FASTMATH
 STAYS_APART, NOT_SHOWN, TOO_CLOSE = 0, 1, 2
 MOTION = 11
 """Numbers of a motion: c, v, w, bend and bend_slope."""
+MOST = 4000
+"""Pairs of nodes opened at most, some 0.2 ms: a motion that needs more is too wide for one look, its halves are not."""
 ROUNDING = 1e-9
 """Metres, and share of a distance, by which bounds must be better than asked: far more than float64 rounds."""
 
@@ -174,9 +176,12 @@ def swept_apart(na, ta, ra, nb, tb, rb, rel, inv, motion, half, buffer, stack, c
             return status
         _set_aim(p, rel, motion, half, aim, ends)
     stack[0] = (ra << 32) | rb
-    top = 1
+    top, opened = 1, 0
     while top > 0:
         top -= 1
+        opened += 1
+        if opened > MOST:
+            return NOT_SHOWN
         ia, ib = stack[top] >> 32, stack[top] & 0xFFFFFFFF
         count_a, count_b = na[ia, 7], nb[ib, 7]
         if count_a > 0.0 and count_b > 0.0:
