@@ -5,7 +5,7 @@ clearance; all begin within 0.5 rad of contact. Coal judges all of every motion,
 `tests.ik.motions.touches`), for all pairs that count. The same steering without the guard shows that it would collide.
 Harmless motions, free by the same judge, should pass unaltered.
 
-    python -m benchmarks.guard [ROBOT ...] [--motions N] [--steps N] [--accelerations] [--seconds S]
+    python -m benchmarks.guard [ROBOT ...] [--motions N] [--steps N] [--accelerations] [--seconds S] [--seed K]
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Tally:
 class Trial:
     """One robot, its guard and its judge."""
 
-    def __init__(self, name: str, accelerations: bool) -> None:
+    def __init__(self, name: str, accelerations: bool, seed: int) -> None:
         begun = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -84,7 +84,7 @@ class Trial:
         self.judge: CoalOracle = oracle_of(self.model.robot)
         self.limit = ACCELERATION if accelerations else None
         self.guard = er.Guard(self.model, velocity_limits=SPEED, acceleration_limits=self.limit)
-        self.rows, self.rng = CollisionRows(self.model), np.random.default_rng(0)
+        self.rows, self.rng = CollisionRows(self.model), np.random.default_rng(seed)
         print(
             f"{name}: {len(self.model.pairs.checked)} pairs, model and judge ready after "
             f"{time.perf_counter() - begun:.0f} s; acceleration limits: {self.limit}; load {os.getloadavg()[0]:.1f}",
@@ -182,7 +182,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     for name in args.robots:
-        trial = Trial(name, args.accelerations)
+        trial = Trial(name, args.accelerations, args.seed)
         trial.adversaries(args.motions, args.steps, 0.75 * args.seconds)
         trial.harmless(args.motions, args.steps, 0.25 * args.seconds)
 
