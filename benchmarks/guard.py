@@ -177,6 +177,7 @@ def main() -> None:
     parser.add_argument("--motions", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--accelerations", action="store_true")
+    parser.add_argument("--seed", type=int, default=0, help="other motions")
     parser.add_argument(
         "--seconds", type=float, default=np.inf, help="for each robot; begins no motion after that"
     )
