@@ -1,7 +1,7 @@
 """The guard tried by 1,000 motions a robot, judged by Pinocchio and Coal; and what a step costs.
 
 A third of the motions wander, a third make for the nearest colliding configuration, a third go down the gradient of the
-clearance; all begin within 0.5 rad of contact. Coal judges all of every motion, between the steps too (see
+clearance; most begin within 0.5 rad of contact. Coal judges all of every motion, between the steps too (see
 `tests.ik.motions.touches`), for all pairs that count. The same steering without the guard shows that it would collide.
 Harmless motions, free by the same judge, should pass unaltered.
 
