@@ -1,11 +1,11 @@
 """The guard tried by 1,000 motions a robot, judged by Pinocchio and Coal; and what a step costs.
 
 A third of the motions wander, a third make for the nearest colliding configuration, a third go down the gradient of the
-clearance; all begin within 0.5 rad of contact. Coal judges all of every motion, between the steps too (see
+clearance; most begin within 0.5 rad of contact. Coal judges all of every motion, between the steps too (see
 `tests.ik.motions.touches`), for all pairs that count. The same steering without the guard shows that it would collide.
 Harmless motions, free by the same judge, should pass unaltered.
 
-    python -m benchmarks.guard [ROBOT ...] [--motions N] [--steps N] [--accelerations] [--seconds S]
+    python -m benchmarks.guard [ROBOT ...] [--motions N] [--steps N] [--accelerations] [--seconds S] [--seed K]
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Tally:
 class Trial:
     """One robot, its guard and its judge."""
 
-    def __init__(self, name: str, accelerations: bool) -> None:
+    def __init__(self, name: str, accelerations: bool, seed: int) -> None:
         begun = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -84,7 +84,7 @@ class Trial:
         self.judge: CoalOracle = oracle_of(self.model.robot)
         self.limit = ACCELERATION if accelerations else None
         self.guard = er.Guard(self.model, velocity_limits=SPEED, acceleration_limits=self.limit)
-        self.rows, self.rng = CollisionRows(self.model), np.random.default_rng(0)
+        self.rows, self.rng = CollisionRows(self.model), np.random.default_rng(seed)
         print(
             f"{name}: {len(self.model.pairs.checked)} pairs, model and judge ready after "
             f"{time.perf_counter() - begun:.0f} s; acceleration limits: {self.limit}; load {os.getloadavg()[0]:.1f}",
@@ -177,12 +177,13 @@ def main() -> None:
     parser.add_argument("--motions", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--accelerations", action="store_true")
+    parser.add_argument("--seed", type=int, default=0, help="other motions")
     parser.add_argument(
         "--seconds", type=float, default=np.inf, help="for each robot; begins no motion after that"
     )
     args = parser.parse_args()
     for name in args.robots:
-        trial = Trial(name, args.accelerations)
+        trial = Trial(name, args.accelerations, args.seed)
         trial.adversaries(args.motions, args.steps, 0.75 * args.seconds)
         trial.harmless(args.motions, args.steps, 0.25 * args.seconds)
 
