@@ -156,7 +156,23 @@ def prove_sliding(
             c[i] = tris[hint[0], i] if hint[0] >= 0 else nodes[ra, i]
         _motion(rows[0], c, n_a, half, kind, pose, speed, rate, curve, order, motion)
         found = swept_apart(
-            nodes, tris, ra, nodes, tris, rb, rel, inv, motion, half, buffer, stack, corners, p, aim, ends_of_aim, hint
+            nodes,
+            tris,
+            ra,
+            nodes,
+            tris,
+            rb,
+            rel,
+            inv,
+            motion,
+            half,
+            buffer,
+            stack,
+            corners,
+            p,
+            aim,
+            ends_of_aim,
+            hint,
         )
         if found == STAYS_APART:
             continue
