@@ -109,7 +109,7 @@ def prove_sliding(
     pair, begin, end, buffer, budget, chains, kinds, drivers, locals_, polys, links, placed, nodes, tris, hint, scratch,
     sliding,
 ):  # fmt: skip
-    """(status, t, pieces): FREE when the meshes of a pair stay farther apart than `buffer` on the way from begin to end.
+    """(status, t, pieces): FREE when the meshes of a pair stay farther apart than `buffer` from begin to end.
 
     They must be apart at `begin`, neither inside the other: that is not looked at.
 
