@@ -212,8 +212,10 @@ def _vector(value: Any, what: str) -> Float[np.ndarray, "3"]:
         found = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what}: expected three numbers, found {short(value)}") from error
-    if found.shape != (3,) or not np.isfinite(found).all():
-        raise InputError(f"{what}: expected three finite numbers, found {short(value)}")
+    if found.shape != (3,):
+        raise InputError(f"{what}: expected three numbers, found {short(value)}")
+    if not np.isfinite(found).all():
+        raise InputError(f"{what}: has NaN or infinite entries")
     if np.abs(found).max() >= FAR:
         raise InputError(f"{what}: has entries of {FAR:g} and more")
     return frozen(found)
