@@ -230,7 +230,7 @@ def test_a_jump_of_ten_metres_is_a_fast_motion_no_more(rails):
     assert run.steps[-1].position_error[0] < 0.002
 
 
-@pytest.mark.parametrize("dt", [0.0, -0.005, np.nan, np.inf])
+@pytest.mark.parametrize("dt", [0.0, -0.005, np.nan, np.inf, "soon"])
 def test_a_tick_takes_time(rails, dt):
     with pytest.raises(InputError, match="dt"):
         Tracker(rails).tick(at(0.5, 0.1), [0.5, 0.0], dt)
@@ -244,6 +244,26 @@ def test_targets_that_are_none_are_refused_or_held(rails):
     assert run.steps[-1].state == "holding"
     assert "NaN" in run.steps[-1].why
     assert run.keeps_limits()
+
+
+def test_a_quaternion_that_is_normalised_is_said(rails):
+    pose = np.array([2.0, 0, 0, 0, 0.5, 0.5, 0])
+    step = Tracker(rails).tick({"cart": pose}, [0.5, 0.5], DT)
+    assert any("cart" in note and "normalised" in note for note in step.notes)
+    assert Tracker(rails).tick({"cart": pose / [2, 1, 1, 1, 1, 1, 1]}, [0.5, 0.5], DT).notes == ()
+
+
+def test_no_joint_moves_where_none_may(rails):
+    run = Run(Tracker(rails, joints=()), [0.5, 0.5]).tick(at(0.5, -0.5), 20)
+    np.testing.assert_array_equal(np.array(run.cfgs), np.full((21, 2), 0.5))
+    solver = er.IkSolver(rails, held={"x": 0.5, "y": 0.5})
+    np.testing.assert_array_equal(solver.track(at(0.5, -0.5), [0.5, 0.5], DT).cfg, [0.5, 0.5])
+
+
+def test_a_robot_alone_is_refused(rails):
+    for make in (Tracker, er.Guard):
+        with pytest.raises(InputError, match="expected a CollisionModel, found a Robot"):
+            make(rails.robot)
 
 
 def test_what_does_not_exist_is_named(rails):

@@ -79,6 +79,8 @@ class Guard:
             hold_on_bad: whether a wanted configuration that is NaN, infinite or of the wrong shape stops the robot
                 (`why` says so) instead of being refused with an error.
         """
+        if not isinstance(model, CollisionModel):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"Guard: expected a CollisionModel, found a {type(model).__name__}")
         if isinstance(clearance, bool) or not 0.0 <= float(clearance) < math.inf:
             raise InputError(f"clearance must be metres from 0 up, found {clearance!r:.40}")
         self.model, self.hold_on_bad = model, hold_on_bad

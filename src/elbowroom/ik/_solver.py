@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from .._text import number, short
+from .._text import short
 from ..collision import CollisionModel
 from ..errors import InputError
 from ..robot import Robot, as_robot
@@ -28,15 +28,13 @@ from ._problem import Shape, shape_of
 from ._result import IkResult
 from ._search import Found, Search
 from ._setup import Setup, check_joints, check_shape
-from ._targets import JointTarget, PoseTarget, Target, as_targets
+from ._targets import JointTarget, Target, as_targets, normalised
 from ._why import Explainer
 
 if TYPE_CHECKING:
     from ._reach import Reachability
     from ._track import TrackStep
 
-UNIT = 1e-3
-"""How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
 SETUPS = 64
 """Shapes of questions, with the joints locked, for which tables are kept."""
 ROUNDING = 1.0 + 1e-9
@@ -151,13 +149,7 @@ class IkSolver:
             and max(orientation.tolist()) <= options.orientation_tolerance * ROUNDING
             and all(low <= values[k] <= high for k, low, high in setup.limits)
         )
-        for target in asked:
-            if isinstance(target, PoseTarget) and abs(target.quaternion_length - 1.0) > UNIT:
-                length = number(target.quaternion_length)
-                notes = (
-                    *notes,
-                    f"target of {target.link!r}: its quaternion of length {length} was normalised",
-                )
+        notes = (*notes, *normalised(asked))
         return IkResult(
             cfg=cfg,
             success=success,

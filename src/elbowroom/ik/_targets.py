@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from .._frozen import frozen
 from .._poses import as_wxyz_xyz
-from .._text import short
+from .._text import number, short
 from ..errors import InputError
 
 POSITION_WEIGHT = 1.0
@@ -27,6 +27,8 @@ UNIT = 1e-15
 """What the length of a quaternion may be off one by rounding."""
 FAR = 1e6
 """Metres: coordinates beyond it are mistakes, and their squares would drown what an arm can do."""
+NOT_UNIT = 1e-3
+"""How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +146,15 @@ def as_targets(targets: Any) -> tuple[Target, ...]:
     return found
 
 
+def normalised(targets: Iterable[Target]) -> tuple[str, ...]:
+    """A sentence for each target whose quaternion was not of length one."""
+    return tuple(
+        f"target of {target.link!r}: its quaternion of length {number(target.quaternion_length)} was normalised"
+        for target in targets
+        if isinstance(target, PoseTarget) and abs(target.quaternion_length - 1.0) > NOT_UNIT
+    )
+
+
 def _of_link(link: Any, value: Any) -> Target:
     if not isinstance(link, str):
         raise InputError(f"targets: expected names of links, found {short(link)}")
@@ -201,8 +212,10 @@ def _vector(value: Any, what: str) -> Float[np.ndarray, "3"]:
         found = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what}: expected three numbers, found {short(value)}") from error
-    if found.shape != (3,) or not np.isfinite(found).all():
-        raise InputError(f"{what}: expected three finite numbers, found {short(value)}")
+    if found.shape != (3,):
+        raise InputError(f"{what}: expected three numbers, found {short(value)}")
+    if not np.isfinite(found).all():
+        raise InputError(f"{what}: has NaN or infinite entries")
     if np.abs(found).max() >= FAR:
         raise InputError(f"{what}: has entries of {FAR:g} and more")
     return frozen(found)

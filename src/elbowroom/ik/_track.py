@@ -27,7 +27,7 @@ from ._grips import Grips, as_met, key_of
 from ._problem import Problem
 from ._safe_options import SafeOptions
 from ._safe_step import SafeStep
-from ._targets import JointTarget, PoseTarget, Target, as_targets
+from ._targets import JointTarget, PoseTarget, Target, as_targets, normalised
 from ._track_limits import limits_of
 from ._track_options import TrackOptions
 from ._watch import Watch
@@ -68,6 +68,13 @@ class TrackStep:
     model: CollisionModel = field(repr=False)
     problem: Problem | None = field(default=None, repr=False)
     values: Float[np.ndarray, "values"] | None = field(default=None, repr=False)
+    given: tuple[Target, ...] = field(default=(), repr=False)
+    """The targets of this tick."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was changed in the targets of this tick: quaternions that were normalised."""
+        return normalised(self.given)
 
     @cached_property
     def _errors(self) -> tuple[np.ndarray, np.ndarray]:
@@ -118,6 +125,8 @@ class Tracker:
         Raises:
             UnknownLinkError, UnknownNameError: no such link or joint. InputError: limits that make no sense.
         """
+        if not isinstance(model, CollisionModel):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"Tracker: expected a CollisionModel, found a {type(model).__name__}")
         self.model = model
         self.options = options
         self._links = tuple(links or ())
@@ -187,7 +196,7 @@ class Tracker:
             UnknownLinkError, UnknownNameError: a target of a link or joint that the robot does not have.
         """
         start = time.perf_counter()
-        if not 0.0 < dt < np.inf:
+        if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < np.inf):
             raise InputError(f"tick: dt must be seconds above zero, found {short(dt)}")
         self._restarted = bad = ""
         cfg = self._place(cfg)
@@ -237,7 +246,7 @@ class Tracker:
             state = "stopping" if self._moving else "stopped"
         return TrackStep(
             cfg if self._cfg is None else self._cfg, self._velocity, state, limited_by, proved,
-            self._restarted + bad + why, time.perf_counter() - start, asked, self.model, problem, values,
+            self._restarted + bad + why, time.perf_counter() - start, asked, self.model, problem, values, given,
         )  # fmt: skip
 
     # What the robot does ------------------------------------------------------------------------
@@ -288,7 +297,12 @@ class Tracker:
         """What a tick for targets of these kinds and links needs; made once."""
         key = tuple(map(key_of, targets))
         if key not in self._aims:
-            aim = Aim(self.robot, targets, self._joints or self.robot.joint_names, self.options)
+            aim = Aim(
+                self.robot,
+                targets,
+                self.robot.joint_names if self._joints is None else self._joints,
+                self.options,
+            )
             moves = np.isin(self.robot.joint_names, aim.problem.joints)
             speeds = frozen(np.where(moves, self._limits[0], 0.0))  # the others are held
             safety = SafeOptions(skin=SKIN, part=0.5 * SKIN)
