@@ -232,26 +232,21 @@ def test_held_beyond_limits_is_said():
     )
     assert result.cfg[0] == 4.0
     assert any("panda_joint1" in note and "beyond" in note for note in result.notes)
-    assert not result.success
-    assert result.reason == "limits"
-    assert result.failure.joints == ("panda_joint1",)
 
 
 FINGER = -1
 
 
 @pytest.mark.parametrize("value", [0.041, -0.01])
-def test_no_success_while_a_held_joint_is_beyond_its_limits(value):
-    """The hand is where it is asked to be and nothing touches: the finger alone is to blame."""
+def test_a_gripper_measured_beyond_its_limits_is_held_and_said(value):
+    """It stays where it is, as the real one does, and does not make every question unanswerable."""
     seed = np.array(model_of("panda").default_cfg)
     seed[FINGER] = value
     for solver in (solver_of("panda"), er.IkSolver(model_of("panda").robot)):
         result = solver.solve({HAND: rest_pose("panda", HAND)}, seed)
         assert result.cfg[FINGER] == value
-        assert result.position_error[0] < 1e-3
-        assert not result.success
-        assert result.reason == "limits"
-        assert "panda_finger_joint1" in result.why
+        assert result.success
+        assert any("panda_finger_joint1" in note and "beyond" in note for note in result.notes)
 
 
 def test_a_limit_that_went_through_32_bits_is_within():

@@ -1,7 +1,7 @@
 """Joints that are not solved for: the values they are held at, and what is said where these are beyond limits.
 
-The joints solved for begin within limits. Those that are held stay where they are: a gripper that is measured beyond
-its limits is not moved in secret, but the answer is no success, and says so.
+The joints solved for begin within limits. Those that are held stay where they are: a gripper that is measured a little
+beyond its limits is not moved in secret, nor does it make every question unanswerable; the answer says so.
 """
 
 from __future__ import annotations
@@ -39,17 +39,15 @@ def held_values(robot: Robot, held: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def beyond(robot: Robot, solved: Int[np.ndarray, "n"], base: Float[np.ndarray, "dof"]) -> dict[str, str]:
-    """Held joints beyond their limits, by name, with what to say of each."""
+def _beyond(robot: Robot, solved: Int[np.ndarray, "n"], base: Float[np.ndarray, "dof"]) -> tuple[str, ...]:
+    """What to say of joints that are held beyond their limits."""
     out = (base < robot.lower) | (base > robot.upper)
     out[solved] = False
-    return {
-        robot.joint_names[k]: (
-            f"joint {robot.joint_names[k]!r} is held at {number(base[k])}, beyond its limits "
-            f"{number(robot.lower[k])} to {number(robot.upper[k])}"
-        )
+    return tuple(
+        f"joint {robot.joint_names[k]!r} is held at {number(base[k])}, beyond its limits "
+        f"{number(robot.lower[k])} to {number(robot.upper[k])}"
         for k in np.flatnonzero(out)
-    }
+    )
 
 
 def within(
@@ -66,7 +64,7 @@ def within(
     moves[solved] = True
     moved = np.where(moves, clipped, base)
     names = [robot.joint_names[k] for k in np.flatnonzero(moved != base)]
-    held = tuple(beyond(robot, solved, moved).values())
+    held = _beyond(robot, solved, moved)
     if held and isinstance(judge, CollisionModel):
         try:
             judge.free(moved)

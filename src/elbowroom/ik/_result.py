@@ -26,7 +26,7 @@ Reason = Literal[
 """Why there is no success, for programs; "" when there is.
 
 out of reach: no configuration, within limits or not, is known to meet the targets; limits: some would, beyond the
-limits of joints, or a joint is held beyond its own; collision: some do, none of them free; contradictory: each target
+limits of joints; collision: some do, none of them free; contradictory: each target
 can be met, all together not; local minimum: a longer search meets them; locked: no joint that is solved for moves the
 link; timeout: time was up first."""
 
@@ -86,8 +86,8 @@ class IkResult:
     cfg: Float[np.ndarray, "dof"]
     """The configuration: the answer, or the best that was found."""
     success: bool
-    """Every target is met within its tolerance, all joints are within limits, also those that are held, and the model
-    calls it free."""
+    """Every target is met within its tolerance, the joints solved for are within limits, and the model calls it free.
+    One that is held beyond its limits is in `notes`."""
     targets: tuple[Target, ...]
     position_error: Float[np.ndarray, "targets"]
     """Metres; zero for targets that ask for no position."""

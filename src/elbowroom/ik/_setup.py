@@ -82,7 +82,7 @@ class Setup:
     weights: Float[np.ndarray, "n"]
     """One over the range of each."""
     limits: list[tuple[int, float, float]]
-    """Place, lower and upper limit of every joint, also of those that are held."""
+    """Place, lower and upper limit of every joint solved for."""
     cold: bool = True
     """Whether no search has gone beyond its first round yet."""
 
@@ -110,7 +110,7 @@ class Setup:
             tuple(fixed),
             frozen(idx),
             _over_range(robot, idx),
-            [(k, float(robot.lower[k]), float(robot.upper[k])) for k in range(robot.dof)],
+            [(k, float(robot.lower[k]), float(robot.upper[k])) for k in idx.tolist()],
         )
 
 

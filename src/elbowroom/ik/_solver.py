@@ -22,7 +22,7 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ..robot import Robot, as_robot
 from ._batch import solve_all
-from ._held import beyond, held_values, within
+from ._held import held_values, within
 from ._options import IkOptions
 from ._problem import Shape, shape_of
 from ._result import IkResult
@@ -253,12 +253,6 @@ class IkSolver:
             if not isinstance(target, JointTarget) and target.link not in self.links:
                 known = ", ".join(self.links)
                 raise InputError(f"target of {target.link!r}: this solver was made for the links {known}")
-
-    def held_beyond(
-        self, targets: Sequence[Target], base: Float[np.ndarray, "dof"], locked: Sequence[str] | str
-    ) -> dict[str, str]:
-        """Joints that are held beyond their limits, with what to say of each."""
-        return beyond(self.robot, self.setup_for(targets, locked).joint_idx, base)
 
     def share_tables(self, other: IkSolver) -> None:
         """Takes and makes tables of starts together with a solver of the same joints."""

@@ -113,14 +113,8 @@ class _Diagnosis:
         return None
 
     def _beyond_limits(self) -> Failure | None:
-        """Joints that are held, or asked to be, beyond their own limits."""
+        """Joints that are asked to be beyond their own limits."""
         robot, tolerance = self.solver.robot, self.solver.options.orientation_tolerance
-        held = self.solver.held_beyond(self.result.targets, self.base, self.locked)
-        if held:
-            sentences = " ".join(
-                f"J{text[1:]}." for text in held.values()
-            )  # as notes they begin with "joint"
-            return Failure("limits", sentences, joints=tuple(held))
         for target in self.result.targets:
             if not isinstance(target, JointTarget):
                 continue
