@@ -21,6 +21,8 @@ WALKS = 32
 """Pieces of one step that may ask the meshes, some milliseconds at worst."""
 CLOSER = 1e-6
 """Metres by which things in contact may seem to come closer: what measuring and rounding add."""
+HAIR = 1e-5
+"""Metres: closer than this, exact tools begin to differ on whether things touch, and no robot stands that still."""
 SAMPLES = (0.25, 0.5, 0.75, 1.0)
 """Where on a step depths are measured."""
 
@@ -52,12 +54,13 @@ class StepProof:
             end: where it ends; all joints move together at constant rates.
             at: the rows at `begin`.
             keep: metres above the buffer that shall be left on the whole step, of what is closer than twice that half
-                of the distance: so close to contact that the next step could hardly be proved, no step ends.
+                of the distance, of what is a hair apart nearly all: so close to contact that the next step could
+                hardly be proved, no step ends.
         """
         begin, end = as_row(begin), as_row(end)
         if at.in_contact:
             return self._leaving(begin, end, at)
-        kept = np.minimum(keep, 0.5 * at.low)
+        kept = np.minimum(keep, _share(at.low))
         found = self._own(begin, end, at.low - kept, self._buffers + kept, at.closest, self._none)
         return found or self._world(begin, end, at, keep)
 
@@ -101,7 +104,7 @@ class StepProof:
         from ._kernels_proof import SLACK
 
         posed, joints, moves = self._world_scratch()
-        kept = min(keep, 0.5 * float(at.low_world.min(initial=np.inf)))
+        kept = min(keep, float(_share(at.low_world).min(initial=np.inf)))
         if link_moves(begin, end, among.bodies, posed, joints, moves) and bool(
             (moves + SLACK < at.low_world - kept).all()
         ):
@@ -183,3 +186,8 @@ class StepProof:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["rows"])
+
+
+def _share(low: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+    """What is kept of distances that are hardly there."""
+    return np.maximum(0.5 * low, np.minimum(0.9 * low, HAIR))

@@ -23,7 +23,7 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ._bounds import Limits, Way
 from ._programme import Programme, pair_words
-from ._proof import StepProof
+from ._proof import HAIR, StepProof
 from ._rows import CollisionRows, RowSet, as_row
 from ._safe_options import SafeOptions
 
@@ -126,7 +126,11 @@ class SafeStep:
         cfg = as_row(cfg)
         if not self.limits.bounds(cfg, as_row(velocity), dt).hold(wanted):
             return None
-        way, _ = self._proved(cfg, as_row(wanted), dt, at)
+        if (
+            not at.in_contact and at.clearance <= 1.2 * HAIR
+        ):  # what is a hair apart already is not left to others
+            return None
+        way, _ = self._proved(cfg, as_row(wanted), dt, at, HAIR)
         return None if way is None else way.end
 
     def _proved(
