@@ -126,10 +126,6 @@ class SafeStep:
         cfg = as_row(cfg)
         if not self.limits.bounds(cfg, as_row(velocity), dt).hold(wanted):
             return None
-        if (
-            not at.in_contact and at.clearance <= 1.2 * HAIR
-        ):  # what is a hair apart already is not left to others
-            return None
         way, _ = self._proved(cfg, as_row(wanted), dt, at, HAIR)
         return None if way is None else way.end
 
