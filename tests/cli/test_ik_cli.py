@@ -284,6 +284,8 @@ def test_a_socket_and_a_port_that_is_taken(server, capsys):
     assert process.returncode == 0
     assert json.loads(out)["ticks"] > 0
     with socket.socket() as free:
+        # Refused while somebody listens, not for the connection that was just closed.
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", int(port)))  # it was given back
 
 
