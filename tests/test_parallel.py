@@ -49,4 +49,5 @@ def test_wrong_numbers_of_workers(workers):
 def test_all_cores_work_unless_told_otherwise():
     """Each of two items waits for the other: one after the other would never end."""
     both = threading.Barrier(2)
-    parallel_map(lambda _: both.wait(timeout=60.0), range(2), prefer_threads=True)
+    places = parallel_map(lambda _: both.wait(timeout=60.0), range(2), prefer_threads=True)
+    assert sorted(places) == [0, 1]

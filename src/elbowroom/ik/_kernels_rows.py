@@ -133,44 +133,14 @@ def _mesh_gap(bodies, a, b, limit, posed, apart, hint, meshes):
     inverse_pose(rel, inv)
     if apart and hint[0] >= 0:
         squared = distance_near(
-            nodes,
-            tris,
-            ra,
-            nodes,
-            tris,
-            rb,
-            rel,
-            inv,
-            limit * limit,
-            stack,
-            bounds,
-            corners,
-            p,
-            aim,
-            spans,
-            hint,
-        )
+            nodes, tris, ra, nodes, tris, rb, rel, inv, limit * limit, stack, bounds, corners, p, aim, spans, hint
+        )  # fmt: skip
     elif pair_state(nodes, tris, ra, nodes, tris, rb, rel, inv, stack, codes, corners, w, True) != APART:
         return -1.0
     else:
         squared = surface_distance(
-            nodes,
-            tris,
-            ra,
-            nodes,
-            tris,
-            rb,
-            rel,
-            inv,
-            limit * limit,
-            stack,
-            bounds,
-            corners,
-            p,
-            aim,
-            spans,
-            hint,
-        )
+            nodes, tris, ra, nodes, tris, rb, rel, inv, limit * limit, stack, bounds, corners, p, aim, spans, hint
+        )  # fmt: skip
     if squared >= limit * limit:
         return limit
     for c in range(3):
