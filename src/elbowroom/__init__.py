@@ -116,7 +116,19 @@ __all__ = [
 ]
 
 
-_FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "robot", "spheres", "world")
+_FOLDERS = (
+    "collision",
+    "distance",
+    "formats",
+    "grasp",
+    "ik",
+    "mesh",
+    "pairs",
+    "plan",
+    "robot",
+    "spheres",
+    "world",
+)
 """Folders that are used as `elbowroom.NAME` without importing them first."""
 
 

@@ -1,0 +1,61 @@
+"""Options of `plan_motion`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..errors import InputError
+from ._stomp_options import StompOptions
+
+Method = Literal["auto", "sampler", "stomp"]
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """How `plan_motion` searches, what it makes of a path, and when it gives up."""
+
+    timeout: float = 5.0
+    """Seconds after which a search without a path is given up, and a path is returned as far as it has been improved;
+    what is made or compiled once does not count."""
+    seed: int = 0
+    """Of all random choices: the same seed gives the same path, unless time runs out."""
+    method: Method = "auto"
+    """"auto": the straight line, then the sampler. "sampler": RRT-Connect alone. "stomp": optimisation alone."""
+    goals: int = 8
+    """Configurations of a pose goal that are aimed at together; the first reached wins."""
+    max_nodes: int = 100_000
+    """Configurations that the trees of the sampler may hold in all."""
+    shortcuts: int = 60
+    """Attempts to cut a corner of the path that was found; 0 leaves it as it is."""
+    smooth: bool = True
+    """Whether corners are rounded, as far as the curve can be proved free; False leaves straight segments."""
+    timed: bool = True
+    """Whether speeds along the path are chosen; False leaves `times` at None and `path` as waypoints."""
+    rate: float = 100.0
+    """Configurations per second of a timed path; straight lines between them are part of the proof."""
+    velocity_limits: Any = None
+    """(dof,) rad/s or m/s, or one number; None takes the robot's, and 3 where it states none."""
+    acceleration_limits: Any = None
+    """(dof,) rad/s^2 or m/s^2, or one number; None takes ten times the velocity limits (full speed in 0.1 s)."""
+    jerk_limits: Any = None
+    """(dof,) rad/s^3 or m/s^3, or one number; None limits no jerk."""
+    stomp: StompOptions = field(default_factory=StompOptions)
+    """Of method "stomp"."""
+
+    def __post_init__(self) -> None:
+        if not self.timeout >= 0.0:  # infinity is a timeout, NaN is none
+            raise InputError(f"PlanOptions: timeout must be seconds from 0 up, found {self.timeout!r:.40}")
+        if not (math.isfinite(self.rate) and self.rate > 0.0):
+            raise InputError(f"PlanOptions: rate must be above zero, found {self.rate!r:.40}")
+        for name, least in (("goals", 1), ("max_nodes", 2), ("shortcuts", 0), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(
+                    f"PlanOptions: {name} must be a whole number from {least} up, found {value!r:.40}"
+                )
+        if self.method not in ("auto", "sampler", "stomp"):
+            raise InputError(
+                f"PlanOptions: method must be 'auto', 'sampler' or 'stomp', found {self.method!r:.40}"
+            )

@@ -1,0 +1,63 @@
+"""PlanResult: a motion and its proof, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from ._curve import Curve
+from ._path_proof import PathProof
+
+Reason = Literal["", "start", "goal", "unreachable", "limits", "blocked", "timeout", "cancelled"]
+"""Why there is no success, for programs; "" when there is.
+
+start, goal: blocked there; unreachable: no configuration takes the links to their poses; limits: start or goal beyond
+the limits of joints that move; blocked: no path was found within `max_nodes`; timeout: time was up first; cancelled."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanResult:
+    """The answer of `plan_motion`. A success carries its proof; a failure says why."""
+
+    success: bool
+    path: Float[np.ndarray, "n dof"] | None
+    """Configurations from start to goal, a fixed time apart where the motion is timed, else waypoints. Straight lines
+    between them are free by `proof`."""
+    times: Float[np.ndarray, "n"] | None
+    """Seconds from the start; None when the motion is not timed."""
+    proof: PathProof | None
+    cost_history: Float[np.ndarray, "iterations"]
+    """Cost by iteration of STOMP; empty when it did not run."""
+    why: str
+    """A sentence: what was found and how, or why nothing."""
+    reason: Reason = ""
+    waypoints: Float[np.ndarray, "w dof"] | None = None
+    """Corners of the path before it was rounded."""
+    curve: Curve | None = None
+    """The path as a curve, rounded where that could be proved."""
+    motion: Any = None
+    """The curve with speeds along it: `Motion`; None when it is not timed."""
+    method: str = ""
+    """What found it: "straight line", "sampler", "stomp", "seed" or "roadmap"."""
+    goal_idx: int | None = None
+    """Which of several goals was reached."""
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    """By stage: "first" until the first path, "total", and what lies between."""
+    notes: tuple[str, ...] = ()
+    """What has to be said, such as joints held beyond their limits, or parts that are only sampled."""
+    nodes: int = 0
+    """Configurations in the sampler's trees."""
+    clashes: tuple[Any, ...] = ()
+    """What blocks start, goal or the way, the most frequent or deepest first: `Clash` or pairs of names."""
+    nearest_free: Float[np.ndarray, "dof"] | None = None
+    """Where start or goal is blocked: a free configuration near it."""
+
+    def __bool__(self) -> bool:
+        return self.success
+
+    def __str__(self) -> str:
+        return self.why
