@@ -4,7 +4,8 @@ from ._curve import Curve as Curve
 from ._group import Group as Group
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
+from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._stomp_options import StompOptions as StompOptions
 
-__all__ = ["Curve", "Group", "PathProof", "PlanOptions", "PlanResult", "StompOptions"]
+__all__ = ["Curve", "Group", "PathProof", "PlanOptions", "PlanResult", "StompOptions", "prove_path"]
