@@ -1,10 +1,27 @@
 """Motion: from one configuration to another, proved free all the way."""
 
+from ._costs import Cost as Cost
+from ._costs import FunctionCost as FunctionCost
 from ._curve import Curve as Curve
 from ._group import Group as Group
+from ._link_boxes import LinkBoxes as LinkBoxes
+from ._link_boxes import link_boxes as link_boxes
+from ._obstacle_cost import ObstacleCost as ObstacleCost
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
 from ._result import PlanResult as PlanResult
 from ._stomp_options import StompOptions as StompOptions
 
-__all__ = ["Curve", "Group", "PathProof", "PlanOptions", "PlanResult", "StompOptions"]
+__all__ = [
+    "Cost",
+    "Curve",
+    "FunctionCost",
+    "Group",
+    "LinkBoxes",
+    "ObstacleCost",
+    "PathProof",
+    "PlanOptions",
+    "PlanResult",
+    "StompOptions",
+    "link_boxes",
+]
