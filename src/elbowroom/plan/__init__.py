@@ -7,10 +7,14 @@ from ._group import Group as Group
 from ._link_boxes import LinkBoxes as LinkBoxes
 from ._link_boxes import link_boxes as link_boxes
 from ._obstacle_cost import ObstacleCost as ObstacleCost
+from ._limits import limits_of as limits_of
+from ._motion import Limits as Limits
+from ._motion import Motion as Motion
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
 from ._result import PlanResult as PlanResult
 from ._stomp_options import StompOptions as StompOptions
+from ._timing import time_curve as time_curve
 
 __all__ = [
     "Cost",
@@ -19,9 +23,15 @@ __all__ = [
     "Group",
     "LinkBoxes",
     "ObstacleCost",
+    "Curve",
+    "Group",
+    "Limits",
+    "Motion",
     "PathProof",
     "PlanOptions",
     "PlanResult",
     "StompOptions",
     "link_boxes",
+    "limits_of",
+    "time_curve",
 ]
