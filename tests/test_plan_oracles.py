@@ -41,7 +41,8 @@ def test_the_first_contact_of_a_way_is_found_within_a_millimetre(model):
     assert judge.free(over)
     assert judge.faults(over, ["x", "z"], (over[0], over[-1])) == []
     found = judge.first_touch([[0.0, 0.3], [0.0, 0.0], [2.0, 0.0]])
-    assert found is not None and {found.a, found.b} == {"base", "cart"}
+    assert found is not None
+    assert {found.a, found.b} == {"base", "cart"}
     assert 1.4 <= found.place <= 1.4 + 0.5 * 1.1e-3  # x = 0.8, seen a millimetre later at the latest
     assert judge.free([[0.0, 0.2002], [2.0, 0.2002]])
     assert not judge.free([[0.0, 0.1998], [2.0, 0.1998]])
@@ -65,9 +66,13 @@ def test_obstacles_and_what_is_inside_them(model):
     wall = World([HalfSpace((0, 0, 1), -0.5, name="floor"), Sphere(0.1, pose=at(-1.0, 0, 0), name="ball")])
     judge = PathJudge(model, wall)
     found = judge.first_touch([[0.0, 0.0], [0.0, -1.0]])
-    assert found is not None and found.b == "floor" and found.cfg[1] == pytest.approx(-0.4, abs=1.1e-3)
+    assert found is not None
+    assert found.b == "floor"
+    assert found.cfg[1] == pytest.approx(-0.4, abs=1.1e-3)
     found = judge.first_touch([[0.0, 0.0], [-1.6, 0.0]])
-    assert found is not None and found.b == "ball" and found.cfg[0] == pytest.approx(-0.8, abs=1.1e-3)
+    assert found is not None
+    assert found.b == "ball"
+    assert found.cfg[0] == pytest.approx(-0.8, abs=1.1e-3)
     assert judge.free([[0.0, 0.0], [-0.79, 0.0], [-0.79, 0.3]])
 
 
@@ -75,11 +80,13 @@ def test_a_held_object_touches_obstacles_and_links_but_not_its_own(model):
     stick = Held("stick", "cart", Box((0.6, 0.02, 0.02)), at(0.3, 0, 0))
     world = World([Box((0.1, 1, 1), pose=at(-1, 0, 0), name="wall")])
     found = PathJudge(model, world, [stick]).first_touch([[0.0, 0.0], [0.5, 0.0]])
-    assert found is not None and {found.a, found.b} == {"base", "stick"}
+    assert found is not None
+    assert {found.a, found.b} == {"base", "stick"}
     assert found.cfg[0] == pytest.approx(0.3, abs=1.1e-3)
     loose = Held("stick", "cart", Box((0.6, 0.02, 0.02)), at(-0.3, 0, 0))
     found = PathJudge(model, world, [loose]).first_touch([[0.0, 0.0], [-0.5, 0.0]])
-    assert found is not None and (found.a, found.b) == ("stick", "wall")
+    assert found is not None
+    assert (found.a, found.b) == ("stick", "wall")
     assert found.cfg[0] == pytest.approx(-0.35, abs=1.1e-3)
     may = Held("stick", "cart", Box((0.6, 0.02, 0.02)), at(0.3, 0, 0), touch_links=("base",))
     assert PathJudge(model, None, [may]).free([[0.0, 0.0], [0.5, 0.0]])
