@@ -16,7 +16,7 @@ from elbowroom import CollisionModel
 from elbowroom.plan import Group
 
 RESOLUTION = 0.02
-"""Largest joint motion (rad, m) between two looks at an edge: some two centimetres at the hand of an arm of 0.8 m, where
+"""Largest joint motion (rad, m) between two looks at an edge: two centimetres at the hand of an arm of 0.8 m, where
 proofs leave nothing out and judges look at every millimetre."""
 FIRST_LOOKS = 8
 """Looks at an edge that are asked first: most blocked edges are refused by these."""

@@ -31,7 +31,7 @@ ROBOTS = ("teaarm", "baxter")
 ROUGH = 128
 """Equally long steps at which roughness is measured."""
 OTHER_TASKS = (
-    "Not comparable: cuRobo reports 35 ms for pose goals and timed motions on a GPU; VAMP reports 35 us for first paths "
+    "Not comparable: cuRobo reports 35 ms for pose goals and timed motions on a GPU; VAMP reports 35 us for paths "
     "whose edges are sampled on spheres that leave part of the links outside. Both are other tasks than a proved path "
     "between configurations on one CPU thread."
 )
