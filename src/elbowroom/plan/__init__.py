@@ -2,9 +2,24 @@
 
 from ._curve import Curve as Curve
 from ._group import Group as Group
+from ._limits import limits_of as limits_of
+from ._motion import Limits as Limits
+from ._motion import Motion as Motion
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
 from ._result import PlanResult as PlanResult
 from ._stomp_options import StompOptions as StompOptions
+from ._timing import time_curve as time_curve
 
-__all__ = ["Curve", "Group", "PathProof", "PlanOptions", "PlanResult", "StompOptions"]
+__all__ = [
+    "Curve",
+    "Group",
+    "Limits",
+    "Motion",
+    "PathProof",
+    "PlanOptions",
+    "PlanResult",
+    "StompOptions",
+    "limits_of",
+    "time_curve",
+]
