@@ -8,6 +8,8 @@ from ._motion import Motion as Motion
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
 from ._result import PlanResult as PlanResult
+from ._roughness import roughness as roughness
+from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
 
@@ -21,5 +23,7 @@ __all__ = [
     "PlanResult",
     "StompOptions",
     "limits_of",
+    "roughness",
+    "smooth",
     "time_curve",
 ]
