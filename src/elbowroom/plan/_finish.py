@@ -94,7 +94,8 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
     """The path with times, proved as rows with straight lines between them."""
     options, watch, model = question.options, question.watch, question.model
     watch.tell("timing")
-    motion = time_curve(curve, *limits_of(model.robot, options))
+    limits = limits_of(model.robot, options)
+    motion = time_curve(curve, *limits, joint_names=model.robot.joint_names)
     for finer in FINER:
         rate = options.rate * finer
         times, rows = motion.resampled(rate)

@@ -76,13 +76,16 @@ def first_path(
 
 
 def straight_line(question: Question) -> Found | None:
-    """The straight line to the nearest goal that it reaches."""
-    goals, start = question.goals.cfgs, question.start
-    free = question.edges.free(np.broadcast_to(start, goals.shape), goals)
-    reached = np.flatnonzero(free)
-    if not len(reached):
-        return None
-    best = int(reached[np.abs(goals[reached] - start).max(axis=1).argmin()])
+    """The straight line to the nearest goal that it reaches by spheres, or by the exact proof to the nearest at all."""
+    goals, start, edges = question.goals.cfgs, question.start, question.edges
+    begins, ways = np.broadcast_to(start, goals.shape), np.abs(goals - start).max(axis=1)
+    reached = np.flatnonzero(edges.free_by_spheres(begins, goals))
+    if len(reached):
+        best = int(reached[ways[reached].argmin()])
+    else:
+        best = int(ways.argmin())
+        if not edges.free(start[None], goals[best : best + 1])[0]:
+            return None
     return Found(np.stack([start, goals[best]]), "straight line", best)
 
 

@@ -16,14 +16,17 @@ from .._frozen import FrozenMap, frozen
 from .._text import number, short
 from ..collision import CollisionModel
 from ..errors import InputError
+from ._curve import Curve
 from ._edges import Edges
 from ._finish import Finished, finished
 from ._first import Found, Question, checked_seed, first_path
 from ._goals import goals_of, start_of
 from ._group import Group
+from ._limits import limits_of
 from ._options import PlanOptions
 from ._prove import prove_path
 from ._result import PlanResult
+from ._timing import time_curve
 from ._watch import PlanProgress, Watch
 from ._why import NoMotion, beyond_limits, blocked, nothing
 
@@ -137,20 +140,26 @@ def _succeeded(question: Question, found: Found, made: Finished) -> PlanResult:
 
 def _already_there(question: Question, goal: int) -> PlanResult:
     """The start is a goal: one place, no time."""
-    at, watch = question.start, question.watch
-    proof = prove_path(question.model, np.stack([at, at]))
-    watch.lap("proof")
+    at, options = question.start, question.options
+    curve = Curve.polyline(np.stack([at, at]))
+    proof = prove_path(question.model, curve)
+    motion = None
+    if options.timed:
+        motion = time_curve(curve, *limits_of(question.model.robot, options), joint_names=question.model.robot.joint_names)
+    question.watch.lap("proof")
     return PlanResult(
-        success=True,
+        success=proof.free,
         path=frozen(at[None].copy()),
-        times=frozen(np.zeros(1)) if question.options.timed else None,
+        times=frozen(np.zeros(1)) if options.timed else None,
         proof=proof,
         cost_history=nothing(),
         why="the start is a goal: there is nothing to move",
         waypoints=frozen(at[None].copy()),
+        curve=curve,
+        motion=motion,
         method="straight line",
         goal_idx=question.goals.idx[goal],
-        seconds=_seconds(watch),
+        seconds=_seconds(question.watch),
         notes=(*question.group.notes, *question.goals.notes),
     )
 
