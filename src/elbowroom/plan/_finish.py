@@ -17,6 +17,7 @@ from ._curve import Curve
 from ._first import Found, Question
 from ._path_proof import PathProof
 from ._prove import prove_path
+from ._roughness import roughness
 from ._shorten import shorten
 from ._smooth import smooth
 from ._limits import limits_of
@@ -49,7 +50,7 @@ def finished(question: Question, found: Found) -> Finished:
     first = found.path
     shortcuts = 0 if found.method == "stomp" else question.options.shortcuts
     blamed: list[str] = []
-    for what, waypoints, curve in _candidates(question, first, shortcuts):
+    for what, waypoints, curve in _candidates(question, first, shortcuts, found.method == "seed"):
         made = (_timed if question.options.timed else _plain)(question, waypoints, curve)
         if made is not None:
             return replace(made, notes=(*blamed, *made.notes))
@@ -62,24 +63,29 @@ def finished(question: Question, found: Found) -> Finished:
 
 
 def _candidates(
-    question: Question, first: Float[np.ndarray, "w dof"], shortcuts: int
+    question: Question, first: Float[np.ndarray, "w dof"], shortcuts: int, given: bool
 ) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], Curve]]:
-    """What may be returned, the best first; later ones are only made where those before fail."""
+    """What may be returned, the best first; later ones are only made where those before fail.
+
+    A path that was given is never made rougher: shorter corners may be sharper ones.
+    """
     options, watch = question.options, question.watch
     short = first
+    most = roughness(first) if given else np.inf
     if shortcuts and len(first) > 2 and not watch.over():
         watch.tell("shorten")
         short = shorten(question.edges, question.group, first, shortcuts, options.seed)
     watch.lap("shorten")
-    if options.smooth and len(short) > 2 and not watch.over():
-        watch.tell("smooth")
-        curve = smooth(question.model, question.group, short, edges=question.edges)
-        watch.lap("smooth")
-        yield "the rounded path", short, curve
-    watch.lap("smooth")
-    yield "the shortened path", short, Curve.polyline(short)
-    if short is not first:
-        yield "the path as it was found", first, Curve.polyline(first)
+    for guide in (short,) if short is first or not given else (short, first):
+        if options.smooth and len(guide) > 2 and not watch.over():
+            watch.tell("smooth")
+            curve = smooth(question.model, question.group, guide, edges=question.edges)
+            watch.lap("smooth")
+            if not given or roughness(curve) <= most:
+                yield "the rounded path", guide, curve
+    if short is not first and (not given or roughness(short) <= most):
+        yield "the shortened path", short, Curve.polyline(short)
+    yield "the path as it was found", first, Curve.polyline(first)
 
 
 def _plain(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve) -> Finished | None:

@@ -100,7 +100,7 @@ def by_sampler(question: Question, roadmap: Roadmap | None) -> Found | NoMotion:
         if ended:
             break
     if roadmap is not None:
-        roadmap.add(question, sampler)
+        roadmap.add(sampler)
     if sampler.path is None:
         return no_path(ended, watch.seconds(), sampler.nodes, options.max_nodes, sampler.blockers)
     return Found(sampler.path, "sampler", int(sampler.goal_idx or 0), sampler.nodes)

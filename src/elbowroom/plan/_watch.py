@@ -72,9 +72,13 @@ class Watch:
         worked = time.perf_counter() - self._started - (seconds_of_kernels() - self._kernels)
         return self.timeout - worked
 
+    def cancelled(self) -> bool:
+        """Whether the caller has given up."""
+        return self._cancelled is not None and bool(self._cancelled())
+
     def over(self) -> Ended:
         """Whether work must end, and why."""
-        if self._cancelled is not None and self._cancelled():
+        if self.cancelled():
             return "cancelled"
         return "timeout" if self.left() <= 0.0 else ""
 
