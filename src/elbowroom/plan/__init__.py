@@ -35,6 +35,8 @@ __all__ = [
     "StompOptions",
     "link_boxes",
     "limits_of",
+    "roughness",
+    "smooth",
     "time_curve",
 ]
 __all__ = ["Curve", "Group", "PathProof", "PlanOptions", "PlanResult", "StompOptions", "roughness", "smooth"]
