@@ -9,6 +9,7 @@ from ._audit_report import Moment as Moment
 from ._cover import covering as covering
 from ._cover import one_ball_a_link as one_ball_a_link
 from ._defaults import cached_pairs as cached_pairs
+from ._lanes import Lanes as Lanes
 from ._model import CollisionModel as CollisionModel
 from ._parts import OwnParts as OwnParts
 from ._parts import Parts as Parts
@@ -28,6 +29,7 @@ __all__ = [
     "Clash",
     "CollisionModel",
     "Helper",
+    "Lanes",
     "Moment",
     "OutOfLimits",
     "OwnParts",

@@ -76,11 +76,11 @@ class WorldEngine:
         self._pad = buffer + packed.spheres.margin
         bodies, frames = find_bodies(robot.tree), robot.tree.link_frame
         still = [bodies.of_frame[int(frames[robot.link_index(name)])] == 0 for name in self.links]
-        self._still, self._moving = (
+        self._still, self.turns = (
             np.flatnonzero(still),
             np.flatnonzero(~np.array(still, dtype=bool))[::-1].copy(),
         )
-        freeze(self._still, self._moving)
+        freeze(self._still, self.turns)
         self._enter(world, allow)
         self._local = threading.local()
 
@@ -120,13 +120,13 @@ class WorldEngine:
         answer = np.ones(len(rows), dtype=np.bool_) if out is None else out
         if not len(self.world):
             return answer
-        if not self._still_free(by):
+        if not self.still_free(by):
             answer[:] = False
             return answer
-        self._ask(rows, by, self._moving, answer)
+        self._ask(rows, by, self.turns, answer)
         return answer
 
-    def _still_free(self, by: str) -> bool:
+    def still_free(self, by: str = "meshes") -> bool:
         """Whether the world leaves the links alone that no joint moves: asked once."""
         if by not in self._known:
             answer = np.ones(1, dtype=np.bool_)
@@ -295,5 +295,5 @@ class WorldEngine:
         self.__dict__.update(state)
         # Pickling makes arrays writable, and kernels are compiled for those that are not.
         self._robot = *self._robot[:2], self._packed.nodes, self._packed.tris, frozen(self._robot[4])
-        freeze(self.allowed, self._strict, self._still, self._moving)
+        freeze(self.allowed, self._strict, self._still, self.turns)
         self._local = threading.local()

@@ -2,7 +2,11 @@
 
 from ._kernels import GROUP_SPHERE as GROUP_SPHERE
 from ._kernels import GROUP_SPHERES as GROUP_SPHERES
+from ._kernels import JOINT as JOINT
+from ._kernels import JOINT_COUPLED as JOINT_COUPLED
+from ._kernels import JOINT_DRIVER as JOINT_DRIVER
 from ._kernels import LANES as LANES
+from ._kernels import LAW_WIDTH as LAW_WIDTH
 from ._kernels import LINK_BODY as LINK_BODY
 from ._kernels import LINK_GROUP as LINK_GROUP
 from ._kernels import LINK_GROUPS as LINK_GROUPS
