@@ -126,6 +126,7 @@ class Edges:
             found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
             prove_world_segments(
                 *rows,
+                frozen(np.ones((1, len(among.links)), np.bool_)),
                 parts.buffer,
                 budgets,
                 among.bodies,
@@ -141,7 +142,7 @@ class Edges:
         chains = own.chains
         which = chains.chains[self._lanes.mesh_pairs] if by_spheres else chains.chains
         prove_segments(
-            *rows, parts.buffer, budgets, which, chains.kinds, chains.drivers, chains.local, chains.polys,
+            *rows, frozen(np.ones((1, len(which)), np.bool_)), parts.buffer, budgets, which, chains.kinds, chains.drivers, chains.local, chains.polys,
             chains.links, chains.balls, chains.spans, chains.placed, own.bodies.nodes, own.bodies.tris, found, counts,
         )  # fmt: skip
         return bool(counts[0, 0] == FREE)
