@@ -119,6 +119,7 @@ class Edges:
         rows = (
             frozen(np.ascontiguousarray(begin)[None].view()),
             frozen(np.ascontiguousarray(end)[None].view()),
+            frozen(np.zeros((1, self.dof))),
         )
         budgets = np.array([budget])
         if among is not None and not by_spheres:
