@@ -31,3 +31,4 @@ from ._kernels_segment_world import place_bodies as place_bodies
 from ._kernels_segment_world import prove_world_segments as prove_world_segments
 from ._kernels_swept import prove_sliding as prove_sliding
 from ._kernels_swept import slide_scratch as slide_scratch
+from ._kernels_world import look as look

@@ -1,10 +1,15 @@
 """Motion: from one configuration to another, proved free all the way."""
 
+from ._costs import Cost as Cost
+from ._costs import FunctionCost as FunctionCost
 from ._curve import Curve as Curve
 from ._group import Group as Group
 from ._limits import limits_of as limits_of
+from ._link_boxes import LinkBoxes as LinkBoxes
+from ._link_boxes import link_boxes as link_boxes
 from ._motion import Limits as Limits
 from ._motion import Motion as Motion
+from ._obstacle_cost import ObstacleCost as ObstacleCost
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
 from ._result import PlanResult as PlanResult
@@ -14,15 +19,20 @@ from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
 
 __all__ = [
+    "Cost",
     "Curve",
+    "FunctionCost",
     "Group",
     "Limits",
+    "LinkBoxes",
     "Motion",
+    "ObstacleCost",
     "PathProof",
     "PlanOptions",
     "PlanResult",
     "StompOptions",
     "limits_of",
+    "link_boxes",
     "roughness",
     "smooth",
     "time_curve",
