@@ -9,6 +9,7 @@ from ._kernels import LANES as LANES
 from ._kernels import add_rates as add_rates
 from ._kernels import expand_lanes as expand_lanes
 from ._kernels import frame_lanes as frame_lanes
+from ._kernels import sincos as sincos
 from ._kernels import turned as turned
 from ._kernels_motion import axis_distance as axis_distance
 from ._kernels_motion import chain_poses as chain_poses
@@ -24,5 +25,6 @@ __all__ = [
     "expand_lanes",
     "frame_lanes",
     "movement",
+    "sincos",
     "turned",
 ]

@@ -22,7 +22,7 @@ def boxes_intersect(
     world: PackedWorld, center: Any, half_extents: Any, axes: Any
 ) -> Bool[np.ndarray, "*batch"]:
     """Which of a batch of boxes share a point with an obstacle; arguments as of `World.box_intersects`."""
-    from ._kernels_boxes import BOX_WIDTH, boxes_meet, first_no_rotation
+    from ._kernels_boxes import BOX_WIDTH, box_scratch, boxes_meet, first_no_rotation
 
     c = _floats("center", center, 1)
     h = _floats("half_extents", half_extents, 1)
@@ -45,9 +45,9 @@ def boxes_intersect(
             f"axes{place}: expected a rotation, its columns the axes of the box, found "
             f"{boxes[bad, :9].reshape(3, 3).tolist()}"
         )
-    out = np.empty(len(boxes), np.bool_)
+    out, none = np.empty(len(boxes), np.bool_), np.zeros(len(world.kinds), np.bool_)
     over_rows(
-        lambda start, stop: boxes_meet(world, boxes, out, start, stop),
+        lambda start, stop: boxes_meet(world, boxes, none, out, start, stop, box_scratch()),
         len(boxes),
         threads=cores(),
         at_least=THREADED,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._borrow import borrowed
 from .._jit import njit
 from ._kernels_box_shapes import (
     CORNERS,
@@ -76,53 +77,70 @@ def _overlap(bounds, rows, i):
     return x & y & z  # all six at once: a branch that is guessed wrong costs more
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def boxes_meet(world, boxes, out, start, stop):
-    """Which of the boxes in rows start to stop share a point with an obstacle."""
-    # Taken out of the tuple once: numba counts references at each access, which costs as much as a box test.
+def box_scratch():
+    """What `box_meets_any` works with, one for each thread; made outside of kernels, so that they can borrow it."""
+    floats = np.empty(12), np.empty(12), np.empty(6), np.empty((CORNERS, 2)), np.empty((STACK, 6))
+    return *floats, np.empty(STACK, np.int64), np.empty(STACK, np.int64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def box_meets_any(world, box, allowed, scratch):
+    """Whether a box shares a point with an obstacle `k` for which allowed[k] is 0; all four are borrowed.
+
+    Expanded where it is called: handing over the dozen arrays of a world costs as much as a box test.
+    """
     kinds, poses, sizes, rows, endless = world.kinds, world.poses, world.sizes, world.rows, world.endless
     tree, members, around = world.tree, world.members, world.boxes
-    nodes, tris, cloud_nodes, points, values = (
-        world.nodes, world.tris, world.cloud_nodes, world.points, world.values
-    )  # fmt: skip
-    rel, inv, bounds, corners, parts = (
-        np.empty(12), np.empty(12), np.empty(6), np.empty((CORNERS, 2)), np.empty((STACK, 6))
-    )  # fmt: skip
-    stack, waiting = np.empty(STACK, np.int64), np.empty(STACK, np.int64)
+    rel, inv, bounds, corners, parts, stack, waiting = scratch
+    meets = False
+    for i in range(len(endless)):
+        k = endless[i]
+        if not allowed[k]:
+            slack = _place(poses, sizes, k, box, rel)
+            meets |= box_meets_half_space(rel, box, sizes, k, slack)
+    _bound(box, bounds)
+    stack[0] = 0
+    top = 1 if len(members) > 0 and not meets else 0
+    while top > 0:
+        top -= 1
+        first, count = int(tree[stack[top], 6]), int(tree[stack[top], 7])
+        for i in range(first, first + count):
+            if not _overlap(bounds, around, i):
+                continue
+            k = members[i]
+            if allowed[k]:
+                continue
+            kind, root = kinds[k], rows[k, 0]
+            slack = _place(poses, sizes, k, box, rel)
+            if kind <= HALF_SPACE:
+                meets = _meets_primitive(kind, sizes, k, rel, box, corners, slack)
+            elif kind == MESH:
+                meets = box_meets_mesh(
+                    rel, box, world.nodes, world.tris, root, sizes[k, 0], inv, slack, waiting
+                )
+            elif kind == CLOUD:
+                meets = box_meets_cloud(
+                    rel, box, world.cloud_nodes, world.points, root, sizes[k, 0] + slack, waiting
+                )
+            else:
+                meets = box_meets_field(rel, box, world.values, rows, sizes, k, parts)
+            if meets:
+                top = 0
+                break
+        if count == 0:
+            for child in range(first, first + 2):
+                if _overlap(bounds, tree, child):
+                    stack[top] = child
+                    top += 1
+    return meets
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def boxes_meet(world, boxes, allowed, out, start, stop, scratch):
+    """Which of the boxes in rows start to stop share a point with an obstacle `k` for which allowed[k] is 0."""
+    world, boxes, allowed, scratch = borrowed(world), borrowed(boxes), borrowed(allowed), borrowed(scratch)
     for b in range(start, stop):
-        box, meets = boxes[b], False
-        for i in range(len(endless)):
-            slack = _place(poses, sizes, endless[i], box, rel)
-            meets |= box_meets_half_space(rel, box, sizes, endless[i], slack)
-        _bound(box, bounds)
-        stack[0] = 0
-        top = 1 if len(members) > 0 and not meets else 0
-        while top > 0:
-            top -= 1
-            first, count = int(tree[stack[top], 6]), int(tree[stack[top], 7])
-            for i in range(first, first + count):
-                if not _overlap(bounds, around, i):
-                    continue
-                k = members[i]
-                kind, root = kinds[k], rows[k, 0]
-                slack = _place(poses, sizes, k, box, rel)
-                if kind <= HALF_SPACE:
-                    meets = _meets_primitive(kind, sizes, k, rel, box, corners, slack)
-                elif kind == MESH:
-                    meets = box_meets_mesh(rel, box, nodes, tris, root, sizes[k, 0], inv, slack, waiting)
-                elif kind == CLOUD:
-                    meets = box_meets_cloud(rel, box, cloud_nodes, points, root, sizes[k, 0] + slack, waiting)
-                else:
-                    meets = box_meets_field(rel, box, values, rows, sizes, k, parts)
-                if meets:
-                    top = 0
-                    break
-            if count == 0:
-                for child in range(first, first + 2):
-                    if _overlap(bounds, tree, child):
-                        stack[top] = child
-                        top += 1
-        out[b] = meets
+        out[b] = box_meets_any(world, boxes[b], allowed, scratch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -4,6 +4,9 @@ A kernel that takes a `world` begins with `world = borrowed(world)`; see `elbowr
 """
 
 from .._borrow import borrowed as borrowed
+from ._kernels_boxes import BOX_WIDTH as BOX_WIDTH
+from ._kernels_boxes import box_meets_any as box_meets_any
+from ._kernels_boxes import box_scratch as box_scratch
 from ._kernels_gradients import local_gradient as local_gradient
 from ._kernels_gradients import world_gradient as world_gradient
 from ._kernels_grid import FAR as FAR

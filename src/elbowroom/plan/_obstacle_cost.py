@@ -1,0 +1,216 @@
+"""ObstacleCost: what nearness to obstacles costs, and a flat penalty where a link's box meets one.
+
+For every step of a trajectory,
+
+    sum over spheres of max(0, clearance - distance) * speed  +  collision_penalty if any box meets an obstacle
+
+where `distance` is the signed distance of a sphere to the nearest obstacle (`World.distance` at its centre, less its
+radius), and `speed` is that of its centre, m/s: central differences of its places one step before and after, one-sided
+at the first and the last step. Spheres are those that cover the links in the verdict (`CollisionModel.parts`, padding
+against the world included), boxes those of `link_boxes`. Pairs that the model allows to touch count in neither part;
+with a buffer, distances are what they exceed it by, and boxes are that much larger. The boxes hold their links: where
+none meets an obstacle, no link touches one.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from .._frozen import freeze, frozen
+from ..collision import CollisionModel
+from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
+from ..robot import find_bodies
+from ._costs import as_trajectories, checked_number, checked_weight
+from ._obstacle_pack import pack_links, without_links
+
+BLOCK = 256
+"""Configurations that `collides` looks at in one go."""
+
+
+class ObstacleCost:
+    """The two-part obstacle cost; see the module. Zero without a world."""
+
+    name = "obstacles"
+
+    def __init__(
+        self,
+        model: CollisionModel,
+        *,
+        clearance: float = 0.01,
+        collision_penalty: float = 100.0,
+        skip_links: Iterable[str] | None = None,
+        start: Any = None,
+        weight: float = 1.0,
+    ) -> None:
+        """Packs links and obstacles of a model.
+
+        Args:
+            model: robot, spheres and obstacles.
+            clearance: metres below which a sphere costs.
+            collision_penalty: of a step at which a box meets an obstacle.
+            skip_links: links whose boxes are not looked at. None: links that no joint moves, and with `start` the
+                boxes that meet an obstacle there, each with those obstacles alone; the latter with a warning.
+            start: (dof,) or (n, dof) configurations that are to count as free, such as start and goal.
+            weight: factor of both parts.
+
+        Raises:
+            UnknownLinkError: a link of `skip_links` does not exist. InputError: a number that makes no sense.
+        """
+        self.model, self.robot = model, model.robot
+        self.clearance = checked_number("ObstacleCost: clearance", clearance, unit="metres")
+        self.collision_penalty = checked_number("ObstacleCost: collision_penalty", collision_penalty)
+        self.weight = checked_weight("ObstacleCost", weight)
+        self.skip_links = _skipped(model, skip_links)
+        """Links whose boxes are never looked at."""
+        self.spared: tuple[tuple[str, str], ...] = ()
+        """(link, obstacle) whose boxes met at the start and do not count."""
+        self._local = threading.local()
+        self._pack()
+        if start is not None and skip_links is None:
+            self._spare(self.robot.as_cfgs(start))
+
+    def _pack(self) -> None:
+        among = self.model.parts.among
+        self._among = among
+        if among is None:
+            return
+        links = pack_links(self.model, among)
+        self._links = without_links(links, np.array([name in self.skip_links for name in among.links], bool))
+        self._spared: Bool[np.ndarray, "boxes obstacles"] = among.allowed[self._links.box_of]
+        freeze(self._spared)
+        self._sides = tuple(self._links), tuple(among.world), tuple(among.grid), frozen(among.allowed[...])
+
+    def _spare(self, rows: Float[np.ndarray, "n dof"]) -> None:
+        """Leaves out boxes and obstacles that meet at configurations which are to count as free."""
+        if self._among is None or not self.collides(rows).any():
+            return
+        spared, among = self._spared.copy(), self._among
+        one = np.ones(among.allowed.shape[1], np.bool_)
+        found: set[tuple[str, str]] = set()
+        for k, name in enumerate(among.obstacles):
+            for b, link in enumerate(self._links.box_of.tolist()):
+                if spared[b, k]:
+                    continue
+                alone = np.ones_like(spared)
+                alone[b] = one
+                alone[b, k] = False
+                if self._run(rows[None], 1.0, False, frozen(alone))[1].any():
+                    spared[b, k] = True
+                    found.add((among.links[link], name))
+        self._spared = frozen(spared)
+        self.spared = tuple(sorted(found))
+        named = "; ".join(f"{link} and {obstacle}" for link, obstacle in self.spared)
+        warnings.warn(
+            f"{self.robot.name}: boxes of links meet obstacles at the start and are not compared with them: {named}",
+            ApproximationWarning,
+            stacklevel=3,
+        )
+
+    # Answers ------------------------------------------------------------------------------------
+
+    def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
+        """Cost of every step, weighted.
+
+        Args:
+            trajectories: (k, t, dof) configurations, steps `dt` apart, at least three.
+            dt: seconds between steps.
+        """
+        near, meets = self.parts(trajectories, dt)
+        return self.weight * (near + self.collision_penalty * meets)
+
+    def parts(self, trajectories: Any, dt: float) -> tuple[Float[np.ndarray, "k t"], Bool[np.ndarray, "k t"]]:
+        """Both parts of the cost of every step without weight: nearness times speed (m^2/s), and whether boxes meet.
+
+        Args:
+            trajectories: as in `cost`.
+            dt: seconds between steps.
+        """
+        rows = as_trajectories(self.robot, trajectories, dt)
+        if self._among is None:
+            return np.zeros(rows.shape[:2]), np.zeros(rows.shape[:2], np.bool_)
+        return self._run(rows, 1.0 / dt, True, self._spared)
+
+    def collides(self, cfgs: Any) -> Bool[np.ndarray, "n"]:
+        """At which configurations the box of a link meets an obstacle: the test that the cost makes.
+
+        Args:
+            cfgs: (n, dof).
+
+        Raises:
+            InputError: another shape, NaN.
+        """
+        rows = self.robot.as_cfgs(cfgs)
+        out = np.zeros(len(rows), np.bool_)
+        if self._among is not None:
+            for first in range(0, len(rows), BLOCK):
+                block = frozen(rows[None, first : first + BLOCK])
+                out[first : first + BLOCK] = self._run(block, 1.0, False, self._spared)[1][0]
+        return out
+
+    def _run(
+        self, paths: np.ndarray, rate: float, by_spheres: bool, spared: np.ndarray
+    ) -> tuple[Float[np.ndarray, "k t"], Bool[np.ndarray, "k t"]]:
+        from ._kernels_obstacle import obstacle_costs
+
+        near, meets = np.empty(paths.shape[:2]), np.empty(paths.shape[:2], np.bool_)
+        reach = self.clearance + self.model.buffer if by_spheres else 0.0
+        links, world, grid, allowed = self._sides
+        obstacle_costs(
+            paths, rate, reach, by_spheres, links, world, grid, allowed, spared, near, meets,
+            self._scratch(paths.shape[1]),
+        )  # fmt: skip
+        return near, meets
+
+    def _scratch(self, steps: int) -> Any:
+        """What the kernel works with, of the calling thread."""
+        kept = getattr(self._local, "kept", None)
+        if kept is None or kept[0] < steps:
+            from ._kernels_obstacle import cost_scratch
+
+            bodies, links = len(self._links.parents), len(self._links.links)
+            kept = self._local.kept = steps, cost_scratch(steps, bodies, links)
+        return kept[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if key not in ("_local", "_sides", "_links", "_among")
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._local = threading.local()
+        spared = state.get("_spared")
+        self._pack()
+        if spared is not None:
+            self._spared = frozen(spared)
+
+    def __repr__(self) -> str:
+        return (
+            f"ObstacleCost(clearance={self.clearance:g}, collision_penalty={self.collision_penalty:g}, "
+            f"skip_links={self.skip_links}, weight={self.weight:g})"
+        )
+
+
+def _skipped(model: CollisionModel, names: Iterable[str] | None) -> tuple[str, ...]:
+    """The links named, or those that no joint moves."""
+    robot = model.robot
+    if names is None:
+        bodies, frames = find_bodies(robot.tree), robot.tree.link_frame.tolist()
+        return tuple(
+            name for name, f in zip(robot.link_names, frames, strict=True) if bodies.of_frame[f] == 0
+        )
+    if isinstance(names, str):
+        raise InputError(f"skip_links must be names of links, found the text {names!r:.60}")
+    found = tuple(names)
+    for name in found:
+        if name not in robot.link_names:
+            raise UnknownLinkError(unknown("link", str(name), robot.link_names))
+    return found
