@@ -39,6 +39,8 @@ class Edges:
         else:
             self.args = tuple(lanes), among.turns, tuple(among.world), tuple(among.grid), among.allowed
         """What kernels take of robot and world; see `edge_by_spheres`."""
+        self.mesh_pairs = lanes.mesh_pairs
+        """Pairs that only meshes decide, which kernels do not look at."""
         self.possible = among is None or among.still_free()
         """False where links that no joint moves touch an obstacle: then nothing is free."""
         self.pairs = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
