@@ -12,6 +12,7 @@ from ._motion import Motion as Motion
 from ._obstacle_cost import ObstacleCost as ObstacleCost
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
+from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roughness import roughness as roughness
 from ._smooth import smooth as smooth
@@ -33,6 +34,7 @@ __all__ = [
     "StompOptions",
     "limits_of",
     "link_boxes",
+    "prove_path",
     "roughness",
     "smooth",
     "time_curve",

@@ -72,6 +72,8 @@ def plan_motion(
     """
     began = time.perf_counter()
     options = PlanOptions() if options is None else options
+    if not isinstance(options, PlanOptions):
+        raise InputError(f"options must be PlanOptions, found {short(options)}")
     if not isinstance(model, CollisionModel):
         raise InputError(f"model must be a CollisionModel, found {short(model)}")
     edges = Edges.of(model)
