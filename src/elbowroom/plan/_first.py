@@ -1,4 +1,4 @@
-"""The first path: a seed that is given, the straight line, a roadmap, the sampler, or STOMP; proved before it counts."""
+"""The first path: a given seed, the straight line, a roadmap, the sampler, or STOMP; proved before it counts."""
 
 from __future__ import annotations
 
