@@ -16,6 +16,7 @@ from ._parts import Parts as Parts
 from ._parts import WorldParts as WorldParts
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
+from ._slack import as_slacks as as_slacks
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 from ._warm import Helper as Helper
@@ -37,6 +38,7 @@ __all__ = [
     "SegmentProofs",
     "Verdict",
     "WorldParts",
+    "as_slacks",
     "audit",
     "cached_pairs",
     "covering",

@@ -17,6 +17,7 @@ from ._engine import Engine
 from ._near_links import NearLinks
 from ._parts import Parts, parts_of
 from ._segment import SegmentProof, SegmentProofs
+from ._slack import as_slacks
 from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
 
@@ -180,21 +181,24 @@ class Answers:
         row = self.robot.as_cfg(self.default_cfg if cfg is None else cfg)
         return () if self._around is None else self._around.within(row, self.buffer)
 
-    def segment_free(self, a: Any, b: Any) -> SegmentProof:
+    def segment_free(self, a: Any, b: Any, slack: Any = None) -> SegmentProof:
         """Proves that the straight line in joint space from `a` to `b` is free, or says where it is not.
 
         Args:
             a: (dof,) configuration.
             b: (dof,) another; all joints move together at constant rates, none wraps around.
+            slack: (dof,) or a number: how far every joint may besides be off the line, rad or m, at any time in either
+                direction; None for not at all. Blocked is said only of the line itself.
         """
-        return self.segments_free(self.robot.as_cfg(a)[None], self.robot.as_cfg(b)[None])[0]
+        return self.segments_free(self.robot.as_cfg(a)[None], self.robot.as_cfg(b)[None], slack)[0]
 
-    def segments_free(self, a: Any, b: Any) -> SegmentProofs:
+    def segments_free(self, a: Any, b: Any, slack: Any = None) -> SegmentProofs:
         """`segment_free` for many segments in one call, on all cores.
 
         Args:
             a: (n, dof) configurations.
             b: (n, dof); segment k goes from a[k] to b[k].
+            slack: (n, dof), or (dof,) or a number for all of them.
         """
         begins, ends = self.robot.as_cfgs(a), self.robot.as_cfgs(b)
         if len(begins) != len(ends):
@@ -204,7 +208,10 @@ class Answers:
         self._engine.free(
             np.concatenate([begins, ends]), "meshes"
         )  # refuses values that no error bound covers
-        return self._engine.segments(begins, ends, None if self._around is None else self._around.engine)
+        slacks = as_slacks(slack, len(begins), self.robot.dof)
+        return self._engine.segments(
+            begins, ends, slacks, None if self._around is None else self._around.engine
+        )
 
     def _closest_pairs(
         self, rows: Float[np.ndarray, "n dof"]

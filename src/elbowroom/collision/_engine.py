@@ -146,10 +146,11 @@ class Engine:
         self,
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
+        slacks: Float[np.ndarray, "#n dof"],
         among: WorldEngine | None = None,
     ) -> SegmentProofs:
         """As `CollisionModel.segments_free`; `among` are the obstacles."""
-        return prove_all(self.chains, self._packed, among, begins, ends, self.buffer, self.threads)
+        return prove_all(self.chains, self._packed, among, begins, ends, slacks, self.buffer, self.threads)
 
     @cached_property
     def chains(self) -> PackedChains:

@@ -12,32 +12,44 @@ import numpy as np
 
 from .._jit import njit
 from ..distance.kernels import (
+    CELL,
+    CORNER,
     GROUP_SPHERE,
     GROUP_SPHERES,
+    HALF,
+    HIGH,
     JOINT,
     JOINT_COUPLED,
     JOINT_DRIVER,
     LANES,
+    LAST,
     LAW_WIDTH,
     LINK_BODY,
     LINK_GROUP,
     LINK_GROUPS,
+    LOOK,
+    LOW,
+    PER_METER,
     POINT,
     POSE,
+    ROTATION,
+    STRIDE,
     body_poses,
     expand,
     hits,
+    maybe_near,
     need,
     pair_mask,
     place,
     tables,
     views,
 )
-from ..world.kernels import FAR, STACK, box_gap_squared, safe_world_distance
+from ..world.kernels import STACK, box_gap_squared, loose_bound, safe_world_distance
 from ._kernels_segment import BLOCKED, FREE, UNDECIDED
-from ._kernels_world import lane_point, look
+from ._kernels_world import lane_point
 
-COARSE = 0.04
+FULL = (1 << LANES) - 1
+COARSE = 0.02
 """Metres that the fastest sphere may go within half a piece at first; beyond, there are more pieces than lanes."""
 FINE = 0.004
 """Metres below which pieces are not made smaller at first: short edges take fewer lanes."""
@@ -47,6 +59,8 @@ LEVELS = 3
 """Times that pieces are cut, at most."""
 ROUND_UP = 1.0 + 1e-6
 """What pads are multiplied by before they become float32 and are added to radii."""
+BLUR = 2e-6
+"""Metres of float32 rounding of a look into the grid, per metre of the largest coordinate."""
 MOST = 256
 """Pieces that may wait at a level; an edge with more is left undecided."""
 
@@ -60,7 +74,7 @@ def lane_scratch(lanes, dof):
         work,
         (np.zeros(max(1, joints) * LANES), np.zeros(n_links, np.uint8), np.zeros((LANES, dof))),
         (np.zeros(max(1, joints)), np.zeros(max(1, joints)), np.zeros(n_links), np.zeros(n_pairs)),
-        (np.zeros((2, MOST)), np.zeros(STACK, np.int64)),
+        (np.zeros((2, MOST)), np.zeros(STACK, np.int64), np.zeros(LOOK, np.float32)),
     )
 
 
@@ -126,29 +140,69 @@ def nearest_within(world, x, y, z, reach, may, waiting):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def link_among(lane, link, pad, move, links, groups, points, placed, base, world, grid, allowed, waiting):
-    """(status, obstacle) of a link in one lane: FREE on its piece, BLOCKED in the middle, or UNDECIDED; balls placed."""
-    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
+def look_table(base, frame, shape, table):
+    """Fills the table of `maybe_near`; returns what its float32 arithmetic must be allowed, metres."""
+    table[ROTATION:CORNER] = base[0]
+    largest = 1.0
+    for k in range(3):
+        table[CORNER + k], table[LAST + k] = frame[k], max(shape[k] - 1, 0)
+        table[LOW + k], table[HIGH + k] = frame[4 + k], frame[7 + k]
+        largest = max(largest, abs(frame[k]), abs(frame[4 + k]), abs(frame[7 + k]), abs(base[0, 9 + k]))
+    table[STRIDE], table[STRIDE + 1] = shape[1], shape[2]
+    table[PER_METER], table[HALF], table[CELL] = frame[3], frame[10], 1.0 / frame[3]
+    return BLUR * largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def near_mask(placed, point, reach, base, table, blur, world, grid):
+    """Lanes in which the broad phase cannot show that no obstacle is within `reach` of a point."""
+    bounds, planes, loose = grid.bounds, grid.planes, grid.loose
+    mask = 0
+    if len(bounds) > 0:
+        mask = maybe_near(placed, point * POINT, table, bounds, np.float32(reach + blur))
+    elif len(world.members) > 0:
+        mask = FULL
+    if len(planes) + len(loose) > 0:
+        for lane in range(LANES):
+            if (mask >> lane) & 1 == 0:
+                x, y, z = lane_point(placed, point, lane, base)
+                low = loose_bound(world, loose, x, y, z, 1.01 * reach)
+                for m in range(len(planes)):
+                    low = min(low, planes[m, 0] * x + planes[m, 1] * y + planes[m, 2] * z - planes[m, 3])
+                if low <= reach:
+                    mask |= 1 << lane
+    return mask
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def link_among(link, wanted, pad, move, links, groups, points, placed, base, table, blur, world, grid, allowed, waiting):
+    """(left, lane, obstacle): lanes of `wanted` in which a link is not shown to stay clear of the obstacles.
+
+    `lane` is one in which a sphere meets an obstacle in the middle, or -1; `obstacle` is one that refused.
+    """
     nl = len(links)
-    status, obstacle = FREE, -1
+    left, obstacle = 0, -1
     g0 = links[link, LINK_GROUP]
     for g in range(g0, g0 + links[link, LINK_GROUPS]):
-        x, y, z = lane_point(placed, g, lane, base)
-        if look(frame, shape, bounds, planes, loose, world, x, y, z, points[4 * g + 3] + pad + move) == FAR:
+        near = near_mask(placed, g, points[4 * g + 3] + pad + move, base, table, blur, world, grid) & wanted
+        if near == 0:
             continue
         s0 = groups[g - nl, GROUP_SPHERE]
         for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
-            x, y, z = lane_point(placed, s, lane, base)
             reach = points[4 * s + 3] + pad + move
-            if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                continue
-            gap, k = nearest_within(world, x, y, z, reach, allowed[link], waiting)
-            if k < 0:
-                continue
-            if gap <= points[4 * s + 3] + pad:
-                return BLOCKED, k
-            status, obstacle = UNDECIDED, k
-    return status, obstacle
+            close = near_mask(placed, s, reach, base, table, blur, world, grid) & near & ~left
+            lane = 0
+            while close >> lane:
+                if (close >> lane) & 1:
+                    x, y, z = lane_point(placed, s, lane, base)
+                    gap, k = nearest_within(world, x, y, z, reach, allowed[link], waiting)
+                    if k >= 0:
+                        if gap <= points[4 * s + 3] + pad:
+                            return left, lane, k
+                        left |= 1 << lane
+                        obstacle = k
+                lane += 1
+    return left, -1, obstacle
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -159,8 +213,7 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
     obstacle; -1 for the others. Arguments are borrowed: a `Lanes` and the obstacles as named tuples, `turns` the links
     to compare with them, `scratch` that of `lane_scratch`.
     """
-    work, (q_full, ready, cfgs), (rate, size, link_move, pair_move), (lists, waiting) = scratch
-    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
+    work, (q_full, ready, cfgs), (rate, size, link_move, pair_move), (lists, waiting, table) = scratch
     bodies, moving, links, groups, pairs, local, points = tables(lanes.ints, lanes.floats)
     poses, placed, _, trig = views(lanes.ints, work)
     base, pad, nl, dof = lanes.base, lanes.pad, len(links), len(begin)
@@ -176,6 +229,7 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
         link_move,
         pair_move,
     )
+    blur = look_table(base, grid.frame, grid.shape, table)
     if not most < np.inf:
         return UNDECIDED, 0.0, -1, -1, -1
     n = min(LANES, int(most / (2.0 * FINE)) + 1)
@@ -190,7 +244,7 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
         lists[0, i] = ((i % LANES) * blocks + i // LANES + 0.5) / n
     for level in range(LEVELS + 1):
         wide = 0
-        pair_at, link_at, obstacle_at, t_at = -1, -1, -1, 0.0
+        pair_at, link_at, obstacle_at = -1, -1, -1
         for start in range(0, n, LANES):
             count = min(LANES, n - start)
             for lane in range(count):
@@ -227,35 +281,22 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
                     return BLOCKED, lists[now, start + lane], p, -1, -1
                 left |= mask
                 pair_at = p
-            for lane in range(count):
-                for turn in range(len(turns)):
-                    link = turns[turn]
-                    x, y, z = lane_point(placed, link, lane, base)
-                    move = half * link_move[link]
-                    reach = points[4 * link + 3] + pad + move
-                    if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                        continue
-                    need(link, ready, links, poses, points, placed)
-                    status, k = link_among(
-                        lane,
-                        link,
-                        pad,
-                        move,
-                        links,
-                        groups,
-                        points,
-                        placed,
-                        base,
-                        world,
-                        grid,
-                        allowed,
-                        waiting,
-                    )
-                    if status == BLOCKED:
-                        return BLOCKED, lists[now, start + lane], -1, link, k
-                    if status != FREE:
-                        left |= 1 << lane
-                        link_at, obstacle_at = link, k
+            for turn in range(len(turns)):
+                link = turns[turn]
+                move = half * link_move[link]
+                near = near_mask(placed, link, points[4 * link + 3] + pad + move, base, table, blur, world, grid) & everyone & ~left
+                if near == 0:
+                    continue
+                need(link, ready, links, poses, points, placed)
+                more, lane, k = link_among(
+                    link, near, pad, move, links, groups, points, placed, base, table, blur, world, grid, allowed,
+                    waiting,
+                )
+                if lane >= 0:
+                    return BLOCKED, lists[now, start + lane], -1, link, k
+                if more:
+                    left |= more
+                    link_at, obstacle_at = link, k
             if left == 0:
                 continue
             if level == LEVELS or wide + CUTS * LANES > MOST:

@@ -20,10 +20,11 @@ from .._poses import matrix_from_wxyz_xyz
 from ..distance import pack_model
 from ..robot import Robot, find_bodies
 from ..spheres import SphereModel
-from ..typing import LinkPair
+from ..typing import LinkPair, Matrix4
 
 LAWS = 6
 """Numbers of a joint in `Lanes.doubles`; the last is the largest value that float32 errors are bounded for."""
+ROUND_UP = 1.0 + 1e-9
 ROUNDING = 1e-8
 """Metres that rounding of places on an edge, and of pads to float32, stays below."""
 
@@ -107,15 +108,49 @@ def _reaches(
     reach, carries = (np.zeros((len(centers), len(robot.tree.moving))) for _ in range(2))
     for k, (link, points) in enumerate(centers.items()):
         frame = int(frames[link])
-        at = bodies.balls(frame, points, np.zeros(len(points)))[:, :3]
-        from_axis = float(np.hypot(at[:, 0], at[:, 1]).max())
-        from_origin = float(np.linalg.norm(at, axis=1).max())
+        where = _Where.at(bodies.balls(frame, points, np.zeros(len(points)))[:, :3])
         for body in bodies.ancestors(bodies.of_frame[frame])[:-1]:
-            joint = bodies.q_idx[body]
+            joint, turns = bodies.q_idx[body], bodies.kind[body] == 1
             carries[k, joint] = 1.0
-            reach[k, joint] = from_axis if bodies.kind[body] == 1 else 1.0
-            from_origin += 0.0 if bodies.kind[body] == 1 else float(limits[joint])
-            origin = bodies.T_parent_body[body][:3, 3]
-            from_axis = float(np.hypot(origin[0], origin[1])) + from_origin
-            from_origin += float(np.linalg.norm(origin))
+            reach[k, joint] = ROUND_UP * float(where.radius.max()) if turns else 1.0
+            where = where.carried(bodies.T_parent_body[body], 0.0 if turns else float(limits[joint]))
     return reach, carries
+
+
+class _Where(NamedTuple):
+    """Where points can be, whatever the joints beyond do: in a cylinder around the z axis and a ball about the origin.
+
+    A joint turns them about z, which leaves both as they are, or slides them along z.
+    """
+
+    low: Float[np.ndarray, "n"]
+    high: Float[np.ndarray, "n"]
+    radius: Float[np.ndarray, "n"]
+    """Of the cylinder."""
+    ball: Float[np.ndarray, "n"]
+
+    @classmethod
+    def at(cls, points: Float[np.ndarray, "n 3"]) -> _Where:
+        z, radius = points[:, 2], np.hypot(points[:, 0], points[:, 1])
+        return cls(z, z, radius, np.hypot(z, radius))
+
+    def carried(self, T_parent_body: Matrix4, slide: float) -> _Where:
+        """In the frame of the body before, after any turn, or a slide of at most `slide` to both sides."""
+        low, high, ball = self.low - slide, self.high + slide, self.ball + slide
+        origin, axis = T_parent_body[:3, 3], T_parent_body[:3, 2]
+        ends = [origin + np.outer(z, axis) for z in (low, high)]
+        tilt = float(np.hypot(axis[0], axis[1]))
+        radius = np.maximum(*(np.hypot(end[:, 0], end[:, 1]) for end in ends)) + self.radius
+        if tilt > 1e-9:  # seen along z, discs of the cylinder are ellipses
+            along = axis[:2] / tilt
+            reach = np.maximum(*(abs(end[:, :2] @ along) for end in ends)) + self.radius * abs(axis[2])
+            aside = abs(float(origin[0] * along[1] - origin[1] * along[0])) + self.radius
+            radius = np.minimum(radius, np.hypot(reach, aside))
+        radius = np.minimum(radius, np.hypot(origin[0], origin[1]) + ball)
+        ball = ball + float(np.linalg.norm(origin))
+        low, high = (
+            np.minimum(*(end[:, 2] for end in ends)) - self.radius * tilt,
+            np.maximum(*(end[:, 2] for end in ends)) + self.radius * tilt,
+        )
+        ball = np.minimum(ball, np.hypot(np.maximum(abs(low), abs(high)), radius))
+        return _Where(np.maximum(low, -ball), np.minimum(high, ball), np.minimum(radius, ball), ball)

@@ -21,6 +21,7 @@ from ..spheres import SphereModel
 from ..world import PackedGrid, World
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
+from ._slack import slacks_of
 
 THREAD_ROWS = 1024
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -197,6 +198,7 @@ class WorldEngine:
         self,
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
+        slacks: Float[np.ndarray, "#n dof"],
         budgets: Int[np.ndarray, "n"],
     ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, "n 5"]]:
         """Proves or refutes that links stay farther than the buffer from obstacles between pairs of configurations.
@@ -204,6 +206,7 @@ class WorldEngine:
         Args:
             begins: one configuration a segment.
             ends: another.
+            slacks: how far joints may be off each segment; one row stands for all.
             budgets: pieces that each proof may take.
 
         Returns:
@@ -217,8 +220,8 @@ class WorldEngine:
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
             prove_world_segments(
-                frozen(begins[rows]), frozen(ends[rows]), self.buffer, budgets[rows], chains, packed, grid,
-                self.allowed, found[rows], counts[rows],
+                frozen(begins[rows]), frozen(ends[rows]), slacks_of(slacks, rows),
+                self.buffer, budgets[rows], chains, packed, grid, self.allowed, found[rows], counts[rows],
             )  # fmt: skip
 
         over_rows(piece, len(begins), threads=self.threads, at_least=THREAD_SEGMENTS, align=1)

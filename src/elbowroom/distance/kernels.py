@@ -21,3 +21,15 @@ from ._kernels import pair_mask as pair_mask
 from ._kernels import place as place
 from ._kernels import tables as tables
 from ._kernels import views as views
+from ._simd_grid import CELL as CELL
+from ._simd_grid import CORNER as CORNER
+from ._simd_grid import HALF as HALF
+from ._simd_grid import HIGH as HIGH
+from ._simd_grid import LAST as LAST
+from ._simd_grid import LOOK as LOOK
+from ._simd_grid import LOW as LOW
+from ._simd_grid import PER_METER as PER_METER
+from ._simd_grid import ROTATION as ROTATION
+from ._simd_grid import SHIFT as SHIFT
+from ._simd_grid import STRIDE as STRIDE
+from ._simd_grid import maybe_near as maybe_near

@@ -41,6 +41,10 @@ class Edges:
         """What kernels take of robot and world; see `edge_by_spheres`."""
         self.possible = among is None or among.still_free()
         """False where links that no joint moves touch an obstacle: then nothing is free."""
+        self.pairs = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
+        """Pairs of links as kernels number them."""
+        self.links, self.obstacles = ((), ()) if among is None else (among.links, among.obstacles)
+        """Links and obstacles as kernels number them; none without a world."""
         self._local = threading.local()
 
     @classmethod
@@ -50,6 +54,11 @@ class Edges:
         if found is None:
             found = _made[model] = cls(model)
         return found
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of `pairs`."""
+        return len(self.pairs)
 
     # Questions ----------------------------------------------------------------------------------
 
@@ -119,6 +128,7 @@ class Edges:
         rows = (
             frozen(np.ascontiguousarray(begin)[None].view()),
             frozen(np.ascontiguousarray(end)[None].view()),
+            frozen(np.zeros((1, self.dof))),
         )
         budgets = np.array([budget])
         if among is not None and not by_spheres:
