@@ -15,6 +15,7 @@ from ._parts import Parts as Parts
 from ._parts import WorldParts as WorldParts
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
+from ._segment_world import LinkChains as LinkChains
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 from ._warm import Helper as Helper
@@ -27,6 +28,7 @@ __all__ = [
     "Clash",
     "CollisionModel",
     "Helper",
+    "LinkChains",
     "Moment",
     "OutOfLimits",
     "OwnParts",
