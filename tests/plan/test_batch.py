@@ -17,7 +17,9 @@ PROBLEMS = [PlanProblem(*ends, joints=PLANE) for ends in ENDS]
 
 def test_answers_do_not_depend_on_the_workers():
     model, told = wall(), []
-    alone = plan_batch(model, PROBLEMS, QUICK, workers=1, progress=lambda done, total: told.append((done, total)))
+    alone = plan_batch(
+        model, PROBLEMS, QUICK, workers=1, progress=lambda done, total: told.append((done, total))
+    )
     assert told == [(k + 1, 5) for k in range(5)]
     threads = plan_batch(model, PROBLEMS, QUICK, workers=3)
     with joblib.parallel_config(backend="loky"):

@@ -35,7 +35,9 @@ def test_the_goal_that_is_reached_first_wins():
 
 def test_no_goal_will_do():
     result = plan_motion(wall(), LEFT, [INSIDE, INSIDE + [0, 0.1, 0]], PLANE)
-    assert result.reason == "goal" and result.why.startswith("none of 2 goals will do; the first: goal 0 is not free")
+    assert result.reason == "goal" and result.why.startswith(
+        "none of 2 goals will do; the first: goal 0 is not free"
+    )
     assert result.clashes[0].pair == ("cart", "below") and wall().free(result.nearest_free)
 
 
@@ -82,7 +84,9 @@ def test_a_pose_is_reached_by_one_of_several_configurations(hand):
     end = model.robot.link_poses(result.path[-1])[model.robot.link_index(HAND)]
     assert np.abs(end[4:] - pose[4:]).max() < 1e-4 and abs(abs(end[:4] @ pose[:4]) - 1.0) < 1e-6
     assert (result.path[:, 7] == 0.02).all()
-    place = plan_motion(model, start, PositionTarget(HAND, pose[4:]), ARM, PlanOptions(timeout=120.0, goals=1))
+    place = plan_motion(
+        model, start, PositionTarget(HAND, pose[4:]), ARM, PlanOptions(timeout=120.0, goals=1)
+    )
     assert place.success and place.goal_idx == 0
 
 

@@ -69,7 +69,9 @@ def test_parts_can_be_left_out():
 
 
 def test_the_same_seed_gives_the_same_path():
-    paths = [plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, seed=s)).path for s in (3, 3, 4)]
+    paths = [
+        plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, seed=s)).path for s in (3, 3, 4)
+    ]
     assert (paths[0] == paths[1]).all()
     assert paths[0].shape != paths[2].shape or (paths[0] != paths[2]).any()
 
@@ -103,7 +105,10 @@ def test_a_success_is_free_and_a_closed_room_is_none():
     for seed in range(12):
         low = rng.uniform(-0.9, 0.7, (7, 2))
         size = rng.uniform(0.1, 0.9, (7, 2))
-        boxes = [block(f"b{k}", (a[0], a[0] + s[0]), (a[1], a[1] + s[1])) for k, (a, s) in enumerate(zip(low, size, strict=True))]
+        boxes = [
+            block(f"b{k}", (a[0], a[0] + s[0]), (a[1], a[1] + s[1]))
+            for k, (a, s) in enumerate(zip(low, size, strict=True))
+        ]
         model = cart().with_world(World(boxes))
         ends = np.concatenate([rng.uniform(-1.0, 1.0, (2, 2)), np.zeros((2, 1))], axis=1)
         result = plan_motion(model, *ends, PLANE, PlanOptions(timeout=60.0, seed=seed, max_nodes=3000))
@@ -153,7 +158,9 @@ def test_a_seed_that_is_not_free_is_said_and_not_used():
     assert any("seed path is not free" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("path", [DETOUR[1:], DETOUR[:-1], DETOUR[:1], DETOUR[:, :2], np.full((3, 3), np.nan)])
+@pytest.mark.parametrize(
+    "path", [DETOUR[1:], DETOUR[:-1], DETOUR[:1], DETOUR[:, :2], np.full((3, 3), np.nan)]
+)
 def test_a_seed_must_lead_from_start_to_goal(path):
     with pytest.raises(InputError, match="seed_path"):
         plan_motion(wall(), LEFT, RIGHT, PLANE, seed_path=path)
@@ -189,7 +196,13 @@ def test_a_path_found_before_the_end_is_returned():
     """Cancelled once a path is there: improvements are left out, timing and proof are not."""
     stages = []
     result = plan_motion(
-        wall(), LEFT, RIGHT, PLANE, QUICK, cancel=lambda: "timing" in stages, progress=lambda p: stages.append(p.stage)
+        wall(),
+        LEFT,
+        RIGHT,
+        PLANE,
+        QUICK,
+        cancel=lambda: "timing" in stages,
+        progress=lambda p: stages.append(p.stage),
     )
     assert is_sound(wall(), result, LEFT, RIGHT)
     assert stages[-1] == "proof"

@@ -21,7 +21,9 @@ def test_what_was_found_is_used_again():
     rng = np.random.default_rng(0)
     methods = []
     for _ in range(20):
-        ends = np.stack([rng.uniform([-0.9, -0.9, 0], [-0.2, 0.9, 0]), rng.uniform([0.2, -0.9, 0], [0.9, 0.9, 0])])
+        ends = np.stack(
+            [rng.uniform([-0.9, -0.9, 0], [-0.2, 0.9, 0]), rng.uniform([0.2, -0.9, 0], [0.9, 0.9, 0])]
+        )
         result = plan_motion(model, *ends, PLANE, QUICK, roadmap=roadmap)
         assert result.success and result.proof.free
         assert (result.path[[0, -1]] == ends).all()

@@ -34,7 +34,11 @@ def test_the_nearest_free_configuration_is_near():
 def test_where_no_joint_helps_nothing_is_suggested():
     model = cart().with_world(wall().world)
     stuck = plan_motion(model, np.array([0.0, -0.9, 0.0]), LEFT, ("z",))
-    assert stuck.reason == "start" and stuck.nearest_free is None and "whatever the joints that move do" in stuck.why
+    assert (
+        stuck.reason == "start"
+        and stuck.nearest_free is None
+        and "whatever the joints that move do" in stuck.why
+    )
 
 
 def test_limits_name_joint_value_and_range():
