@@ -1,5 +1,7 @@
 """Motion: from one configuration to another, proved free all the way."""
 
+from ._batch import PlanProblem as PlanProblem
+from ._batch import plan_batch as plan_batch
 from ._costs import Cost as Cost
 from ._costs import FunctionCost as FunctionCost
 from ._curve import Curve as Curve
@@ -12,12 +14,15 @@ from ._motion import Motion as Motion
 from ._obstacle_cost import ObstacleCost as ObstacleCost
 from ._options import PlanOptions as PlanOptions
 from ._path_proof import PathProof as PathProof
+from ._plan import plan_motion as plan_motion
 from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
+from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
 from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
+from ._watch import PlanProgress as PlanProgress
 
 __all__ = [
     "Cost",
@@ -30,10 +35,15 @@ __all__ = [
     "ObstacleCost",
     "PathProof",
     "PlanOptions",
+    "PlanProblem",
+    "PlanProgress",
     "PlanResult",
+    "Roadmap",
     "StompOptions",
     "limits_of",
     "link_boxes",
+    "plan_batch",
+    "plan_motion",
     "prove_path",
     "roughness",
     "smooth",

@@ -29,6 +29,13 @@ def bulges_of(pieces: Float[np.ndarray, "k 4 dof"]) -> Float[np.ndarray, "k dof"
     return BULGE * off
 
 
+def straight_pieces(rows: Float[np.ndarray, "n dof"]) -> Float[np.ndarray, "n-1 4 dof"]:
+    """Straight lines from each row to the next, as cubic pieces."""
+    begins, ends = rows[:-1], rows[1:]
+    thirds = (ends - begins) / 3.0
+    return np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
+
+
 def halves(pieces: Float[np.ndarray, "k 4 dof"]) -> Float[np.ndarray, "2*k 4 dof"]:
     """Both halves of pieces, in order (de Casteljau)."""
     p0, p1, p2, p3 = (pieces[:, k] for k in range(4))
@@ -64,13 +71,11 @@ class Curve(Frozen):
         keep = np.concatenate([[True], steps > 0.0])
         rows = rows[keep] if keep.sum() > 1 else rows[[0, -1]]
         begins, ends = rows[:-1], rows[1:]
-        thirds = (ends - begins) / 3.0
         knots = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(ends - begins).max(axis=1), 1e-12))])
         stops = np.ones(len(rows), dtype=np.bool_)
         along = (ends - begins) / np.diff(knots)[:, None]
         stops[1:-1] = np.abs(np.diff(along, axis=0)).max(axis=1, initial=0.0) > 1e-9
-        pieces = np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
-        return cls(frozen(np.ascontiguousarray(pieces)), frozen(knots), frozen(stops))
+        return cls(frozen(straight_pieces(rows)), frozen(knots), frozen(stops))
 
     @property
     def end(self) -> float:

@@ -39,6 +39,8 @@ class Edges:
         else:
             self.args = tuple(lanes), among.turns, tuple(among.world), tuple(among.grid), among.allowed
         """What kernels take of robot and world; see `edge_by_spheres`."""
+        self.mesh_pairs = lanes.mesh_pairs
+        """Pairs that only meshes decide, which kernels do not look at."""
         self.possible = among is None or among.still_free()
         """False where links that no joint moves touch an obstacle: then nothing is free."""
         self.pairs = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
@@ -135,6 +137,7 @@ class Edges:
             found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
             prove_world_segments(
                 *rows,
+                frozen(np.ones((1, len(among.links)), np.bool_)),
                 parts.buffer,
                 budgets,
                 among.bodies,
@@ -150,7 +153,7 @@ class Edges:
         chains = own.chains
         which = chains.chains[self._lanes.mesh_pairs] if by_spheres else chains.chains
         prove_segments(
-            *rows, parts.buffer, budgets, which, chains.kinds, chains.drivers, chains.local, chains.polys,
+            *rows, frozen(np.ones((1, len(which)), np.bool_)), parts.buffer, budgets, which, chains.kinds, chains.drivers, chains.local, chains.polys,
             chains.links, chains.balls, chains.spans, chains.placed, own.bodies.nodes, own.bodies.tris, found, counts,
         )  # fmt: skip
         return bool(counts[0, 0] == FREE)

@@ -15,12 +15,11 @@ from jaxtyping import Float
 
 from ._curve import Curve
 from ._first import Found, Question
+from ._limits import limits_of
 from ._path_proof import PathProof
 from ._prove import prove_path
 from ._roughness import roughness
-from ._shorten import shorten
 from ._smooth import smooth
-from ._limits import limits_of
 from ._timing import time_curve
 
 FINER = (1.0, 4.0, 16.0)
@@ -55,7 +54,9 @@ def finished(question: Question, found: Found) -> Finished:
         if made is not None:
             return replace(made, notes=(*blamed, *made.notes))
         blamed.append(f"{what} could not be proved free as a whole and was left out")
-    if question.options.timed:  # the path itself was proved edge by edge: better without speeds than not at all
+    if (
+        question.options.timed
+    ):  # the path itself was proved edge by edge: better without speeds than not at all
         made = _plain(question, first, Curve.polyline(first))
         if made is not None:
             return replace(made, notes=(*blamed, "speeds were left out: the path is given as waypoints"))
@@ -73,6 +74,8 @@ def _candidates(
     short = first
     most = roughness(first) if given else np.inf
     if shortcuts and len(first) > 2 and not watch.over():
+        from ._shorten import shorten
+
         watch.tell("shorten")
         short = shorten(question.edges, question.group, first, shortcuts, options.seed)
     watch.lap("shorten")
@@ -112,7 +115,10 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
             proof = prove_path(model, rows, times=times)
         watch.lap("proof")
         if proof.free:
-            notes = () if finer == 1.0 else (f"rows are {rate:g} a second: farther apart they could not be proved",)
+            notes = (
+                ()
+                if finer == 1.0
+                else (f"rows are {rate:g} a second: farther apart they could not be proved",)
+            )
             return Finished(rows, times, waypoints, curve, motion, proof, notes)
     return None
-

@@ -15,10 +15,10 @@ from jaxtyping import Bool, Float
 
 from .._frozen import frozen
 from ..collision import CollisionModel
-from ._chords import Chords
-from ._curve import Curve
+from ._curve import Curve, straight_pieces
 from ._edges import Edges
 from ._group import Group
+from ._piece_proofs import PieceProofs
 from ._roughness import roughness
 
 KNOTS = 32
@@ -60,9 +60,9 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
     corners = np.ascontiguousarray(plain.waypoints[plain.stops])
     if len(corners) < 3:
         return plain
-    chords = Chords(model, edges or Edges.of(model))
+    proofs = PieceProofs(model, edges or Edges.of(model))
     for every in (False, True):
-        spline = _Spline(chords, group, corners, every)
+        spline = _Spline(proofs, group, corners, every)
         found = spline.tightened()
         if found is not None:
             return found if roughness(found) <= roughness(rows) else plain
@@ -74,10 +74,12 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
 class _Spline:
     """A spline along a guide, which is drawn closer where it is refused."""
 
-    def __init__(self, chords: Chords, group: Group, path: Float[np.ndarray, "n dof"], every: bool) -> None:
+    def __init__(
+        self, proofs: PieceProofs, group: Group, path: Float[np.ndarray, "n dof"], every: bool
+    ) -> None:
         from ._kernels_smooth import lay_knots, measure, places_at
 
-        self.chords, self.group = chords, group
+        self.proofs, self.group = proofs, group
         parts = group.parts(path)
         ways = np.empty(len(parts))
         measure(parts, ways)
@@ -101,13 +103,19 @@ class _Spline:
             (np.empty(count), np.empty((3, count))),
             (np.empty_like(self.guide), np.empty_like(self.guide)),
         )
-        guide = group.whole(self.guide)
+        self.slack = frozen(np.where(group.moves, SPARE, 0.0))
+        self.known = np.full((count - 1, 4, parts.shape[1]), np.inf)
+        """The pieces as they were when they were last proved; infinite where they never were."""
+        straight = straight_pieces(group.whole(self.guide))
         margins = np.full(count - 1, MARGIN)
-        margins[~chords.clear(guide[:-1], guide[1:], margins)] = 0.0
+        margins[~proofs.clear(straight, margins)] = 0.0
         self.margins = margins
         """What each piece keeps: as much as the guide."""
-        self.tight = ~chords.clear(guide[:-1], guide[1:], np.zeros(count - 1)) & (margins == 0.0)
+        self.tight = margins == 0.0
+        self.tight[self.tight] = ~proofs.clear(straight[self.tight], margins[self.tight])
         """Pieces where spheres refuse the guide itself: meshes must decide there."""
+        near = self.tight[:-1] | self.tight[1:]
+        self.reaches[1:-1][near] = np.minimum(self.reaches[1:-1][near], np.diff(self.knots)[1:][near])
 
     def tightened(self) -> Curve | None:
         """The first spline that is proved; None where none is."""
@@ -115,28 +123,27 @@ class _Spline:
 
         for _ in range(ROUNDS):
             smooth_pieces(self.knots, self.guide, self.reaches, self.stops, self._scratch, self.pieces)
-            curve = Curve(self.group.whole(self.pieces), self.knots, self.stops)
-            refused = np.flatnonzero(~self.free(curve))
+            whole = self.group.whole(self.pieces)
+            refused = np.flatnonzero(~self.free(whole))
             if len(refused) == 0:
-                return Curve(frozen(curve.pieces), frozen(self.knots.copy()), frozen(self.stops.copy()))
+                return Curve(frozen(whole), frozen(self.knots.copy()), frozen(self.stops.copy()))
             for k in refused.tolist():
                 if not self.draw_closer(k):
                     return None
         return None
 
-    def free(self, curve: Curve) -> Bool[np.ndarray, "k"]:
-        """Which pieces are proved free and within the limits of the joints: none is where a quick look refuses some."""
-        low, high = self.pieces.min(axis=1), self.pieces.max(axis=1)
-        free = ((low >= self.group.lower) & (high <= self.group.upper)).all(axis=1)
-        begins, ends, slacks = curve.pieces[:, 0], curve.pieces[:, 3], curve.bulges
-        free &= self.tight | self.chords.clear(begins, ends, self.margins)
-        if not free.all():
-            return free
-        spare = np.where(self.group_moves, SPARE, 0.0)
-        free &= self.chords.proved(begins, ends, slacks + spare)
-        hard = np.flatnonzero(~free & (self.tight | self.pinned))
-        if len(hard):
-            free[hard] = self.chords.proved_exactly(begins[hard], ends[hard], slacks[hard])
+    def free(self, whole: Float[np.ndarray, "k 4 dof"]) -> Bool[np.ndarray, "k"]:
+        """Which pieces are proved free and within the limits; only looked at, where that refuses some already."""
+        pieces = self.pieces
+        free = ((pieces >= self.group.lower) & (pieces <= self.group.upper)).all(axis=(1, 2))
+        moved = np.abs(pieces - self.known).max(axis=(1, 2)) > 0.5 * SPARE  # else the last proof still holds
+        rows = np.flatnonzero(moved & free & ~self.tight)
+        free[rows] = self.proofs.clear(whole[rows], self.margins[rows])
+        if free.all():
+            rows = np.flatnonzero(moved)
+            free[rows] = self.proofs.free(whole[rows], self.slack)
+            rows = rows[free[rows]]
+            self.known[rows] = pieces[rows]
         return free
 
     @property
@@ -144,13 +151,6 @@ class _Spline:
         """Pieces with both ends on the guide."""
         on = (self.reaches == 0.0) | self.stops
         return on[:-1] & on[1:]
-
-    @property
-    def group_moves(self) -> Bool[np.ndarray, "dof"]:
-        """Joints that move."""
-        out = np.zeros(len(self.group.held), dtype=np.bool_)
-        out[self.group.moving] = True
-        return out
 
     def draw_closer(self, k: int) -> bool:
         """Draws the spline to the guide at a piece; False when it is there already."""
@@ -160,8 +160,8 @@ class _Spline:
             self.reaches[ends] = np.where(closer < self.least[ends], 0.0, closer)
             return True
         self.again[k] += 1
-        self.margins[k] = 0.0
         wide = int(self.again[k])
+        self.margins[k], self.tight[k] = 0.0, wide > 1
         if wide <= WIDE:  # its neighbours bend it
             self.reaches[max(0, k - wide) : k + 2 + wide] = 0.0
             return True
