@@ -19,14 +19,15 @@ from ..pairs import PairOptions
 from ..plan import Group, PlanOptions, limits_of
 from ..spheres import FitOptions
 from . import _plan_report
-from ._common import check_plot
+from ._common import check_plot, waiting
 from ._model_options import ModelOptions
 from ._options import NoEffect, Shared
-from ._plan_places import configuration, goal_of
+from ._plan_places import places
 from ._plan_progress import live
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel, Helper
+    from ..robot import Robot
 
 EXAMPLES = {
     "elbowroom plan teaarm --start arms_forward --goal hug": "between two named configurations",
@@ -109,15 +110,20 @@ def _run(options: Options, helper: Helper) -> int:
     options.check_allow(robot, world)
     asked = _search(options)
     limits_of(robot, asked)  # wrong ones are told before the long work
-    model = options.collision_model(robot, world, helper)
-    start = configuration(model, options.start, "--start", options.degrees)
+    start, goal = _places(options, robot, robot.default_cfg)
     Group.of(robot, start, options.joints or None)
-    goal = goal_of(model, options.goal, start, options.degrees, options.rpy)
+    model = options.collision_model(robot, world, helper)
+    if "default" in (*options.start, *options.goal):  # the model's is free where the robot's own guess is not
+        start, goal = _places(options, robot, model.default_cfg)
     with live(options.search.method) as progress:
         result = plan_motion(model, start, goal, options.joints or None, asked, progress=progress)
     _write(model, result, options)
-    _plan_report.report(model, result, start, options)
+    _plan_report.report(model, result, options)
     return 0 if result.success else EXIT_NO_PATH
+
+
+def _places(options: Options, robot: Robot, default: Any) -> tuple[Any, Any]:
+    return places(robot, default, options.start, options.goal, degrees=options.degrees, rpy=options.rpy)
 
 
 def _search(options: Options) -> PlanOptions:
@@ -131,12 +137,11 @@ def _search(options: Options) -> PlanOptions:
 
 
 def _write(model: CollisionModel, result: Any, options: Options) -> None:
-    """Files of a motion that was found; of none there is nothing to write but the picture of the search."""
+    """Files of a motion that was found; of none there is nothing to write."""
     if options.out is not None and result.motion is not None:
         result.motion.write(options.out, rate=options.search.rate)
     if options.plot is not None and result.path is not None:
         from ..ui.draw import plot_plan, save_figure
-        from ._common import waiting
 
         with waiting("drawing"):
             save_figure(plot_plan(model, result), options.plot)

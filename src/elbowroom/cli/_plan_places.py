@@ -11,58 +11,58 @@ import numpy as np
 
 from .._text import read_text
 from ..errors import ElbowroomError, FormatError, InputError, UnknownNameError, unknown
-from ._cfg_options import in_radians, named
+from ..robot import named_poses, read_configurations
+from ._cfg_options import in_radians
 from ._ik_targets import read_targets, targets_from_words
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel
     from ..robot import Robot
 
 
-def configuration(model: CollisionModel, words: Sequence[str], flag: str, degrees: bool) -> np.ndarray:
-    """The one configuration (dof,) that words name.
+def places(
+    robot: Robot, default: np.ndarray, start: Sequence[str], goal: Sequence[str], *, degrees: bool, rpy: bool
+) -> tuple[np.ndarray, Any]:
+    """Start (dof,) and goal, as `plan_motion` takes it: configurations, or targets of links.
+
+    Args:
+        robot: whose joints and links they are.
+        default: (dof,) the configuration of that name.
+        start, goal: words of --start and --goal.
+        degrees: angles are degrees, in files too.
+        rpy: orientations of links are roll, pitch and yaw.
 
     Raises:
-        InputError: another number of numbers or configurations. UnknownNameError: neither a name nor a file.
+        InputError: other numbers of numbers or of configurations. UnknownNameError: neither a name nor a file.
     """
-    found = configurations(model, words, flag, degrees, None)
-    if len(found) != 1:
-        raise InputError(f"{flag}: expected one configuration, found {len(found)}")
-    return found[0]
-
-
-def goal_of(model: CollisionModel, words: Sequence[str], start: np.ndarray, degrees: bool, rpy: bool) -> Any:
-    """What --goal says, as `plan_motion` takes it: configurations (g, dof), or targets of links."""
-    robot = model.robot
-    if words[0] in robot.link_names and words[0] not in _names(robot):
-        return targets_from_words(words, robot, rpy, "--goal")
+    begins = _configurations(robot, default, start, "--start", degrees, None)
+    if len(begins) != 1:
+        raise InputError(f"--start: expected one configuration, found {len(begins)}")
+    if goal[0] in robot.link_names and goal[0] not in _names(robot):
+        return begins[0], targets_from_words(goal, robot, rpy, "--goal")
     if rpy:
         raise InputError("--rpy has no effect here: no link is named in --goal")
-    if len(words) == 1 and _of_links(Path(words[0]), robot):
-        rows = read_targets(Path(words[0]), robot, ()).rows
+    if len(goal) == 1 and _of_links(Path(goal[0]), robot):
+        rows = read_targets(Path(goal[0]), robot, ()).rows
         if len(rows) != 1:
-            raise InputError(f"--goal {words[0]}: expected one set of targets, found {len(rows)}")
-        return rows[0]
-    found = configurations(model, words, "--goal", degrees, start)
-    return found[0] if len(found) == 1 else found
+            raise InputError(f"--goal {goal[0]}: expected one set of targets, found {len(rows)}")
+        return begins[0], rows[0]
+    ends = _configurations(robot, default, goal, "--goal", degrees, begins[0])
+    return begins[0], ends[0] if len(ends) == 1 else ends
 
 
-def configurations(
-    model: CollisionModel, words: Sequence[str], flag: str, degrees: bool, missing: np.ndarray | None
+def _configurations(
+    robot: Robot,
+    default: np.ndarray,
+    words: Sequence[str],
+    flag: str,
+    degrees: bool,
+    missing: np.ndarray | None,
 ) -> np.ndarray:
     """Configurations (n, dof) from words: numbers, one after the other; names; or a file.
 
-    Args:
-        model: of the robot; its default pose is the free one.
-        words: at least one.
-        flag: for messages.
-        degrees: angles are degrees, in files too.
-        missing: (dof,) where joints are that a file leaves out; None refuses.
+    `missing` (dof,) is where joints are that a file leaves out; None refuses such files.
     """
-    from ..robot import read_configurations
-
-    robot = model.robot
-    numbers = _numbers(words)
+    numbers = _numbers(words, flag)
     if numbers is not None:
         if not robot.dof or len(numbers) % robot.dof:
             joints = ", ".join(robot.joint_names) or "it has no joints"
@@ -73,12 +73,12 @@ def configurations(
         return read_configurations(words[0], robot, degrees=degrees, missing=missing).cfgs
     for word in words:
         if word not in _names(robot):
-            hint = "; a file of that name is not there either" if "." in word or "/" in word else ""
+            hint = "; there is no file of that name either" if "." in word or "/" in word else ""
             raise UnknownNameError(f"{flag}: {unknown('named configuration', word, _names(robot))}{hint}")
-    return np.stack([named(model, word)[1] for word in words])
+    return np.stack([default if word == "default" else named_poses(robot, [word])[0][1] for word in words])
 
 
-def _numbers(words: Sequence[str]) -> list[float] | None:
+def _numbers(words: Sequence[str], flag: str) -> list[float] | None:
     """The numbers that all words are; None where the first is none.
 
     Raises:
@@ -91,7 +91,9 @@ def _numbers(words: Sequence[str]) -> list[float] | None:
         except ValueError:
             if not found:
                 return None
-            raise InputError(f"expected a number after {words[len(found) - 1]}, found {word!r}") from None
+            raise InputError(
+                f"{flag}: expected a number after {words[len(found) - 1]}, found {word!r}"
+            ) from None
     return found
 
 

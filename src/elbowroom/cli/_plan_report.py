@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._plan import Options
 
 
-def report(model: CollisionModel, result: PlanResult, start: np.ndarray, options: Options) -> None:
+def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
     """Prints the answer, as text or as JSON."""
     written = [
         path
