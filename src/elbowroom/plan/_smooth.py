@@ -19,7 +19,7 @@ from ._curve import Curve, straight_pieces
 from ._edges import Edges
 from ._group import Group
 from ._piece_proofs import PieceProofs
-from ._roughness import roughness
+from ._roughness import STEPS, roughness
 
 KNOTS = 32
 """Pieces of the spline on a path without corners; each corner may add one."""
@@ -62,10 +62,15 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
         spline = _Spline(proofs, group, corners, every)
         found = spline.tightened()
         if found is not None:
-            return found if roughness(found) <= roughness(rows) else plain
+            return found if _smoother(found, rows) else plain
         if spline.exact:
             break
     return plain
+
+
+def _smoother(curve: Curve, path: Float[np.ndarray, "n dof"]) -> bool:
+    """Whether a curve is no rougher than a path, at coarse and at fine steps."""
+    return all(roughness(curve, steps) <= roughness(path, steps) for steps in (STEPS // 2, STEPS, 4 * STEPS))
 
 
 class _Spline:
@@ -86,6 +91,8 @@ class _Spline:
         self.knots, self.corners = knots[:count], corners[:count]
         self.guide = np.empty((count, parts.shape[1]))
         places_at(parts, ways, self.knots, self.guide)
+        self.lower = np.minimum(group.lower, self.guide.min(axis=0))
+        self.upper = np.maximum(group.upper, self.guide.max(axis=0))
         self.exact = int(self.corners.sum()) == len(parts)
         """Whether the guide is the path, so that it is free itself."""
         self.stops = np.zeros(count, dtype=np.bool_)
@@ -113,9 +120,7 @@ class _Spline:
         self.tight[self.tight] = ~proofs.clear(straight[self.tight], margins[self.tight])
         """Pieces where spheres refuse the guide itself: meshes must decide there."""
         near = np.flatnonzero(self.tight[:-1] | self.tight[1:]) + 1
-        self.reaches[near] = np.minimum(
-            self.reaches[near], 2.0 * self.least[near]
-        )  # no use to try far off it
+        self.reaches[near] = 2.0 * self.least[near]  # no use to try far off it
 
     def tightened(self) -> Curve | None:
         """The first spline that is proved; None where none is."""
@@ -135,10 +140,9 @@ class _Spline:
     def free(self, whole: Float[np.ndarray, "k 4 dof"]) -> Bool[np.ndarray, "k"]:
         """Which pieces are proved free and within the limits; only looked at, where that refuses some already."""
         pieces = self.pieces
-        free = ((pieces >= self.group.lower) & (pieces <= self.group.upper)).all(axis=(1, 2))
-        moved = (
-            np.abs(pieces - self.known).max(axis=(1, 2)) > 0.5 * self.spares
-        )  # else the last proof still holds
+        free = np.asarray(((pieces >= self.lower) & (pieces <= self.upper)).all(axis=(1, 2)))
+        # A piece that has moved by less than its proof allowed is still proved.
+        moved = np.abs(pieces - self.known).max(axis=(1, 2)) > 0.5 * self.spares
         for tight in (False, True):
             rows = np.flatnonzero(moved & free & (self.tight == tight))
             if len(rows) and tight:
