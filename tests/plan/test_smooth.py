@@ -83,7 +83,9 @@ def test_roughness_of_a_circle_and_of_a_line() -> None:
     angles = np.linspace(0.0, np.pi, 4000)
     circle = 2.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     step = np.pi / 64
-    assert roughness(circle) == pytest.approx(63 * (2.0 * step**2) ** 2, rel=1e-2)  # radius, not speed, matters
+    assert roughness(circle) == pytest.approx(
+        63 * (2.0 * step**2) ** 2, rel=1e-2
+    )  # radius, not speed, matters
     assert roughness(3.0 * circle) == pytest.approx(9.0 * roughness(circle), rel=1e-9)
     assert roughness(circle[[0, 1000, -1]]) > roughness(circle)
     assert roughness([[0.0, 1.0], [0.1, 1.1], [2.0, 3.0]]) < 1e-25
@@ -203,9 +205,7 @@ def test_an_arm_among_obstacles(kind: str) -> None:
         path = wander(model, group, start, seed, 6)
         curve = smooth(model, group, path)
         check_continuous(curve)
-        judge = PathJudge(
-            bare, model.world, oracle=judge and judge.bare, pairs=judge and judge.own_pairs
-        )
+        judge = PathJudge(bare, model.world, oracle=judge and judge.bare, pairs=judge and judge.own_pairs)
         assert judge.faults(curve, names, (path[0], path[-1])) == []
         assert prove_path(model, curve).free
         assert length(dense_rows(curve)) <= 1.02 * length(path)

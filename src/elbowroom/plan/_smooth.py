@@ -31,6 +31,12 @@ PINNED = 0.25
 """Shares of the distance of knots: a spline that smooths over less goes through the guide."""
 WIDE = 2
 """Pieces to both sides that are drawn to the guide with one that is refused although it ends on the guide."""
+PUSHES = 12
+"""Times that the guide is pushed inwards where the spline leaves the limits of joints, in a round."""
+PUSH = 1.5
+"""By how much, in shares of what the spline is beyond."""
+ROUNDING = 1e-12
+"""Radians or metres that a spline along a limit may be beyond it."""
 ROUNDS = 30
 """Splines tried at most."""
 MARGIN = 0.005
@@ -93,6 +99,8 @@ class _Spline:
         places_at(parts, ways, self.knots, self.guide)
         self.lower = np.minimum(group.lower, self.guide.min(axis=0))
         self.upper = np.maximum(group.upper, self.guide.max(axis=0))
+        self.path_guide = self.guide.copy()
+        """The guide before it was pushed."""
         self.exact = int(self.corners.sum()) == len(parts)
         """Whether the guide is the path, so that it is free itself."""
         self.stops = np.zeros(count, dtype=np.bool_)
@@ -124,10 +132,8 @@ class _Spline:
 
     def tightened(self) -> Curve | None:
         """The first spline that is proved; None where none is."""
-        from ._kernels_smooth import smooth_pieces
-
         for _ in range(ROUNDS):
-            smooth_pieces(self.knots, self.guide, self.reaches, self.stops, self._scratch, self.pieces)
+            self.fit()
             whole = self.group.whole(self.pieces)
             refused = np.flatnonzero(~self.free(whole))
             if len(refused) == 0:
@@ -136,6 +142,24 @@ class _Spline:
                 if not self.draw_closer(k):
                     return None
         return None
+
+    def fit(self) -> None:
+        """Fits the spline, and pushes the guide inwards where the spline leaves the limits of joints."""
+        from ._kernels_smooth import smooth_pieces
+
+        for _ in range(PUSHES):
+            smooth_pieces(self.knots, self.guide, self.reaches, self.stops, self._scratch, self.pieces)
+            high, low = self.pieces.max(axis=1) - self.upper, self.pieces.min(axis=1) - self.lower
+            if high.max() <= ROUNDING and low.min() >= -ROUNDING:
+                break
+            beyond = PUSH * (np.maximum(high, 0.0) + np.minimum(low, 0.0))
+            edge = np.zeros((1, beyond.shape[1]))
+            both = np.stack([np.concatenate([edge, beyond]), np.concatenate([beyond, edge])])
+            push = np.where(np.abs(both[0]) > np.abs(both[1]), both[0], both[1])
+            self.guide[~self.stops] -= push[~self.stops]
+        inside = np.clip(self.pieces, self.lower, self.upper)
+        if np.abs(inside - self.pieces).max() <= ROUNDING:
+            self.pieces[:] = inside
 
     def free(self, whole: Float[np.ndarray, "k 4 dof"]) -> Bool[np.ndarray, "k"]:
         """Which pieces are proved free and within the limits; only looked at, where that refuses some already."""
@@ -182,4 +206,5 @@ class _Spline:
         if not self.exact or (self.stops[first] and self.stops[last]):
             return False
         self.stops[first] = self.stops[last] = True
+        self.guide[first : last + 1] = self.path_guide[first : last + 1]
         return True
