@@ -8,9 +8,9 @@ from ._costs import cost_report as cost_report
 from ._costs import total_cost as total_cost
 from ._curve import Curve as Curve
 from ._group import Group as Group
-from ._limits import limits_of as limits_of
 from ._limit_costs import AccelerationCost as AccelerationCost
 from ._limit_costs import VelocityCost as VelocityCost
+from ._limits import limits_of as limits_of
 from ._link_boxes import LinkBoxes as LinkBoxes
 from ._link_boxes import link_boxes as link_boxes
 from ._motion import Limits as Limits
@@ -26,8 +26,8 @@ from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
-from ._smooth import smooth as smooth
 from ._self_cost import SelfCollisionCost as SelfCollisionCost
+from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
 from ._watch import PlanProgress as PlanProgress
@@ -47,8 +47,14 @@ __all__ = [
     "PlanProblem",
     "PlanProgress",
     "PlanResult",
+    "PlaneCost",
     "Roadmap",
+    "SelfCollisionCost",
     "StompOptions",
+    "TubeCost",
+    "UprightCost",
+    "VelocityCost",
+    "cost_report",
     "limits_of",
     "link_boxes",
     "plan_batch",
@@ -57,13 +63,5 @@ __all__ = [
     "roughness",
     "smooth",
     "time_curve",
-    "PlaneCost",
-    "SelfCollisionCost",
-    "StompOptions",
-    "TubeCost",
-    "UprightCost",
-    "VelocityCost",
-    "cost_report",
-    "link_boxes",
     "total_cost",
 ]
