@@ -108,6 +108,7 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
     for finer in FINER:
         rate = options.rate * finer
         times, rows = motion.resampled(rate)
+        rows = question.group.whole(question.group.parts(rows))  # held joints to the last bit
         watch.lap("timing")
         watch.tell("proof")
         proof = prove_path(model, curve, slack=motion.chord_error(rate))  # the curve and the rows at once
