@@ -5,6 +5,7 @@ from ._batch import plan_batch as plan_batch
 from ._costs import Cost as Cost
 from ._costs import FunctionCost as FunctionCost
 from ._curve import Curve as Curve
+from ._edges import Edges as Edges
 from ._group import Group as Group
 from ._limits import limits_of as limits_of
 from ._link_boxes import LinkBoxes as LinkBoxes
@@ -19,6 +20,8 @@ from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
+from ._sampler import Sampler as Sampler
+from ._shorten import shorten as shorten
 from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
@@ -27,6 +30,7 @@ from ._watch import PlanProgress as PlanProgress
 __all__ = [
     "Cost",
     "Curve",
+    "Edges",
     "FunctionCost",
     "Group",
     "Limits",
@@ -39,6 +43,7 @@ __all__ = [
     "PlanProgress",
     "PlanResult",
     "Roadmap",
+    "Sampler",
     "StompOptions",
     "limits_of",
     "link_boxes",
@@ -46,6 +51,7 @@ __all__ = [
     "plan_motion",
     "prove_path",
     "roughness",
+    "shorten",
     "smooth",
     "time_curve",
 ]
