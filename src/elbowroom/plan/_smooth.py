@@ -35,9 +35,6 @@ ROUNDS = 30
 """Splines tried at most."""
 MARGIN = 0.005
 """Metres that spheres keep from what is around where the guide keeps them: what is not close is proved quickly."""
-SPARE = 5e-4
-"""Radians or metres that each joint may be off the curve besides, where that can be proved: what a motion that is
-resampled at 100 Hz or so leaves it by."""
 
 
 def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | None = None) -> Curve:
@@ -60,7 +57,7 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
     corners = np.ascontiguousarray(plain.waypoints[plain.stops])
     if len(corners) < 3:
         return plain
-    proofs = PieceProofs(model, edges or Edges.of(model))
+    proofs = PieceProofs(model, group, edges or Edges.of(model))
     for every in (False, True):
         spline = _Spline(proofs, group, corners, every)
         found = spline.tightened()
@@ -103,9 +100,10 @@ class _Spline:
             (np.empty(count), np.empty((3, count))),
             (np.empty_like(self.guide), np.empty_like(self.guide)),
         )
-        self.slack = frozen(np.where(group.moves, SPARE, 0.0))
-        self.known = np.full((count - 1, 4, parts.shape[1]), np.inf)
-        """The pieces as they were when they were last proved; infinite where they never were."""
+        self.spares = np.full(count - 1, -1.0)
+        """How far joints may be off the pieces as they were when they were last proved; -1 where they never were."""
+        self.known = np.zeros_like(self.pieces)
+        """Those pieces."""
         straight = straight_pieces(group.whole(self.guide))
         margins = np.full(count - 1, MARGIN)
         margins[~proofs.clear(straight, margins)] = 0.0
@@ -114,8 +112,10 @@ class _Spline:
         self.tight = margins == 0.0
         self.tight[self.tight] = ~proofs.clear(straight[self.tight], margins[self.tight])
         """Pieces where spheres refuse the guide itself: meshes must decide there."""
-        near = self.tight[:-1] | self.tight[1:]
-        self.reaches[1:-1][near] = np.minimum(self.reaches[1:-1][near], np.diff(self.knots)[1:][near])
+        near = np.flatnonzero(self.tight[:-1] | self.tight[1:]) + 1
+        self.reaches[near] = np.minimum(
+            self.reaches[near], 2.0 * self.least[near]
+        )  # no use to try far off it
 
     def tightened(self) -> Curve | None:
         """The first spline that is proved; None where none is."""
@@ -136,14 +136,22 @@ class _Spline:
         """Which pieces are proved free and within the limits; only looked at, where that refuses some already."""
         pieces = self.pieces
         free = ((pieces >= self.group.lower) & (pieces <= self.group.upper)).all(axis=(1, 2))
-        moved = np.abs(pieces - self.known).max(axis=(1, 2)) > 0.5 * SPARE  # else the last proof still holds
-        rows = np.flatnonzero(moved & free & ~self.tight)
-        free[rows] = self.proofs.clear(whole[rows], self.margins[rows])
+        moved = (
+            np.abs(pieces - self.known).max(axis=(1, 2)) > 0.5 * self.spares
+        )  # else the last proof still holds
+        for tight in (False, True):
+            rows = np.flatnonzero(moved & free & (self.tight == tight))
+            if len(rows) and tight:
+                free[rows] = self.proofs.clear_meshes(whole[rows])
+            elif len(rows):
+                free[rows] = self.proofs.clear(whole[rows], self.margins[rows])
         if free.all():
             rows = np.flatnonzero(moved)
-            free[rows] = self.proofs.free(whole[rows], self.slack)
-            rows = rows[free[rows]]
-            self.known[rows] = pieces[rows]
+            self.spares[rows], self.known[rows] = self.proofs.spares(whole[rows]), pieces[rows]
+            free = self.spares >= 0.0
+            rows = rows[(~free & self.pinned)[rows]]  # on the guide, which may be too close for any slack
+            if len(rows):
+                free[rows] = self.proofs.exactly(whole[rows])
         return free
 
     @property
