@@ -152,8 +152,8 @@ class Edges:
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
         prove_segments(
             np.array(begins), np.array(ends), self._exactly, frozen(np.ones((1, len(which)), np.bool_)),
-            self._parts.buffer, np.full(len(begins), budget), which, chains.kinds, chains.drivers, chains.local, chains.polys, chains.links, chains.balls, chains.spans, chains.placed,
-            bodies.nodes, bodies.tris, found, counts,
+            self._parts.buffer, np.full(len(begins), budget), which, chains.kinds, chains.drivers, chains.local,
+            chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes, bodies.tris, found, counts,
         )  # fmt: skip
         return counts[:, 0] == FREE
 

@@ -12,7 +12,7 @@ from ._edges import Edges
 from ._group import Group
 
 SPARE = 5e-4
-"""Radians or metres that each joint may be off a piece that spheres prove: more than a motion at 100 Hz leaves it by."""
+"""Radians or metres that each joint may be off a piece that spheres prove: more than a motion at 100 Hz does."""
 CLOSE_SPARE = 5e-5
 """The same where only the exact proof shows it: near contact there is little room."""
 FLAT = 4e-4
