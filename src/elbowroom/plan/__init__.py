@@ -7,6 +7,7 @@ from ._costs import FunctionCost as FunctionCost
 from ._costs import cost_report as cost_report
 from ._costs import total_cost as total_cost
 from ._curve import Curve as Curve
+from ._edges import Edges as Edges
 from ._group import Group as Group
 from ._limit_costs import AccelerationCost as AccelerationCost
 from ._limit_costs import VelocityCost as VelocityCost
@@ -26,6 +27,9 @@ from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
+from ._sampler import Sampler as Sampler
+from ._shorten import shorten as shorten
+from ._smooth import smooth as smooth
 from ._self_cost import SelfCollisionCost as SelfCollisionCost
 from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
@@ -36,6 +40,7 @@ __all__ = [
     "AccelerationCost",
     "Cost",
     "Curve",
+    "Edges",
     "FunctionCost",
     "Group",
     "Limits",
@@ -50,6 +55,7 @@ __all__ = [
     "PlaneCost",
     "Roadmap",
     "SelfCollisionCost",
+    "Sampler",
     "StompOptions",
     "TubeCost",
     "UprightCost",
@@ -61,6 +67,7 @@ __all__ = [
     "plan_motion",
     "prove_path",
     "roughness",
+    "shorten",
     "smooth",
     "time_curve",
     "total_cost",

@@ -77,7 +77,9 @@ def plan_motion(
     if not isinstance(model, CollisionModel):
         raise InputError(f"model must be a CollisionModel, found {short(model)}")
     if costs is not None and options.method != "stomp":
-        raise InputError("costs: only PlanOptions(method='stomp') minimises costs; the sampler would break them")
+        raise InputError(
+            "costs: only PlanOptions(method='stomp') minimises costs; the sampler would break them"
+        )
     edges = Edges.of(model)
     at = start_of(model, start)
     group = Group.of(model.robot, at, joints)
