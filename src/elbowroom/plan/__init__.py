@@ -28,9 +28,8 @@ from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
 from ._sampler import Sampler as Sampler
-from ._shorten import shorten as shorten
-from ._smooth import smooth as smooth
 from ._self_cost import SelfCollisionCost as SelfCollisionCost
+from ._shorten import shorten as shorten
 from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
@@ -54,8 +53,8 @@ __all__ = [
     "PlanResult",
     "PlaneCost",
     "Roadmap",
-    "SelfCollisionCost",
     "Sampler",
+    "SelfCollisionCost",
     "StompOptions",
     "TubeCost",
     "UprightCost",

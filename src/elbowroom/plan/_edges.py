@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
 from ..collision import CollisionModel
+from ..typing import LinkPair
 from ..world import World
 
 BUDGET = 400
@@ -43,9 +44,10 @@ class Edges:
         """Pairs that only meshes decide, which kernels do not look at."""
         self.possible = among is None or among.still_free()
         """False where links that no joint moves touch an obstacle: then nothing is free."""
-        self.pairs = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
+        self.pairs: tuple[LinkPair, ...] = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
         """Pairs of links as kernels number them."""
-        self.links, self.obstacles = ((), ()) if among is None else (among.links, among.obstacles)
+        self.links: tuple[str, ...] = () if among is None else among.links
+        self.obstacles: tuple[str, ...] = () if among is None else among.obstacles
         """Links and obstacles as kernels number them; none without a world."""
         self._exactly = frozen(np.zeros((1, self.dof)))  # joints are not off the line
         self._local = threading.local()
