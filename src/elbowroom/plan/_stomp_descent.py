@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ._group import Group
-from ._stomp_noise import Smoothness
+from ._stomp_noise import Smoothness, resampled
 from ._stomp_options import StompOptions
 
 CostFunction = Callable[[Float[np.ndarray, "k t dof"]], Float[np.ndarray, "k t"]]
@@ -104,6 +104,15 @@ class Descent:
         self.path, self.cost = path, float(cost.sum())
         self._trajectories[k], self._costs[k] = trajectory, cost
         self._settle()
+
+    def respace(self) -> None:
+        """Timesteps at equal distances along the path, so that none of it is jumped over; rollouts are forgotten."""
+        k = self._options.rollouts
+        self.path = resampled(self.path, len(self.path))
+        self._trajectories[k] = self._group.whole(self.path)
+        self._costs[k] = self._cost(self._trajectories[k : k + 1])[0]
+        self.cost = self._least = float(self._costs[k].sum())
+        self._kept = 0
 
     def _keep(self, totals: Float[np.ndarray, "r"]) -> None:
         """Keeps the best rollouts for the next iteration."""

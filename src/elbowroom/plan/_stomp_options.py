@@ -40,7 +40,7 @@ class StompOptions:
     reached. 0 counts each timestep for itself."""
     smooth_update: bool = True
     """Whether an update is smoothed by the inverse of the acceleration matrix."""
-    control_weight: float = 1e-3
+    control_weight: float = 0.0
     """Of squared accelerations (rad/s^2, m/s^2) at each timestep among the costs: which of two ways that are both free
     is the better one."""
     initial: Initial = "linear"

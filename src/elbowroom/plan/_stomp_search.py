@@ -91,10 +91,13 @@ class Search:
             evidence = self._consider(descent.whole, descent.cost)
             if self._evidence == "proved" and was != "proved":
                 left = options.improve
-            unproved = unproved + 1 if evidence == "sampled" else 0
-            if unproved == DENSER and len(descent.path) < MAX_TIMESTEPS * options.timesteps:
-                path = resampled(descent.path, 2 * len(descent.path) - 1)
-                descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+            if evidence == "sampled":  # free at its timesteps, but it jumps over something
+                unproved += 1
+                if unproved % DENSER == 0 and len(descent.path) < MAX_TIMESTEPS * options.timesteps:
+                    path = resampled(descent.path, 2 * len(descent.path) - 1)
+                    descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+                else:
+                    descent.respace()
 
     def _consider(self, path: Path, cost: float) -> Evidence:
         """Takes a path if it is better than what there is: proved where that is not, or cheaper and no rougher."""
