@@ -17,6 +17,7 @@ import logging
 import os
 import pickle
 import re
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,7 @@ from numba.core import caching
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 from ._cache import cache_dir
+from ._progress import LOADING
 
 logger = logging.getLogger(__name__)
 numba_settings: Any = config  # made at run time, unknown to type checkers
@@ -109,12 +111,14 @@ class KernelCache(FunctionCache):
         return any(place is not None and place._load_index() for place in places)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        began = time.perf_counter()
         found = super()._load_overload(sig, target_context)
         if found is None and self._shipped is not None:
             triple, _, _ = target_context.codegen().magic_tuple()
             key = self._index_key(sig, _Codegen(triple))
             data = self._shipped.load(key)
             found = None if data is None else self._impl.rebuild(target_context, data)
+        LOADING.report(time.perf_counter() - began)
         return found
 
     def _save_overload(self, sig: Any, data: Any) -> None:

@@ -21,10 +21,11 @@ class Wait:
 
     Args:
         what: is being done.
+        patience: seconds in all before it is announced.
     """
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, what: str, patience: float = PATIENCE) -> None:
+        self.what, self.patience = what, patience
         self.seconds = 0.0
         """So far."""
         self._said = False
@@ -32,13 +33,13 @@ class Wait:
     def report(self, seconds: float) -> None:
         """Adds the time of a piece."""
         self.seconds += seconds
-        if self.seconds > PATIENCE:
+        if self.seconds > self.patience:
             self._say()
 
     @contextmanager
     def during(self) -> Generator[None]:
         """Around one piece that may be long: announces it while it is going on."""
-        timer = threading.Timer(PATIENCE, self._say)
+        timer = threading.Timer(self.patience, self._say)
         timer.daemon = True
         timer.start()
         try:
@@ -54,6 +55,13 @@ class Wait:
 
 COMPILING = Wait("compiling kernels, once per machine")
 """Of this process, and of one that compiles for it."""
+LOADING = Wait("loading compiled kernels", patience=float("inf"))
+"""Of this process; never announced."""
+
+
+def seconds_of_kernels() -> float:
+    """What compiling and loading kernels has taken so far: time limits of answers leave it out."""
+    return COMPILING.seconds + LOADING.seconds
 
 
 def waiting(what: str) -> AbstractContextManager[None]:

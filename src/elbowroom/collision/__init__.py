@@ -9,6 +9,7 @@ from ._audit_report import Moment as Moment
 from ._cover import covering as covering
 from ._cover import one_ball_a_link as one_ball_a_link
 from ._defaults import cached_pairs as cached_pairs
+from ._lanes import Lanes as Lanes
 from ._model import CollisionModel as CollisionModel
 from ._parts import OwnParts as OwnParts
 from ._parts import Parts as Parts
@@ -16,6 +17,7 @@ from ._parts import WorldParts as WorldParts
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
 from ._segment_world import LinkChains as LinkChains
+from ._slack import as_slacks as as_slacks
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 from ._warm import Helper as Helper
@@ -28,6 +30,7 @@ __all__ = [
     "Clash",
     "CollisionModel",
     "Helper",
+    "Lanes",
     "LinkChains",
     "Moment",
     "OutOfLimits",
@@ -37,6 +40,7 @@ __all__ = [
     "SegmentProofs",
     "Verdict",
     "WorldParts",
+    "as_slacks",
     "audit",
     "cached_pairs",
     "covering",

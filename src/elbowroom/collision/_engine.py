@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,10 @@ from ..pairs import PairMatrix
 from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
+from ._cover import covering_in_world
+from ._lanes import Lanes, pack_lanes
 from ._pack import PackedScene, pack_scene
+from ._pieces import Pieces
 from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
 from ._segment_world import LinkChains, pack_link_chains
 from ._world_engine import WorldEngine
@@ -32,7 +35,7 @@ MEASURE_ROWS = 32
 ORDER_SAMPLES = 256
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
 
-MADE = ("_local", "bodies")
+MADE = ("_local", "bodies", "lanes")
 """What is made on demand and does not travel."""
 
 
@@ -55,6 +58,7 @@ class Engine:
         """The spheres of the same pairs in the order of `SelfCollisionChecker.pairs`."""
         self._packed: PackedScene = pack_scene(robot, self._balls, self._meshes.meshes, self.pairs, buffer)
         only_meshes = set(pairs.by_meshes)
+        self._given, self._only_meshes = spheres, only_meshes
         self._args = {
             "meshes": self._arguments(self._packed.scene),
             "spheres": self._arguments(self._packed.decided_by([pair in only_meshes for pair in self.pairs])),
@@ -143,10 +147,13 @@ class Engine:
         self,
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
+        slacks: Float[np.ndarray, "#n dof"],
         among: WorldEngine | None = None,
+        quick: Pieces | None = None,
     ) -> SegmentProofs:
         """As `CollisionModel.segments_free`; `among` are the obstacles."""
-        return prove_all(self.chains, self._packed, among, begins, ends, self.buffer, self.threads)
+        prove = partial(prove_all, self.chains, self._packed, among, buffer=self.buffer, threads=self.threads)
+        return prove(begins, ends, slacks) if quick is None else quick.prove(prove, begins, ends, slacks)
 
     @cached_property
     def chains(self) -> PackedChains:
@@ -162,6 +169,13 @@ class Engine:
     def bodies(self) -> LinkChains:
         """The same links on their bodies, in the world."""
         return pack_link_chains(self.robot, self._balls, self._packed, self.chain_links)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """All links with geometry in lanes, for proofs of edges by spheres."""
+        outside = covering_in_world(self.robot, self._given)
+        outside = replace(outside, radii=outside.padded_radii("world"), world_padding={})
+        return pack_lanes(self.robot, self.spheres, outside, self.pairs, self._only_meshes, self.buffer)
 
     @property
     def _balls(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -227,12 +227,15 @@ def _farthest_left(link, n, chains, pose, chord, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch):
-    """(status, low, obstacle): what the mesh says of the balls left; UNDECIDED where it says nothing."""
+def _by_mesh(link, n, move, wide, buffer, chains, world, allowed, pose, scratch):
+    """(status, low, obstacle): what the mesh says of the balls left; UNDECIDED where it says nothing.
+
+    On a `wide` piece it is only asked whether it touches in the middle.
+    """
     chains, world = borrowed(chains), borrowed(world)
     (at, moves, left), _, waiting, (near, seen), (mesh, rel, p, search) = scratch
     row = chains.links[link]
-    low, found, wide = np.inf, 0, move > CLOSE
+    low, found = np.inf, 0
     for j in range(n):
         i = left[j]
         need = chains.balls[row[FIRST_BALL] + i, 3] + buffer + (0.0 if wide else moves[i])
@@ -259,11 +262,12 @@ def _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def link_on_piece(link, buffer, chains, world, grid, allowed, pose, chord, scratch):
+def link_on_piece(link, last, buffer, chains, world, grid, allowed, pose, chord, scratch):
     """(status, low, obstacle, meshes asked): a link on a piece, its bodies posed at the middle.
 
     FREE comes with a lower bound of what is left of its clearance above the buffer on the piece, BLOCKED with the
-    obstacle that it touches in the middle, UNDECIDED with one that the piece is too wide for, or -1.
+    obstacle that it touches in the middle, UNDECIDED with one that the piece is too wide for, or -1. A piece that is
+    the `last`, since its halves would not be looked at, is judged as closely as can be.
     """
     chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
     low, middle, share, n = _by_balls(link, buffer, chains, world, grid, allowed, pose, chord, scratch)
@@ -273,7 +277,8 @@ def link_on_piece(link, buffer, chains, world, grid, allowed, pose, chord, scrat
         obstacle = _reached(link, n, 0.0, buffer, chains, world, allowed, scratch) if middle <= 0.0 else -1
         return (BLOCKED if obstacle >= 0 else UNDECIDED), middle, obstacle, 0
     move = _farthest_left(link, n, chains, pose, chord, scratch)
-    if middle > 0.0 and (move > CLOSE or share > WORTH):
+    wide = move > CLOSE and not last
+    if middle > 0.0 and not last and (wide or share > WORTH):
         return UNDECIDED, low, -1, 0
-    status, bound, obstacle = _by_mesh(link, n, move, buffer, chains, world, allowed, pose, scratch)
+    status, bound, obstacle = _by_mesh(link, n, move, wide, buffer, chains, world, allowed, pose, scratch)
     return status, min(low, bound), obstacle, 1

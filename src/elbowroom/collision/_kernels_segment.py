@@ -5,6 +5,10 @@ or slides by at most its rate times half the piece, so a point of a link moves b
 Spheres whose distance in the middle exceeds radii, padding and both movements are apart on the whole piece. Where
 spheres overlap, the distance of the meshes in the middle must exceed the movement of everything that the links' balls
 enclose. What neither shows is halved, until a colliding middle is found or the budget is spent.
+
+With slack, every joint may besides be off the line by some width, at any time in any direction: it adds to what joints
+turn or slide on a piece, and does not shrink with it. A piece that is hardly wider than the slack is not halved: what
+does not show there will not show. A collision is still one of the line itself.
 """
 
 # pyright: basic
@@ -37,6 +41,8 @@ ENOUGH = 0.01
 """Metres of proved clearance beyond which meshes are not measured any closer."""
 MESH_DEPTH = 12
 """Halvings after which meshes are asked even where spheres are a little apart."""
+NARROW = 0.125
+"""Pieces on which joints move less than this share of their slack are not halved."""
 PAIR_A, PAIR_B, FIRST_JOINT, N_JOINTS, N_A, SIDE, MESHES, CHAIN_WIDTH = range(8)
 """Columns of a chain: its links, its joints, how many lead to a, how many count as moving a, whether meshes decide."""
 LINK_BALLS, LINK_GROUPS, LINK_COUNT, LINK_SPANS, TREE, LINK_COLUMNS = range(6)
@@ -73,19 +79,37 @@ def mesh_row(end, placed, link, row):
         )
 
 
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _steepest(poly, k, reach):
+    """Bounds of the slope and of the size of coupled joint k while its driver stays within `reach` of zero."""
+    slope, size = 0.0, 0.0
+    for c in range(poly.shape[1] - 1, 0, -1):
+        slope = slope * reach + c * abs(poly[k, c])
+        size = (size + abs(poly[k, c])) * reach
+    return slope, size + abs(poly[k, 0])
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def joint_rates(begin, end, drivers, poly, rate):
     """Largest speed of every joint along the segment, per unit of it; returns a bound on all joint values."""
     largest = 0.0
     for k in range(len(drivers)):
         lo, hi = begin[drivers[k]], end[drivers[k]]
-        reach = max(abs(lo), abs(hi))
-        slope, size = 0.0, 0.0
-        for c in range(poly.shape[1] - 1, 0, -1):
-            slope = slope * reach + c * abs(poly[k, c])
-            size = (size + abs(poly[k, c])) * reach
+        slope, size = _steepest(poly, k, max(abs(lo), abs(hi)))
         rate[k] = slope * abs(hi - lo)
-        largest = max(largest, size + abs(poly[k, 0]))
+        largest = max(largest, size)
+    return largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def joint_rooms(begin, end, slack, drivers, poly, rate, room):
+    """`joint_rates` where drivers may be off the line by `slack`; room[k]: by how much joint k then is, at most."""
+    largest = 0.0
+    for k in range(len(drivers)):
+        lo, hi, off = begin[drivers[k]], end[drivers[k]], slack[drivers[k]]
+        slope, size = _steepest(poly, k, max(abs(lo), abs(hi)) + off)
+        rate[k], room[k] = slope * abs(hi - lo), slope * off
+        largest = max(largest, size)
     return largest
 
 
@@ -101,7 +125,8 @@ def segment_scratch(dof, chains, links, nodes):
             most_nodes = max(most_nodes, int(nodes[links[k, TREE] - 1, HEADER_NODES]))
     places = np.empty(dof), np.empty((joints, 3, 4)), np.empty((2, 3, 4))
     placed_balls = np.empty((2, balls, 3)), np.empty((2, balls))
-    shares = np.empty(joints), np.empty(joints), np.empty(joints), np.empty(joints, np.int64)
+    rates = np.empty(joints), np.empty(joints)
+    shares = np.empty(joints), np.empty(joints), rates, np.empty(joints, np.int64)
     search = (
         np.empty(STACK),
         np.empty((2, 3)),
@@ -134,12 +159,13 @@ def _mesh_gap(ends, placed, a, b, links, nodes, tris, far, scratch):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_pair(
-    pair, begin, end, buffer, budget, near, chains, kinds, drivers, locals_, polys, links, balls, spans, placed,
-    nodes, tris, scratch,
+    pair, begin, end, slack, buffer, budget, near, chains, kinds, drivers, locals_, polys, links, balls, spans,
+    placed, nodes, tris, scratch,
 ):  # fmt: skip
     """One pair of `prove_segment`: (status, t, low, by_spheres, by_meshes).
 
-    Meshes are asked where spheres are not farther apart than `near`, above the buffer, and after `MESH_DEPTH` halvings.
+    Meshes are asked where spheres are not farther apart than `near`, above the buffer, and where pieces are not halved
+    any more or were `MESH_DEPTH` times.
     """
     a, b, meshes = chains[pair, PAIR_A], chains[pair, PAIR_B], chains[pair, MESHES]
     j0, m, n_a, side = (
@@ -148,14 +174,17 @@ def prove_pair(
         chains[pair, N_A],
         chains[pair, SIDE],
     )
-    (cfg, pose_all, ends), (at, moves), (chords, parts_all, rates, orders), waiting, _, _, search = scratch
+    (cfg, pose_all, ends), (at, moves), (chords, parts_all, (rates, rooms), orders), waiting, _, _, search = (
+        scratch
+    )
     kind, local, driver, poly = (
         kinds[j0 : j0 + m],
         locals_[j0 : j0 + m],
         drivers[j0 : j0 + m],
         polys[j0 : j0 + m],
     )
-    pose, chord, parts, rate, order = pose_all[:m], chords[:m], parts_all[:m], rates[:m], orders[:m]
+    pose, chord, parts, order = pose_all[:m], chords[:m], parts_all[:m], orders[:m]
+    rate, room = rates[:m], rooms[:m]
     groups_a, groups_b = links[a, LINK_GROUPS], links[b, LINK_GROUPS]
     balls_a = balls[links[a, LINK_BALLS] : links[a, LINK_BALLS] + links[a, LINK_COUNT]]
     balls_b = balls[links[b, LINK_BALLS] : links[b, LINK_BALLS] + links[b, LINK_COUNT]]
@@ -164,8 +193,9 @@ def prove_pair(
     for k in range(m):
         order[k] = n_a - 1 - k if k < n_a else k
     by_spheres, by_meshes, low = 0, 0, np.inf
-    if not joint_rates(begin, end, driver, poly, rate) <= MAX_VALUE:
+    if not joint_rooms(begin, end, slack, driver, poly, rate, room) <= MAX_VALUE:
         return UNDECIDED, 0.0, low, by_spheres, by_meshes
+    along, beside = rate.sum(), room.sum()
     search[4][:] = -1
     waiting[0, 0], waiting[0, 1] = 0.5, 0.5
     top = 1
@@ -177,7 +207,8 @@ def prove_pair(
         for k in range(m):
             d = driver[k]
             cfg[d] = begin[d] + t * (end[d] - begin[d])
-            chord[k] = chord_of(kind[k], rate[k] * half)
+            chord[k] = chord_of(kind[k], rate[k] * half + room[k])
+        narrow = along * half < NARROW * beside
         chain_poses(cfg, n_a, kind, local, poly, driver, pose, ends[0], ends[1])
         bound, middle, _, _ = box_bounds(
             buffer, side, kind, pose, chord, order, parts, ends[0], balls_a, spans_a, at[0], moves[0], ends[1],
@@ -190,7 +221,7 @@ def prove_pair(
         if meshes == 0:
             if middle <= 0.0:
                 return BLOCKED, t, middle, by_spheres, by_meshes
-        elif middle <= near or half < 0.5**MESH_DEPTH:
+        elif middle <= near or half < 0.5**MESH_DEPTH or narrow:
             by_meshes += 1
             move = _farthest(balls_a, groups_a, at[0], kind, pose, chord, order, 0, side, 1, parts)
             move += _farthest(balls_b, groups_b, at[1], kind, pose, chord, order, m - 1, side - 1, -1, parts)
@@ -202,6 +233,8 @@ def prove_pair(
             if gap > SLACK:
                 low = min(low, gap)
                 continue
+        if narrow:
+            return UNDECIDED, t, low, by_spheres, by_meshes
         half *= 0.5
         waiting[top, 0], waiting[top, 1] = t + half, half
         waiting[top + 1, 0], waiting[top + 1, 1] = t - half, half
@@ -211,12 +244,14 @@ def prove_pair(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_segments(
-    begins, ends, buffer, budgets, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes, tris,
-    found, counts,
+    begins, ends, slacks, opens, buffer, budgets, chains, kinds, drivers, locals_, polys, links, balls, spans, placed,
+    nodes, tris, found, counts,
 ):  # fmt: skip
     """Whether all pairs stay farther apart than `buffer` on every segment from begins[k] to ends[k].
 
     Args:
+        slacks: (n, dof), or (1, dof) for all: how far joints may be off the segment.
+        opens: (n, pairs), or (1, pairs) for all: whether a pair is looked at.
         budgets: (n,) pieces that each proof may take.
         found: (n, 2) receives the fraction t and `low`: FREE has the smallest proved clearance `low` and t -1; BLOCKED
             has where the pair touches; UNDECIDED has where the budget ended.
@@ -226,11 +261,14 @@ def prove_segments(
     scratch = segment_scratch(begins.shape[1], chains, links, nodes)
     for k in range(len(begins)):
         low, t, status, decided = np.inf, -1.0, FREE, -1
+        slack, looked_at = slacks[min(k, len(slacks) - 1)], opens[min(k, len(opens) - 1)]
         by_spheres, by_meshes = 0, 0
         for pair in range(len(chains)):
+            if not looked_at[pair]:
+                continue
             status, t, bound, by_sphere, by_mesh = prove_pair(
-                pair, begins[k], ends[k], buffer, budgets[k] - by_spheres - by_meshes, 0.0, chains, kinds, drivers,
-                locals_, polys, links, balls, spans, placed, nodes, tris, scratch,
+                pair, begins[k], ends[k], slack, buffer, budgets[k] - by_spheres - by_meshes, 0.0, chains, kinds,
+                drivers, locals_, polys, links, balls, spans, placed, nodes, tris, scratch,
             )  # fmt: skip
             by_spheres += by_sphere
             by_meshes += by_mesh

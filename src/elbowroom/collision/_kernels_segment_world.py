@@ -15,7 +15,7 @@ from .._jit import njit
 from ..robot.kernels import chord_of
 from ..world.kernels import borrowed
 from ._kernels_link_world import FIRST_ON_WAY, N_ON_WAY, link_on_piece, link_scratch, obstacle_in_reach
-from ._kernels_segment import BLOCKED, DEPTH, FREE, MAX_VALUE, UNDECIDED, joint_rates
+from ._kernels_segment import BLOCKED, DEPTH, FREE, MAX_VALUE, NARROW, UNDECIDED, joint_rooms
 
 WIDE = 32
 """Pieces that may wait before narrow ones are finished first."""
@@ -63,7 +63,7 @@ def _next_piece(waiting, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pose_piece(begin, end, t, half, open_links, rate, chains, needed, cfg, pose, chord):
+def _pose_piece(begin, end, t, half, open_links, rate, room, chains, needed, cfg, pose, chord):
     """Bodies of the open links at the middle of a piece, and what every joint adds to a movement on it."""
     chains = borrowed(chains)
     needed[:] = 0
@@ -75,19 +75,20 @@ def _pose_piece(begin, end, t, half, open_links, rate, chains, needed, cfg, pose
     for d in range(len(begin)):
         cfg[d] = begin[d] + t * (end[d] - begin[d])
     for b in range(1, len(needed)):
-        chord[b] = chord_of(chains.kinds[b], rate[b] * half)
+        chord[b] = chord_of(chains.kinds[b], rate[b] * half + room[b])
     place_bodies(cfg, chains, needed, pose)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _moves(link, chains, rate):
-    """Whether any joint on the way of a link moves on the segment."""
+def _narrows(link, half, chains, rate, room):
+    """Whether halves of a piece would show more of a link: its joints move, and not only within their slack."""
     chains = borrowed(chains)
     first = chains.links[link, FIRST_ON_WAY]
-    fastest = 0.0
+    along, beside = 0.0, 0.0
     for i in range(first, first + chains.links[link, N_ON_WAY]):
-        fastest = max(fastest, rate[chains.way[i]])
-    return fastest > 0.0
+        along += rate[chains.way[i]] * half
+        beside += room[chains.way[i]]
+    return along > 0.0 and along >= NARROW * beside
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -98,6 +99,7 @@ def world_scratch(dof, chains, world):
         np.empty(dof),
         np.zeros(bodies),
         np.zeros(bodies),
+        np.zeros(bodies),
         np.empty((bodies, 3, 4)),
         np.empty(bodies, np.uint8),
     )
@@ -106,16 +108,18 @@ def world_scratch(dof, chains, world):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratch):
+def prove_world(begin, end, slack, looked_at, buffer, budget, chains, world, grid, allowed, scratch):
     """One segment: (status, t, low, link, obstacle, by_spheres, by_meshes); see `prove_world_segments`."""
     chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
-    (cfg, rate, chord, pose, needed), (waiting, open_at, now), search = scratch
+    (cfg, rate, room, chord, pose, needed), (waiting, open_at, now), search = scratch
     by_spheres, by_meshes, low = 0, 0, np.inf
     links = len(chains.links)
-    if not joint_rates(begin, end, chains.drivers[1:], chains.polys[1:], rate[1:]) <= MAX_VALUE:
+    drivers, polys = chains.drivers[1:], chains.polys[1:]
+    if not joint_rooms(begin, end, slack, drivers, polys, rate[1:], room[1:]) <= MAX_VALUE:
         return UNDECIDED, 0.0, low, 0, 0, by_spheres, by_meshes
+    slacked = room[1:].any()
     waiting[0, 0], waiting[0, 1] = 0.5, 0.5
-    open_at[0] = 1
+    open_at[0] = looked_at
     n = 1 if links > 0 else 0
     while n > 0:
         k = _next_piece(waiting, n)
@@ -123,7 +127,7 @@ def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratc
         t, half = waiting[k, 0], waiting[k, 1]
         now[:] = open_at[k]
         waiting[k], open_at[k] = waiting[n], open_at[n]
-        _pose_piece(begin, end, t, half, now, rate, chains, needed, cfg, pose, chord)
+        _pose_piece(begin, end, t, half, now, rate, room, chains, needed, cfg, pose, chord)
         left = False
         for i in range(links):
             link = chains.turns[i]
@@ -132,8 +136,9 @@ def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratc
             if by_spheres + by_meshes >= budget or half < 0.5**DEPTH:
                 obstacle = obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, search)
                 return UNDECIDED, t, low, link, max(obstacle, 0), by_spheres, by_meshes
+            last = slacked and not _narrows(link, half, chains, rate, room)
             status, bound, obstacle, asked = link_on_piece(
-                link, buffer, chains, world, grid, allowed, pose, chord, search
+                link, last, buffer, chains, world, grid, allowed, pose, chord, search
             )
             by_spheres += 1
             by_meshes += asked
@@ -142,7 +147,7 @@ def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratc
             if status == FREE:
                 now[link] = 0
                 low = min(low, bound)
-            elif _moves(link, chains, rate):
+            elif not last and _narrows(link, half, chains, rate, room):
                 left = True
             else:  # as close as it is, it stays
                 obstacle = obstacle_in_reach(link, buffer, chains, world, grid, allowed, pose, chord, search)
@@ -157,10 +162,14 @@ def prove_world(begin, end, buffer, budget, chains, world, grid, allowed, scratc
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def prove_world_segments(begins, ends, buffer, budgets, chains, world, grid, allowed, found, counts):
+def prove_world_segments(
+    begins, ends, slacks, opens, buffer, budgets, chains, world, grid, allowed, found, counts
+):
     """Whether all links stay farther than `buffer` from the obstacles on every segment from begins[k] to ends[k].
 
     Args:
+        slacks: (n, dof), or (1, dof) for all: how far joints may be off the segment.
+        opens: (n, links), or (1, links) for all: whether a link is looked at.
         budgets: (n,) pieces that each proof may take.
         chains: a `LinkChains`.
         world: a `PackedWorld`; `grid` is its `PackedGrid`.
@@ -171,8 +180,9 @@ def prove_world_segments(begins, ends, buffer, budgets, chains, world, grid, all
     """
     scratch = world_scratch(begins.shape[1], chains, world)
     for k in range(len(begins)):
+        slack, looked_at = slacks[min(k, len(slacks) - 1)], opens[min(k, len(opens) - 1)]
         status, t, low, link, obstacle, by_spheres, by_meshes = prove_world(
-            begins[k], ends[k], buffer, budgets[k], chains, world, grid, allowed, scratch
+            begins[k], ends[k], slack, looked_at, buffer, budgets[k], chains, world, grid, allowed, scratch
         )
         found[k, 0], found[k, 1] = t, low
         counts[k, 0], counts[k, 1], counts[k, 2] = status, link, obstacle

@@ -122,7 +122,7 @@ def prove_sliding(
     j0, m = chains[pair, FIRST_JOINT], chains[pair, N_JOINTS]
     kind, local = kinds[j0 : j0 + m], locals_[j0 : j0 + m]
     driver, poly = drivers[j0 : j0 + m], polys[j0 : j0 + m]
-    (cfg, poses, ends), _, (_, _, rates, orders), waiting, rows, walk, (_, p, aim, _, _) = scratch
+    (cfg, poses, ends), _, (_, _, (rates, _), orders), waiting, rows, walk, (_, p, aim, _, _) = scratch
     stack, _, corners, _, rel, inv = walk
     speeds, curves, motion, ends_of_aim, c = sliding
     pose, rate, order, speed, curve = poses[:m], rates[:m], orders[:m], speeds[:m], curves[:m]

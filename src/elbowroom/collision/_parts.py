@@ -7,15 +7,18 @@ pairs count, which spheres cover the links, which meshes stand behind them, whic
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
 from ..typing import LinkPair
 from ..world import PackedGrid, PackedWorld
+from ._lanes import Lanes
 from ._segment import BUDGET, PackedChains
 from ._segment_world import LinkChains
 from ._world_engine import WorldEngine
@@ -50,6 +53,10 @@ class WorldParts:
     """Lower bounds of distances to the obstacles."""
     allowed: Bool[np.ndarray, "links obstacles"]
     """Whether touching is meant."""
+    turns: Int[np.ndarray, "moving"]
+    """Links that some joint moves, in the order to look at them."""
+    still_free: Callable[[], bool]
+    """Whether the links that no joint moves are free, by their meshes."""
 
     def blocked(
         self,
@@ -71,7 +78,8 @@ class WorldParts:
 
         found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
         prove_world_segments(
-            frozen(begin[None].copy()), frozen(end[None].copy()), buffer, np.array([BUDGET]), self.bodies, self.world,
+            frozen(begin[None].copy()), frozen(end[None].copy()), frozen(np.zeros((1, len(begin)))),
+            frozen(np.ones((1, len(self.links)), np.bool_)), buffer, np.array([BUDGET]), self.bodies, self.world,
             self.grid, self.allowed if allowed is None else frozen(allowed), found, counts,
         )  # fmt: skip
         status, link, obstacle = counts[0, :3].tolist()
@@ -87,6 +95,12 @@ class Parts:
     own: OwnParts
     among: WorldParts | None
     """None where there are no obstacles."""
+    make_lanes: Callable[[], Lanes]
+
+    @property
+    def lanes(self) -> Lanes:
+        """All links with geometry in lanes, for proofs of edges by spheres; packed when first asked for."""
+        return self.make_lanes()
 
 
 def parts_of(engine: Any, around: Any) -> Parts:
@@ -101,6 +115,8 @@ def parts_of(engine: Any, around: Any) -> Parts:
             world=world.world.packed,
             grid=world.grid,
             allowed=world.allowed,
+            turns=world.turns,
+            still_free=world.still_free,
         )
     own = OwnParts(engine.chain_links, engine.pairs, engine.bodies, engine.chains)
-    return Parts(engine.buffer, own, among)
+    return Parts(engine.buffer, own, among, partial(getattr, engine, "lanes"))

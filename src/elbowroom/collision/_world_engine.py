@@ -21,6 +21,7 @@ from ..spheres import SphereModel
 from ..world import PackedGrid, World
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
+from ._slack import rows_of
 
 THREAD_ROWS = 1024
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -75,11 +76,11 @@ class WorldEngine:
         self._pad = buffer + packed.spheres.margin
         bodies, frames = find_bodies(robot.tree), robot.tree.link_frame
         still = [bodies.of_frame[int(frames[robot.link_index(name)])] == 0 for name in self.links]
-        self._still, self._moving = (
+        self._still, self.turns = (
             np.flatnonzero(still),
             np.flatnonzero(~np.array(still, dtype=bool))[::-1].copy(),
         )
-        freeze(self._still, self._moving)
+        freeze(self._still, self.turns)
         self._enter(world, allow)
         self._local = threading.local()
 
@@ -119,13 +120,13 @@ class WorldEngine:
         answer = np.ones(len(rows), dtype=np.bool_) if out is None else out
         if not len(self.world):
             return answer
-        if not self._still_free(by):
+        if not self.still_free(by):
             answer[:] = False
             return answer
-        self._ask(rows, by, self._moving, answer)
+        self._ask(rows, by, self.turns, answer)
         return answer
 
-    def _still_free(self, by: str) -> bool:
+    def still_free(self, by: str = "meshes") -> bool:
         """Whether the world leaves the links alone that no joint moves: asked once."""
         if by not in self._known:
             answer = np.ones(1, dtype=np.bool_)
@@ -197,14 +198,20 @@ class WorldEngine:
         self,
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
+        slacks: Float[np.ndarray, "#n dof"],
         budgets: Int[np.ndarray, "n"],
+        opens: Bool[np.ndarray, "#n links"] | None = None,
+        wish: float = 0.0,
     ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, "n 5"]]:
         """Proves or refutes that links stay farther than the buffer from obstacles between pairs of configurations.
 
         Args:
             begins: one configuration a segment.
             ends: another.
+            slacks: how far joints may be off each segment; one row stands for all.
             budgets: pieces that each proof may take.
+            opens: whether a link is looked at; one row stands for all, None looks at all links.
+            wish: metres to stay away besides the buffer.
 
         Returns:
             `found` and `counts` as `prove_world_segments` gives them.
@@ -213,12 +220,13 @@ class WorldEngine:
 
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 5), np.int64)
         packed, grid, chains = self.world.packed, self.grid, self.chains
+        asked = frozen(np.ones((1, len(self.links)), np.bool_)) if opens is None else opens
 
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
             prove_world_segments(
-                frozen(begins[rows]), frozen(ends[rows]), self.buffer, budgets[rows], chains, packed, grid,
-                self.allowed, found[rows], counts[rows],
+                frozen(begins[rows]), frozen(ends[rows]), rows_of(slacks, rows), rows_of(asked, rows),
+                self.buffer + wish, budgets[rows], chains, packed, grid, self.allowed, found[rows], counts[rows],
             )  # fmt: skip
 
         over_rows(piece, len(begins), threads=self.threads, at_least=THREAD_SEGMENTS, align=1)
@@ -292,5 +300,5 @@ class WorldEngine:
         self.__dict__.update(state)
         # Pickling makes arrays writable, and kernels are compiled for those that are not.
         self._robot = *self._robot[:2], self._packed.nodes, self._packed.tris, frozen(self._robot[4])
-        freeze(self.allowed, self._strict, self._still, self._moving)
+        freeze(self.allowed, self._strict, self._still, self.turns)
         self._local = threading.local()

@@ -77,7 +77,7 @@ class Chooser:
         left = [c for c in _in_order(pools, penalties) if c not in self.judged]
         for start in range(0, len(left), BATCH):
             batch = left[start : start + BATCH]
-            cfgs = self._joined(pools, batch)
+            cfgs = _joined(self.base, pools, batch)
             verdicts = free(cfgs)
             best = int(np.argmax(verdicts))
             for combination, cfg in zip(batch[:best] if verdicts[best] else batch, cfgs, strict=False):
@@ -101,18 +101,6 @@ class Chooser:
             out[idx] = pool.rows[row, idx]
         return out
 
-    def _joined(
-        self, pools: Sequence[Pool], combinations: Sequence[tuple[int, ...]]
-    ) -> Float[np.ndarray, "n dof"]:
-        """Whole configurations of combinations."""
-        if len(pools) == 1:
-            return pools[0].rows[[combination[0] for combination in combinations]]
-        out = np.repeat(self.base[None], len(combinations), axis=0)
-        for k, pool in enumerate(pools):
-            idx = pool.part.joint_idx
-            out[:, idx] = pool.rows[[combination[k] for combination in combinations]][:, idx]
-        return out
-
     def _collides_alone(self, pool: Pool, free: Callable[[Any], Any]) -> Bool[np.ndarray, "n"]:
         """Which candidates collide while the other parts rest where the base has them."""
         new = [k for k in pool.order if k not in pool.alone]
@@ -121,6 +109,24 @@ class Chooser:
             rows[:, pool.part.joint_idx] = pool.rows[new][:, pool.part.joint_idx]
             pool.alone.update(zip(new, free(rows).tolist(), strict=True))
         return np.array([not pool.alone.get(k, False) for k in range(len(pool.rows))])
+
+
+def combined(base: Float[np.ndarray, "dof"], pools: Sequence[Pool]) -> Float[np.ndarray, "n dof"]:
+    """Whole configurations of what the pools hold, the nearest to the seed configuration first."""
+    return _joined(base, pools, _in_order(pools, None))
+
+
+def _joined(
+    base: Float[np.ndarray, "dof"], pools: Sequence[Pool], combinations: Sequence[tuple[int, ...]]
+) -> Float[np.ndarray, "n dof"]:
+    """Whole configurations of combinations."""
+    if len(pools) == 1:
+        return pools[0].rows[[combination[0] for combination in combinations]]
+    out = np.repeat(base[None], len(combinations), axis=0)
+    for k, pool in enumerate(pools):
+        idx = pool.part.joint_idx
+        out[:, idx] = pool.rows[[combination[k] for combination in combinations]][:, idx]
+    return out
 
 
 def _in_order(

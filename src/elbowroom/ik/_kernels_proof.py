@@ -32,9 +32,9 @@ BY_SPHERES = 1
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def proof_scratch(dof, bodies, chains, links):
-    """What `prove_own` works with: that of joints, of the segment proof, of sliding, and two triangles."""
+    """What `prove_own` works with: that of joints, of the segment proof, of sliding, two triangles, and no slack."""
     search = segment_scratch(dof, chains, links, bodies.nodes)
-    return joint_scratch(bodies), search, slide_scratch(chains), np.empty(2, np.int64)
+    return joint_scratch(bodies), search, slide_scratch(chains), np.empty(2, np.int64), np.zeros(dof)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -54,7 +54,7 @@ def prove_own(
         moves: (links,) receives how far links may move.
         chains: the pairs; what follows it are the other arrays of a `PackedChains`.
     """
-    joints, search, sliding, hint = scratch
+    joints, search, sliding, hint, no_slack = scratch
     if not link_moves(begin, end, bodies, posed, joints, moves):
         return UNDECIDED, 0, 0.0
     for k in range(len(chains)):
@@ -67,8 +67,8 @@ def prove_own(
         status, t = UNDECIDED, 0.0
         if not meshes or closest[k, 0] < 0:
             status, t, _, _, _ = prove_pair(
-                k, begin, end, buffers[k], BY_SPHERES if meshes else budget, -np.inf, chains, kinds, drivers, locals_,
-                polys, links, balls, spans, placed, nodes, tris, search,
+                k, begin, end, no_slack, buffers[k], BY_SPHERES if meshes else budget, -np.inf, chains, kinds, drivers,
+                locals_, polys, links, balls, spans, placed, nodes, tris, search,
             )  # fmt: skip
         if status != FREE and meshes:
             hint[:] = closest[k]

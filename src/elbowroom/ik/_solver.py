@@ -121,6 +121,27 @@ class IkSolver:
         search, notes = self.begin(setup, asked, seed_cfg, began)
         return self.answer(search, search.run(), notes, _names(locked), began)
 
+    def solutions(
+        self, targets: Any, seed_cfg: Any = None, locked: Sequence[str] | str = (), *, count: int = 8
+    ) -> Float[np.ndarray, "n dof"]:
+        """Several configurations that `solve` would accept and that differ, those nearest to the seed first.
+
+        Args:
+            targets: as of `solve`.
+            seed_cfg: as of `solve`.
+            locked: as of `solve`.
+            count: how many to look for.
+
+        Returns:
+            (n, dof), n from 0 to count; some joint of any two differs by 0.2 rad (or m). `solve` says why there is
+            none.
+        """
+        from ._solutions import distinct_solutions
+
+        asked = as_targets(targets)
+        search, _ = self.begin(self.setup_for(asked, locked), asked, seed_cfg, time.perf_counter())
+        return frozen(distinct_solutions(search, count))
+
     def begin(
         self, setup: Setup, targets: Sequence[Target], seed_cfg: Any, began: float
     ) -> tuple[Search, tuple[str, ...]]:

@@ -32,7 +32,7 @@ class TrackOptions:
     """(dof,) rad/s or m/s, or one number; None takes the robot's."""
     acceleration_limits: Any = None
     """(dof,) rad/s^2 or m/s^2, or one number; None takes ten times the velocity limits (full speed in 0.1 s), and for
-    joints whose velocity is not limited ten times `UNLIMITED_SPEED`."""
+    joints whose velocity is not limited ten times `robot.UNLIMITED_SPEED`."""
     posture_gain: float = 1.0
     """What the targets leave free moves towards the rest configuration at this rate, 1/s; 0 leaves it where it is."""
     rest_cfg: Any = None
@@ -69,12 +69,3 @@ class TrackOptions:
             raise InputError(
                 f"TrackOptions: on_bad_target must be 'raise' or 'hold', found {self.on_bad_target!r:.40}"
             )
-
-
-ACCELERATION_TIME = 0.1
-"""Seconds in which a joint reaches full speed under the default acceleration limits."""
-UNLIMITED_SPEED = 3.0
-"""rad/s or m/s: what stands in for a velocity limit that is not stated (or is absurd) where acceleration limits are
-derived from it."""
-ABSURD_SPEED = 100.0
-"""rad/s or m/s from which on a stated velocity limit is none (baxter's head: 10,000)."""

@@ -20,6 +20,32 @@ BULGE = 0.75
 the chord: the maximum of 3t(1-t)^2 + 3t^2(1-t) = 3t(1-t)."""
 
 
+def bulges_of(pieces: Float[np.ndarray, "k 4 dof"]) -> Float[np.ndarray, "k dof"]:
+    """How far each joint may be, at most, from the straight line between the ends of a piece (rad, m)."""
+    first, last = pieces[:, 0], pieces[:, 3]
+    off = np.maximum(
+        np.abs(pieces[:, 1] - (2.0 * first + last) / 3.0), np.abs(pieces[:, 2] - (first + 2.0 * last) / 3.0)
+    )
+    return BULGE * off
+
+
+def straight_pieces(rows: Float[np.ndarray, "n dof"]) -> Float[np.ndarray, "n-1 4 dof"]:
+    """Straight lines from each row to the next, as cubic pieces."""
+    begins, ends = rows[:-1], rows[1:]
+    thirds = (ends - begins) / 3.0
+    return np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
+
+
+def halves(pieces: Float[np.ndarray, "k 4 dof"]) -> Float[np.ndarray, "2*k 4 dof"]:
+    """Both halves of pieces, in order (de Casteljau)."""
+    p0, p1, p2, p3 = (pieces[:, k] for k in range(4))
+    a, b, c = 0.5 * (p0 + p1), 0.5 * (p1 + p2), 0.5 * (p2 + p3)
+    ab, bc = 0.5 * (a + b), 0.5 * (b + c)
+    middle = 0.5 * (ab + bc)
+    both = np.stack([np.stack([p0, a, ab, middle], 1), np.stack([middle, bc, c, p3], 1)], axis=1)
+    return both.reshape(-1, 4, p0.shape[-1])
+
+
 @dataclass(frozen=True, eq=False)
 class Curve(Frozen):
     """Cubic pieces one after the other, each from where the last one ended."""
@@ -42,13 +68,11 @@ class Curve(Frozen):
         keep = np.concatenate([[True], steps > 0.0])
         rows = rows[keep] if keep.sum() > 1 else rows[[0, -1]]
         begins, ends = rows[:-1], rows[1:]
-        thirds = (ends - begins) / 3.0
         knots = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(ends - begins).max(axis=1), 1e-12))])
         stops = np.ones(len(rows), dtype=np.bool_)
         along = (ends - begins) / np.diff(knots)[:, None]
         stops[1:-1] = np.abs(np.diff(along, axis=0)).max(axis=1, initial=0.0) > 1e-9
-        pieces = np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
-        return cls(frozen(np.ascontiguousarray(pieces)), frozen(knots), frozen(stops))
+        return cls(frozen(straight_pieces(rows)), frozen(knots), frozen(stops))
 
     @property
     def end(self) -> float:
@@ -63,12 +87,7 @@ class Curve(Frozen):
     @cached_property
     def bulges(self) -> Float[np.ndarray, "k dof"]:
         """How far each joint may be, at most, from the straight line between the ends of its piece (rad, m)."""
-        first, last = self.pieces[:, 0], self.pieces[:, 3]
-        off = np.maximum(
-            np.abs(self.pieces[:, 1] - (2.0 * first + last) / 3.0),
-            np.abs(self.pieces[:, 2] - (first + 2.0 * last) / 3.0),
-        )
-        return frozen(BULGE * off)
+        return frozen(bulges_of(self.pieces))
 
     def at(self, s: Any, derivative: int = 0) -> Float[np.ndarray, "*n dof"]:
         """Configurations at parameters, or their derivatives by the parameter (up to 3); at a knot, of the piece after.
@@ -94,16 +113,11 @@ class Curve(Frozen):
 
     def halved(self) -> Curve:
         """The same curve in twice as many pieces, which bulge a quarter as much."""
-        p0, p1, p2, p3 = (self.pieces[:, k] for k in range(4))
-        a, b, c = 0.5 * (p0 + p1), 0.5 * (p1 + p2), 0.5 * (p2 + p3)
-        ab, bc = 0.5 * (a + b), 0.5 * (b + c)
-        middle = 0.5 * (ab + bc)
-        pieces = np.stack([np.stack([p0, a, ab, middle], 1), np.stack([middle, bc, c, p3], 1)], axis=1)
         knots = np.empty(2 * len(self.pieces) + 1)
         knots[::2], knots[1::2] = self.knots, 0.5 * (self.knots[:-1] + self.knots[1:])
         stops = np.zeros(len(knots), dtype=np.bool_)
         stops[::2] = self.stops
-        return Curve(frozen(pieces.reshape(-1, 4, p0.shape[-1])), frozen(knots), frozen(stops))
+        return Curve(frozen(halves(self.pieces)), frozen(knots), frozen(stops))
 
     def __repr__(self) -> str:
         return f"Curve({len(self.pieces)} pieces, {int(self.stops.sum())} stops)"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from .._frozen import Frozen, frozen
 from .._text import number
@@ -72,6 +73,11 @@ class Group(Frozen):
             upper=frozen(np.asarray(robot.upper, dtype=np.float64)[moving]),
             notes=notes,
         )
+
+    @cached_property
+    def moves(self) -> Bool[np.ndarray, "dof"]:
+        """Whether each entry of a configuration moves."""
+        return frozen(np.isin(np.arange(len(self.held)), self.moving))
 
     def parts(self, cfgs: Float[np.ndarray, "*n dof"]) -> Float[np.ndarray, "*n m"]:
         """The moving joints of configurations."""

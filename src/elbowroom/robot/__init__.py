@@ -5,7 +5,8 @@ and how far they can move a point (`Chains`), pairs and configurations by name (
 `adjacent_pairs`, `named_poses`), whether there is geometry (`require_geometry`), XML of descriptions
 (`description_tree`), one robot on a link of another, and parts left out (`joined`, `without_links`), the bodies in
 an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they
-are (`read_mesh`, `MeshResolver`), triangles of primitives and joint motions. Kernels that other folders build on are in
+are (`read_mesh`, `MeshResolver`), triangles of primitives, joint motions, and how fast joints may be (`stated_speeds`,
+`usual_accelerations`, `per_joint`). Kernels that other folders build on are in
 `elbowroom.robot.kernels`, which loads numba.
 """
 
@@ -43,6 +44,10 @@ from ._pyroki import as_robot as as_robot
 from ._pyroki import jaxls_module as jaxls_module
 from ._resolve import MeshResolver as MeshResolver
 from ._robot import Robot as Robot
+from ._speeds import UNLIMITED_SPEED as UNLIMITED_SPEED
+from ._speeds import per_joint as per_joint
+from ._speeds import stated_speeds as stated_speeds
+from ._speeds import usual_accelerations as usual_accelerations
 from ._srdf import DisabledPair as DisabledPair
 from ._srdf import Srdf as Srdf
 from ._srdf import SrdfPairs as SrdfPairs
@@ -83,6 +88,7 @@ __all__ = [
     "Shape",
     "Srdf",
     "SrdfPairs",
+    "UNLIMITED_SPEED",
     "adjacent_pairs",
     "as_robot",
     "build_tree",
@@ -102,6 +108,7 @@ __all__ = [
     "named_poses",
     "own_bodies",
     "pair_list",
+    "per_joint",
     "primitive",
     "read_configurations",
     "read_mesh",
@@ -111,7 +118,9 @@ __all__ = [
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
+    "stated_speeds",
     "unseen_links",
+    "usual_accelerations",
     "without_links",
 ]
 

@@ -1,0 +1,281 @@
+"""plan_motion on a public sample and on generated problems, judged by Pinocchio and Coal, beside OMPL on our verdict.
+
+Problems are those of a MotionBenchMaker file (`--problems`; see `benchmarks._plan_problems`) and generated ones for
+robots with two arms (`--robots`), where wished with an object in the left hand (`--held`). Times are CPU seconds of one
+thread, each the smallest of some repeats in a warm process; what a new scene costs and the first call of all are told
+apart. OMPL's time limit is wall time.
+
+    python -m benchmarks.plan [--problems FILE] [--robots NAME ...] [--count N] [--held] [--limit N] [--judge]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import _plan_ompl
+from benchmarks._plan_problems import Problem, bare, generated, read_problems
+from elbowroom.plan import PlanOptions, PlanResult, plan_motion
+from tests.plan_oracles import PathJudge, beyond_limits
+
+SAMPLE = Path(__file__).parents[2] / "shared" / "data" / "mbm_panda_sample.json.gz"
+"""Where the sample is looked for when no file is named."""
+ROBOTS = ("teaarm", "baxter")
+ROUGH = 128
+"""Equally long steps at which roughness is measured."""
+OTHER_TASKS = (
+    "Not comparable: cuRobo reports 35 ms for pose goals and timed motions on a GPU; VAMP reports 35 us for paths "
+    "whose edges are sampled on spheres that leave part of the links outside. Both are other tasks than a proved path "
+    "between configurations on one CPU thread."
+)
+
+
+@dataclass
+class Row:
+    """What became of one problem; times in CPU seconds, lengths in radians (joint space, Euclidean)."""
+
+    robot: str
+    kind: str
+    name: str
+    set_up: float
+    """Scene into a model, and the first question to it."""
+    first_call: float
+    """The first plan in that scene: tables of the scene are made."""
+    success: bool = False
+    why: str = ""
+    method: str = ""
+    first: float = np.nan
+    """A path as it was found: no shortcuts, no smoothing, no timing."""
+    total: float = np.nan
+    """Smoothed, timed and proved."""
+    length: float = np.nan
+    raw_length: float = np.nan
+    rough: float = np.nan
+    """Squared second differences against those of the path as it was found."""
+    duration: float = np.nan
+    proved: bool = False
+    margin: float = np.nan
+    proof: float = np.nan
+    judged: list[str] | None = None
+    """Faults by Pinocchio and Coal; None where they were not asked."""
+    notes: list[str] = field(default_factory=list)
+    ompl: bool | None = None
+    ompl_first: float = np.nan
+    ompl_total: float = np.nan
+    ompl_length: float = np.nan
+    ompl_judged: list[str] | None = None
+
+
+def resampled(path: np.ndarray, count: int = ROUGH) -> np.ndarray:
+    """A path (n, dof) at equally long steps, (count + 1, dof)."""
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.linspace(0.0, along[-1], count + 1)
+    return np.stack([np.interp(wanted, along, column) for column in path.T], axis=1)
+
+
+def roughness(path: np.ndarray) -> float:
+    """Sum of squared second differences at equally long steps: the squared acceleration at even speed."""
+    return float((np.diff(resampled(path), n=2, axis=0) ** 2).sum())
+
+
+def length(path: np.ndarray) -> float:
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+
+
+class Bench:
+    """Plans one problem after the other and asks the judges."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.options = PlanOptions(timeout=args.timeout, seed=args.seed)
+        self.quick = PlanOptions(timeout=args.timeout, seed=args.seed, shortcuts=0, smooth=False, timed=False)
+        self._oracles: dict[str, PathJudge] = {}
+
+    def judge(self, problem: Problem) -> PathJudge:
+        if problem.robot not in self._oracles:
+            self._oracles[problem.robot] = PathJudge(bare(problem.robot))
+        own = self._oracles[problem.robot]
+        return PathJudge(
+            bare(problem.robot), problem.world, problem.held, oracle=own.bare, pairs=own.own_pairs
+        )
+
+    def run(self, problem: Problem) -> Row:
+        begun = time.process_time()
+        model = problem.model()
+        model.free(problem.start)
+        set_up = time.process_time() - begun
+        goal = problem.goals if len(problem.goals) > 1 else problem.goals[0]
+
+        def plan(options: PlanOptions) -> tuple[float, PlanResult]:
+            begun = time.process_time()
+            result = plan_motion(model, problem.start, goal, problem.joints, options)
+            return time.process_time() - begun, result
+
+        first_call, _ = plan(self.options)
+        found = Row(problem.robot, problem.kind, problem.name, set_up, first_call)
+        whole = [plan(self.options) for _ in range(self.args.repeats)]
+        quick = [plan(self.quick) for _ in range(self.args.repeats)]
+        result, raw = whole[0][1], quick[0][1]
+        found.success, found.why, found.method = result.success, result.why, result.method
+        found.first, found.total = min(t for t, _ in quick), min(t for t, _ in whole)
+        found.notes = [note for note in result.notes if "beyond its limits" not in note]
+        if result.success and raw.success:
+            self._measure(found, result, raw)
+        if self.args.judge and result.success:
+            found.judged = self._judged(problem, result)
+        if self.args.ompl > 0.0 and _plan_ompl.available():
+            self._beside(found, problem, model)
+        return found
+
+    def _measure(self, found: Row, result: PlanResult, raw: PlanResult) -> None:
+        assert result.path is not None
+        assert raw.path is not None
+        path = result.path
+        found.length, found.raw_length = length(path), length(raw.path)
+        rough = roughness(raw.path)
+        found.rough = roughness(path) / rough if rough > 1e-9 else np.nan  # a straight line has none
+        found.proved = result.proof is not None and result.proof.free
+        if result.proof is not None:
+            found.margin, found.proof = result.proof.margin, result.proof.seconds
+        if result.times is not None:
+            found.duration = float(result.times[-1])
+
+    def _judged(self, problem: Problem, result: PlanResult) -> list[str]:
+        judge = self.judge(problem)
+        which = 0 if result.goal_idx is None else result.goal_idx
+        ends = problem.start, problem.goals[which]
+        faults = judge.faults(result.path, problem.joints, ends)
+        if result.curve is not None:
+            faults += [f"curve: {text}" for text in judge.faults(result.curve, problem.joints, ends)]
+        if result.motion is not None:
+            limits = result.motion.limits
+            faults += beyond_limits(result.motion, *limits)
+        return faults
+
+    def _beside(self, found: Row, problem: Problem, model: object) -> None:
+        peer = _plan_ompl.solve(model, problem, timeout=self.args.ompl)
+        found.ompl, found.ompl_first, found.ompl_total = peer.solved, peer.first, peer.total
+        if peer.path is not None:
+            found.ompl_length = length(peer.path)
+            if self.args.judge:
+                ends = problem.start, problem.goals[0]
+                found.ompl_judged = self.judge(problem).faults(peer.path, problem.joints, ends)
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def both(values: Sequence[float], unit: float = 1e3, digits: int = 2) -> str:
+    """Median and 95 %, milliseconds unless told otherwise."""
+    known = np.array([v for v in values if np.isfinite(v)]) * unit
+    if not len(known):
+        return "-"
+    return f"{np.median(known):.{digits}f} / {np.percentile(known, 95):.{digits}f}"
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each kind of problem of each robot, and one for all of the robot."""
+    head = (
+        "robot", "problems", "solved", "OMPL solved", "first, ms", "smoothed, timed, proved, ms", "OMPL first, ms",
+        "OMPL simplified, ms", "length / raw", "OMPL length / ours", "roughness / raw", "proved", "judge's faults",
+        "OMPL's", "set-up, ms", "first call there, ms",
+    )  # fmt: skip
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for robot in dict.fromkeys(row.robot for row in rows):
+        own = [row for row in rows if row.robot == robot]
+        for kind in (*dict.fromkeys(row.kind for row in own), "all"):
+            part = [row for row in own if kind in (row.kind, "all")]
+            yield "| " + " | ".join([f"{robot} {kind}", *_cells(part)]) + " |"
+
+
+def _cells(rows: Sequence[Row]) -> list[str]:
+    good, peers = [row for row in rows if row.success], [row for row in rows if row.ompl is not None]
+    judged = [row for row in rows if row.judged is not None]
+    peers_judged = [row for row in rows if row.ompl_judged is not None]
+    return [
+        str(len(rows)),
+        str(len(good)),
+        str(sum(bool(row.ompl) for row in peers)) if peers else "-",
+        both([row.first for row in good]),
+        both([row.total for row in good]),
+        both([row.ompl_first for row in peers]),
+        both([row.ompl_total for row in peers]),
+        both([row.length / row.raw_length for row in good], 1.0),
+        both([row.ompl_length / row.length for row in good], 1.0),
+        both([row.rough for row in good], 1.0, 3),
+        str(sum(row.proved for row in good)),
+        f"{sum(bool(row.judged) for row in judged)} of {len(judged)}" if judged else "-",
+        f"{sum(bool(row.ompl_judged) for row in peers_judged)} of {len(peers_judged)}"
+        if peers_judged
+        else "-",
+        both([row.set_up for row in rows]),
+        both([row.first_call for row in rows]),
+    ]
+
+
+def words(rows: Sequence[Row]) -> Iterator[str]:
+    """What went wrong, and what must be said."""
+    for row in rows:
+        label = f"{row.robot} {row.name}"
+        if not row.success:
+            yield f"  {label}: not solved{', though OMPL solves it' if row.ompl else ''}: {row.why}"
+        elif not row.proved:
+            yield f"  {label}: NOT PROVED: {row.why}"
+        for text in row.judged or ():
+            yield f"  {label}: the judge finds: {text}"
+        for text in row.notes:
+            yield f"  {label}: note: {text}"
+
+
+def problems(args: argparse.Namespace) -> Iterator[Problem]:
+    """In the order in which they are run."""
+    if args.problems is not None:
+        found = read_problems(args.problems)
+        yield from found[:: max(1, len(found) // args.limit)][: args.limit] if args.limit else found
+    count = min(args.count, args.limit or args.count)
+    for robot in args.robots:
+        yield from generated(robot, count, held=args.held)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", type=Path, default=SAMPLE if SAMPLE.exists() else None)
+    parser.add_argument("--robots", nargs="*", default=ROBOTS, help="of generated problems")
+    parser.add_argument("--count", type=int, default=200, help="generated problems for each robot")
+    parser.add_argument("--held", action="store_true", help="generated problems with an object in the hand")
+    parser.add_argument("--limit", type=int, default=0, help="problems of the file and of each robot at most")
+    parser.add_argument("--judge", action="store_true", help="every path by Pinocchio and Coal")
+    parser.add_argument("--ompl", type=float, default=30.0, help="seconds that OMPL gets; 0: not asked")
+    parser.add_argument("--timeout", type=float, default=PlanOptions().timeout)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, help="every problem's figures")
+    args = parser.parse_args()
+    bench, rows, begun = Bench(args), list[Row](), time.perf_counter()
+    for problem in problems(args):
+        rows.append(bench.run(problem))
+        if len(rows) == 1:
+            print(f"First call of all, compiled kernels loaded: {rows[0].first_call:.2f} s", flush=True)
+        if len(rows) % 20 == 0:
+            solved = sum(row.success for row in rows)
+            print(f"  {len(rows)} problems, {solved} solved, {time.perf_counter() - begun:.0f} s", flush=True)
+    print("\n".join(words(rows)))
+    print(f"\nMedian / 95 %, CPU time of one thread; load {os.getloadavg()[0]:.1f}\n")
+    print("\n".join(table(rows)))
+    print(f"\n{OTHER_TASKS}")
+    if args.json is not None:
+        known = [{k: None if v != v else v for k, v in asdict(row).items()} for row in rows]  # NaN is no JSON
+        args.json.write_text(json.dumps(known, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Edges: straight lines between configurations, proved free quickly: by spheres, and where they refuse by meshes."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from .._frozen import frozen
+from ..collision import CollisionModel
+from ..world import World
+
+BUDGET = 400
+"""Pieces that the exact proof of an edge may take: a few milliseconds."""
+_made: weakref.WeakKeyDictionary[CollisionModel, Edges] = weakref.WeakKeyDictionary()
+
+
+class Edges:
+    """The edges of one model.
+
+    Spheres look at sixteen pieces of an edge at a time, each sphere enlarged by the way that it can go within half a
+    piece (`collision._lanes`). The exact proof (`CollisionModel.segment_free`) decides where they refuse.
+    """
+
+    def __init__(self, model: CollisionModel) -> None:
+        self.dof = model.robot.dof
+        parts = self._parts = model.parts
+        lanes, among = parts.lanes, parts.among
+        self._lanes = lanes
+        if among is None:
+            world = World()
+            grid = world.grid(np.zeros((2, 3)))
+            turns = frozen(np.zeros(0, dtype=np.int64))
+            allowed = frozen(np.zeros((len(lanes.link_reach), 0), dtype=np.bool_))
+            self.args: tuple[Any, ...] = tuple(lanes), turns, tuple(world.packed), tuple(grid), allowed
+        else:
+            self.args = tuple(lanes), among.turns, tuple(among.world), tuple(among.grid), among.allowed
+        """What kernels take of robot and world; see `edge_by_spheres`."""
+        self.mesh_pairs = lanes.mesh_pairs
+        """Pairs that only meshes decide, which kernels do not look at."""
+        self.possible = among is None or among.still_free()
+        """False where links that no joint moves touch an obstacle: then nothing is free."""
+        self.pairs = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
+        """Pairs of links as kernels number them."""
+        self.links, self.obstacles = ((), ()) if among is None else (among.links, among.obstacles)
+        """Links and obstacles as kernels number them; none without a world."""
+        self._local = threading.local()
+
+    @classmethod
+    def of(cls, model: CollisionModel) -> Edges:
+        """The edges of a model, made once."""
+        found = _made.get(model)
+        if found is None:
+            found = _made[model] = cls(model)
+        return found
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of `pairs`."""
+        return len(self.pairs)
+
+    # Questions ----------------------------------------------------------------------------------
+
+    def free(
+        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"], budget: int = BUDGET
+    ) -> Bool[np.ndarray, "n"]:
+        """Which edges are proved free all the way: by spheres, and by the exact proof where spheres refuse.
+
+        Args:
+            begins: one configuration an edge.
+            ends: another.
+            budget: pieces that the exact proof of an edge may take.
+        """
+        _, who = self.ask(begins, ends)
+        out = who[:, 0] == 0
+        for k in range(len(out)):
+            if self.possible and (not out[k] or len(self._lanes.mesh_pairs)):
+                out[k] = self.exact(begins[k], ends[k], budget, bool(out[k]))
+        return out & self.possible
+
+    def free_by_spheres(
+        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
+    ) -> Bool[np.ndarray, "n"]:
+        """The first level alone: quick, and conservative. Pairs that only meshes decide are decided by them."""
+        _, who = self.ask(begins, ends)
+        out = who[:, 0] == 0
+        if len(self._lanes.mesh_pairs):
+            for k in np.flatnonzero(out):
+                out[k] = self.exact(begins[k], ends[k], BUDGET, True)
+        return out & self.possible
+
+    def chain(self, path: Float[np.ndarray, "w dof"]) -> bool:
+        """Whether all edges of a path are proved free."""
+        return bool(self.free(path[:-1], path[1:]).all())
+
+    # The two levels -----------------------------------------------------------------------------
+
+    def ask(
+        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
+    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n 4"]]:
+        """What `edge_by_spheres` says of each edge: the place, and (status, pair, link, obstacle)."""
+        from ._kernels_edges import edges_by_spheres
+
+        at, who = np.empty(len(begins)), np.empty((len(begins), 4), np.int64)
+        begins, ends = (frozen(np.ascontiguousarray(rows, np.float64).view()) for rows in (begins, ends))
+        edges_by_spheres(begins, ends, *self.args, at, who, self.scratch())
+        return at, who
+
+    def exact(
+        self,
+        begin: Float[np.ndarray, "dof"],
+        end: Float[np.ndarray, "dof"],
+        budget: int = BUDGET,
+        by_spheres: bool = False,
+    ) -> bool:
+        """The exact proof of one edge.
+
+        Args:
+            begin: one end.
+            end: the other.
+            budget: pieces it may take.
+            by_spheres: spheres proved it: what is left are the pairs that only meshes decide.
+        """
+        from ..collision.kernels import FREE, prove_segments, prove_world_segments
+
+        parts, among, own = self._parts, self._parts.among, self._parts.own
+        rows = (
+            frozen(np.ascontiguousarray(begin)[None].view()),
+            frozen(np.ascontiguousarray(end)[None].view()),
+            frozen(np.zeros((1, self.dof))),
+        )
+        budgets = np.array([budget])
+        if among is not None and not by_spheres:
+            found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
+            prove_world_segments(
+                *rows,
+                frozen(np.ones((1, len(among.links)), np.bool_)),
+                parts.buffer,
+                budgets,
+                among.bodies,
+                among.world,
+                among.grid,
+                among.allowed,
+                found,
+                counts,
+            )
+            if counts[0, 0] != FREE:
+                return False
+        found, counts = np.empty((1, 2)), np.empty((1, 4), np.int64)
+        chains = own.chains
+        which = chains.chains[self._lanes.mesh_pairs] if by_spheres else chains.chains
+        prove_segments(
+            *rows, frozen(np.ones((1, len(which)), np.bool_)), parts.buffer, budgets, which, chains.kinds, chains.drivers, chains.local, chains.polys,
+            chains.links, chains.balls, chains.spans, chains.placed, own.bodies.nodes, own.bodies.tris, found, counts,
+        )  # fmt: skip
+        return bool(counts[0, 0] == FREE)
+
+    def scratch(self) -> Any:
+        """What kernels work with, of the calling thread."""
+        kept = getattr(self._local, "scratch", None)
+        if kept is None:
+            from ..collision.kernels import lane_scratch
+
+            kept = self._local.scratch = lane_scratch(self._lanes, self.dof)
+        return kept

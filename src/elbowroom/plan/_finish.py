@@ -1,0 +1,124 @@
+"""From a first path to the motion that is returned: shorter, rounded, timed, and proved as it is returned.
+
+Every stage is taken only where it can be proved. Where the proof of what it makes fails, the stage before counts, down
+to the path that was found; a good path is never lost to its improvement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ._curve import Curve
+from ._first import Found, Question
+from ._limits import limits_of
+from ._path_proof import PathProof
+from ._prove import prove_path
+from ._roughness import roughness
+from ._smooth import smooth
+from ._timing import time_curve
+
+FINER = (1.0, 4.0, 16.0)
+"""Factors of the rate that are tried: straight lines between rows that are closer together leave the curve by less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """The motion that is returned."""
+
+    path: Float[np.ndarray, "n dof"]
+    times: Float[np.ndarray, "n"] | None
+    waypoints: Float[np.ndarray, "w dof"]
+    curve: Curve
+    motion: Any
+    proof: PathProof
+    notes: tuple[str, ...]
+
+
+def finished(question: Question, found: Found) -> Finished:
+    """What is made of a first path, as far as it can be proved and time allows.
+
+    Args:
+        question: what was asked.
+        found: a path whose edges are proved. Corners of one by STOMP are not cut: it was chosen by its costs.
+    """
+    first = found.path
+    shortcuts = 0 if found.method == "stomp" else question.options.shortcuts
+    blamed: list[str] = []
+    for what, waypoints, curve in _candidates(question, first, shortcuts, found.method == "seed"):
+        made = (_timed if question.options.timed else _plain)(question, waypoints, curve)
+        if made is not None:
+            return replace(made, notes=(*blamed, *made.notes))
+        blamed.append(f"{what} could not be proved free as a whole and was left out")
+    if (
+        question.options.timed
+    ):  # the path itself was proved edge by edge: better without speeds than not at all
+        made = _plain(question, first, Curve.polyline(first))
+        if made is not None:
+            return replace(made, notes=(*blamed, "speeds were left out: the path is given as waypoints"))
+    raise AssertionError("edges that were proved free are refused by the proof of the path")
+
+
+def _candidates(
+    question: Question, first: Float[np.ndarray, "w dof"], shortcuts: int, given: bool
+) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], Curve]]:
+    """What may be returned, the best first; later ones are only made where those before fail.
+
+    A path that was given is never made rougher: shorter corners may be sharper ones.
+    """
+    options, watch = question.options, question.watch
+    short = first
+    most = roughness(first) if given else np.inf
+    if shortcuts and len(first) > 2 and not watch.over():
+        from ._shorten import shorten
+
+        watch.tell("shorten")
+        short = shorten(question.edges, question.group, first, shortcuts, options.seed)
+    watch.lap("shorten")
+    for guide in (short,) if short is first or not given else (short, first):
+        if options.smooth and len(guide) > 2 and not watch.over():
+            watch.tell("smooth")
+            curve = smooth(question.model, question.group, guide, edges=question.edges)
+            watch.lap("smooth")
+            if not given or roughness(curve) <= most:
+                yield "the rounded path", guide, curve
+    if short is not first and (not given or roughness(short) <= most):
+        yield "the shortened path", short, Curve.polyline(short)
+    yield "the path as it was found", first, Curve.polyline(first)
+
+
+def _plain(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve) -> Finished | None:
+    """The path without times: rows where its pieces meet; their chords are part of the curve's proof."""
+    question.watch.tell("proof")
+    proof = prove_path(question.model, curve)
+    question.watch.lap("proof")
+    return Finished(curve.waypoints, None, waypoints, curve, None, proof, ()) if proof.free else None
+
+
+def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve) -> Finished | None:
+    """The path with times, proved as rows with straight lines between them."""
+    options, watch, model = question.options, question.watch, question.model
+    watch.tell("timing")
+    limits = limits_of(model.robot, options)
+    motion = time_curve(curve, *limits, joint_names=model.robot.joint_names)
+    for finer in FINER:
+        rate = options.rate * finer
+        times, rows = motion.resampled(rate)
+        watch.lap("timing")
+        watch.tell("proof")
+        proof = prove_path(model, curve, slack=motion.chord_error(rate))  # the curve and the rows at once
+        if not proof.free:
+            proof = prove_path(model, rows, times=times)
+        watch.lap("proof")
+        if proof.free:
+            notes = (
+                ()
+                if finer == 1.0
+                else (f"rows are {rate:g} a second: farther apart they could not be proved",)
+            )
+            return Finished(rows, times, waypoints, curve, motion, proof, notes)
+    return None

@@ -1,0 +1,158 @@
+"""Where a motion begins and may end: configurations, several, or poses of links turned into configurations.
+
+Of several goals those that are blocked or beyond limits are left out with a note; the plan aims at the others together.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from .._text import number
+from ..collision import CollisionModel
+from ..errors import InputError
+from ..ik import IkSolver, Target
+from ._group import Group
+from ._why import NoMotion, beyond_limits, blocked, named_clashes, unreachable
+
+HELD = 1e-6
+"""What a joint that is held may differ between start and goal (rad, m): the rounding of files."""
+
+_solvers: weakref.WeakKeyDictionary[CollisionModel, dict[tuple[str, ...], IkSolver]] = (
+    weakref.WeakKeyDictionary()
+)
+"""Of each model, by the joints that move; each holds a copy of the model, so that the model itself can go."""
+
+
+@dataclass(frozen=True, eq=False)
+class Goals:
+    """Configurations to end at."""
+
+    cfgs: Float[np.ndarray, "g dof"]
+    """Free and within limits."""
+    idx: tuple[int, ...]
+    """Their places among the goals that were given, or among the answers of inverse kinematics."""
+    notes: tuple[str, ...] = ()
+
+
+def start_of(model: CollisionModel, start: Any) -> Float[np.ndarray, "dof"]:
+    """One finite configuration.
+
+    Raises:
+        InputError: it is not, with what is.
+    """
+    try:
+        return frozen(np.array(model.robot.as_cfg(start)))
+    except InputError as error:
+        raise InputError(f"start: {error}") from None
+
+
+def is_pose_goal(goal: Any) -> bool:
+    """Whether a goal says where links should be, not what joints should be."""
+    if isinstance(goal, (Mapping, Target)):
+        return True
+    return isinstance(goal, Sequence) and len(goal) > 0 and isinstance(goal[0], Target)
+
+
+def goals_of(
+    model: CollisionModel, group: Group, start: Float[np.ndarray, "dof"], goal: Any, count: int
+) -> Goals | NoMotion:
+    """The goals that will do, or why there is none.
+
+    Args:
+        model: who judges.
+        group: the joints that move.
+        start: where the others are held, and what answers of inverse kinematics should be near to.
+        goal: (dof,) or (g, dof) configurations, or targets of `IkSolver` such as {link: pose}.
+        count: configurations of a pose goal that are looked for.
+
+    Raises:
+        InputError: wrong shape, NaN, or a joint that is held elsewhere than the start has it. UnknownLinkError: a pose
+            of a link that the robot does not have.
+    """
+    if is_pose_goal(goal):
+        return _from_poses(model, group, start, goal, count)
+    rows = _rows(model, group, start, goal)
+    bounds = [beyond_limits(group, _name(k, len(rows)), row) for k, row in enumerate(rows)]
+    free = model.free(rows)
+    good = [k for k, bound in enumerate(bounds) if bound is None and free[k]]
+    if good:
+        lost = [] if len(good) == len(rows) else [k for k in range(len(rows)) if k not in good]
+        return Goals(
+            frozen(rows[good]), tuple(good), tuple(_left_out(model, k, rows[k], bounds[k]) for k in lost)
+        )
+    first = bounds[0] or blocked(model, group, _name(0, len(rows)), rows[0])
+    if len(rows) == 1:
+        return first
+    return replace(first, why=f"none of {len(rows)} goals will do; the first: {first.why}")
+
+
+def _rows(
+    model: CollisionModel, group: Group, start: Float[np.ndarray, "dof"], goal: Any
+) -> Float[np.ndarray, "g dof"]:
+    """Given configurations, with the joints that are held exactly where the start has them."""
+    try:
+        rows = np.array(model.robot.as_cfgs(goal))
+    except InputError as error:
+        raise InputError(f"goal: {error}, or poses {{link: pose}}") from None
+    if not len(rows):
+        raise InputError("goal: none given; expected at least one configuration")
+    off = np.abs(rows - start)
+    off[:, group.moving] = 0.0
+    if off.max(initial=0.0) > HELD:
+        k, joint = np.unravel_index(int(off.argmax()), off.shape)
+        name = model.robot.joint_names[joint]
+        raise InputError(
+            f"goal: joint {name!r} is held at {number(float(start[joint]))} but the goal has "
+            f"{number(float(rows[k, joint]))}: name it in `joints` to let it move, or give the goal the same value"
+        )
+    return group.whole(group.parts(rows))
+
+
+def _from_poses(
+    model: CollisionModel, group: Group, start: Float[np.ndarray, "dof"], goal: Any, count: int
+) -> Goals | NoMotion:
+    solver = _solver(model, group.joints)
+    seed = group.whole(np.clip(group.parts(start), group.lower, group.upper))
+    found = solver.solve(goal, seed_cfg=seed)
+    if not found.success:
+        return unreachable(found)
+    rows = found.cfg[None]
+    if count > 1:
+        more = solver.solutions(goal, seed_cfg=seed, count=count)
+        others = more[np.abs(more - found.cfg).max(axis=1) > 1e-9]
+        rows = np.concatenate([rows, others])[:count]
+    rows = group.whole(group.parts(rows))
+    notes = tuple(note for note in found.notes if note not in group.notes)
+    return Goals(frozen(rows), tuple(range(len(rows))), notes)
+
+
+def _solver(model: CollisionModel, joints: tuple[str, ...]) -> IkSolver:
+    """The solver of these joints; tables are made when it is first asked."""
+    known = _solvers.setdefault(model, {})
+    if joints not in known:
+        judge = copy.copy(model)
+        kin = (made.get(joints) for other, made in list(_solvers.items()) if other.robot is model.robot)
+        akin = next(
+            (solver for solver in kin if solver is not None), None
+        )  # the same robot among other obstacles
+        known[joints] = IkSolver(judge, joints=joints) if akin is None else akin.with_model(judge)
+    return known[joints]
+
+
+def _name(k: int, of: int) -> str:
+    return "the goal" if of == 1 else f"goal {k}"
+
+
+def _left_out(model: CollisionModel, k: int, cfg: Float[np.ndarray, "dof"], bound: NoMotion | None) -> str:
+    """What is said of one of several goals that will not do."""
+    if bound is not None:
+        return f"left out: {bound.why}"
+    return f"left out: goal {k} is not free: {named_clashes(model.clashes(cfg), model.buffer)}"

@@ -1,0 +1,180 @@
+"""plan_motion: from a configuration to a goal, free all the way, timed, and proved; or why not.
+
+The straight line first, then RRT-Connect; what is found is shortened, rounded as far as that can be proved, given
+speeds within limits, and proved as it is returned: rows a fixed time apart with straight lines between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._frozen import FrozenMap, frozen
+from .._text import number, short
+from ..collision import CollisionModel
+from ..errors import InputError
+from ._curve import Curve
+from ._edges import Edges
+from ._finish import Finished, finished
+from ._first import Found, Question, checked_seed, first_path
+from ._goals import goals_of, start_of
+from ._group import Group
+from ._limits import limits_of
+from ._options import PlanOptions
+from ._prove import prove_path
+from ._result import PlanResult
+from ._timing import time_curve
+from ._watch import PlanProgress, Watch
+from ._why import NoMotion, beyond_limits, blocked, nothing
+
+if TYPE_CHECKING:
+    from ._roadmap import Roadmap
+
+SAME = 1e-9
+"""Start and goal that differ by no more (rad, m) are one place."""
+
+
+def plan_motion(
+    model: CollisionModel,
+    start: Any,
+    goal: Any,
+    joints: Sequence[str] | None = None,
+    options: PlanOptions | None = None,
+    *,
+    seed_path: Any = None,
+    roadmap: Roadmap | None = None,
+    costs: Any = None,
+    progress: Callable[[PlanProgress], None] | None = None,
+    cancel: Any = None,
+) -> PlanResult:
+    """A motion from start to goal that touches nothing, with its proof; or why there is none.
+
+    Args:
+        model: robot, obstacles and who judges.
+        start: (dof,) configuration.
+        goal: (dof,) configuration, several (g, dof), or where links should be: {link: pose} or what `IkSolver` takes.
+            Of several, the first that is reached wins (`goal_idx`).
+        joints: names of those that may move; None for all. The others are held where the start has them. Limits are
+            enforced on what moves; a joint held beyond its limits is noted.
+        options: effort, limits, rate, seed; see `PlanOptions`.
+        seed_path: (w, dof) waypoints from start to goal to improve; one that is free is never made worse.
+        roadmap: proved edges of this model from earlier questions, used and extended.
+        costs: of method "stomp": what it minimises instead of its default costs.
+        progress: called with a `PlanProgress` now and then.
+        cancel: a function or `threading.Event` that is asked now and then whether to give up.
+
+    Raises:
+        InputError: wrong shapes, NaN, a held joint that differs between start and goal, or a roadmap of another scene.
+        UnknownLinkError, UnknownJointError: the robot does not have it.
+    """
+    began = time.perf_counter()
+    options = PlanOptions() if options is None else options
+    if not isinstance(options, PlanOptions):
+        raise InputError(f"options must be PlanOptions, found {short(options)}")
+    if not isinstance(model, CollisionModel):
+        raise InputError(f"model must be a CollisionModel, found {short(model)}")
+    edges = Edges.of(model)
+    at = start_of(model, start)
+    group = Group.of(model.robot, at, joints)
+    if roadmap is not None:
+        roadmap.check(model, group)
+    refused = beyond_limits(group, "the start", at)
+    if refused is None and not model.free(at):
+        refused = blocked(model, group, "the start", at)
+    goals = goals_of(
+        model, group, at, goal, options.goals
+    )  # wrong input is told even where the start is blocked
+    watch = Watch(options.timeout, cancel, progress, began)  # tables of inverse kinematics are made once
+    if refused is not None:
+        return _failed(refused, watch, group.notes)
+    if isinstance(goals, NoMotion):
+        return _failed(goals, watch, group.notes)
+    given = None if seed_path is None else checked_seed(seed_path, at, goals, group)
+    question = Question(model, edges, group, at, goals, options, watch)
+    here = np.flatnonzero(np.abs(goals.cfgs - at).max(axis=1) <= SAME)
+    if len(here):
+        return _already_there(question, int(here[0]))
+    found = first_path(question, given, roadmap, costs)
+    watch.lap("first")
+    if isinstance(found, NoMotion):
+        return _failed(found, watch, (*group.notes, *goals.notes))
+    return _succeeded(question, found, finished(question, found))
+
+
+def _failed(found: NoMotion, watch: Watch, notes: tuple[str, ...]) -> PlanResult:
+    return PlanResult(
+        success=False,
+        path=None,
+        times=None,
+        proof=None,
+        cost_history=found.cost_history,
+        why=found.why,
+        reason=found.reason,
+        seconds=_seconds(watch),
+        notes=notes,
+        nodes=found.nodes,
+        clashes=found.clashes,
+        nearest_free=found.nearest_free,
+    )
+
+
+def _succeeded(question: Question, found: Found, made: Finished) -> PlanResult:
+    goals, watch = question.goals, question.watch
+    goal = goals.idx[found.goal]
+    return PlanResult(
+        success=True,
+        path=frozen(made.path),
+        times=None if made.times is None else frozen(made.times),
+        proof=made.proof,
+        cost_history=found.cost_history,
+        why=_sentence(found, made, len(goals.cfgs), goal),
+        waypoints=frozen(made.waypoints),
+        curve=made.curve,
+        motion=made.motion,
+        method=found.method,
+        goal_idx=goal,
+        seconds=_seconds(watch),
+        notes=(*question.group.notes, *goals.notes, *found.notes, *made.notes),
+        nodes=found.nodes,
+    )
+
+
+def _already_there(question: Question, goal: int) -> PlanResult:
+    """The start is a goal: one place, no time."""
+    at, options = question.start, question.options
+    curve = Curve.polyline(np.stack([at, at]))
+    proof = prove_path(question.model, curve)
+    motion = None
+    if options.timed:
+        motion = time_curve(
+            curve, *limits_of(question.model.robot, options), joint_names=question.model.robot.joint_names
+        )
+    question.watch.lap("proof")
+    return PlanResult(
+        success=proof.free,
+        path=frozen(at[None].copy()),
+        times=frozen(np.zeros(1)) if options.timed else None,
+        proof=proof,
+        cost_history=nothing(),
+        why="the start is a goal: there is nothing to move",
+        waypoints=frozen(at[None].copy()),
+        curve=curve,
+        motion=motion,
+        method="straight line",
+        goal_idx=question.goals.idx[goal],
+        seconds=_seconds(question.watch),
+        notes=(*question.group.notes, *question.goals.notes),
+    )
+
+
+def _sentence(found: Found, made: Finished, goals: int, goal: int) -> str:
+    which = f"goal {goal} of {goals}" if goals > 1 else "the goal"
+    lasts = "" if made.times is None else f" in {number(float(made.times[-1]), 3)} s"
+    return f"reached {which}{lasts}, found by the {found.method}, proved free all the way"
+
+
+def _seconds(watch: Watch) -> FrozenMap[str, float]:
+    return FrozenMap({**watch.stages, "total": watch.seconds()})

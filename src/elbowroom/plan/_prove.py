@@ -1,0 +1,228 @@
+"""prove_path: a path is free, all of it, or the first place where it is not.
+
+Straight lines between configurations are proved by `CollisionModel.segments_free`. A curve is proved as its chords with
+slack: each joint of a piece stays within the piece's bulge of its chord, so what is free within the bulge is free on
+the curve. Pieces that cannot be proved are halved, which quarters the bulge, until they are proved, a configuration of
+the path itself is found to touch something, or they are all but straight. Blocked is said only of a configuration of
+the path that the meshes refuse.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._clash import Clash
+from .._frozen import frozen
+from .._text import number
+from ..collision import CollisionModel, as_slacks
+from ..errors import InputError
+from ._curve import Curve, bulges_of, halves
+from ._path_proof import PathProof
+
+STRAIGHT = 1e-7
+"""Bulge (rad, m) below which halving a piece shows nothing new."""
+HARDLY = 0.05
+"""Share of the slack below which a bulge hardly matters."""
+FIRST = 2.0**-10
+"""Part of a segment between waypoints to which the first blocked place is known."""
+ROUNDING = 1e-15
+"""Times the largest joint value: what rounding may take from a bulge, many times over."""
+
+Clock = Callable[[float], float]
+"""Seconds at a place of the path."""
+
+
+def prove_path(model: CollisionModel, path: Any, *, times: Any = None, slack: Any = None) -> PathProof:
+    """Proves that a path is free between its waypoints too, or finds the first place where it is not.
+
+    Args:
+        model: the robot, its pairs, attached objects and obstacles.
+        path: configurations (n, dof), joined by straight lines in joint space; a `Curve`; or a `Motion`, whose curve
+            is proved: speeds do not matter. One configuration is a path too.
+        times: (n,) seconds at the waypoints, increasing; a `Motion` has its own.
+        slack: (dof,) or a number: how far joints may be off the path, rad or m, at any time in either direction. What a
+            controller may be off; or `motion.chord_error(rate)`, and straight lines between rows of
+            `motion.resampled(rate)` are proved too.
+
+    Raises:
+        InputError: no configurations, wrong shape, NaN, values that no error bound covers, times that do not increase,
+            slack that is negative.
+    """
+    start = time.perf_counter()
+    robot = model.robot
+    pieces, clock = _pieces(model, path, times)
+    row = as_slacks(slack, 1, robot.dof)[0]
+    found = _search(model, pieces, row)
+    place, pair = found.blocked if found.blocked is not None else found.undecided or (None, None)
+    decided = found.undecided is None or found.blocked is not None
+    when = None if place is None or clock is None else clock(place)
+    clash = None if place is None else _measured(model, _at(pieces, place), pair)
+    by, distance = (pair, None) if clash is None else (clash.pair, clash.distance)
+    free = place is None
+    if place is None:
+        why = f"free: at least {1000.0 * found.margin:.2f} mm of clearance on the whole path"
+        why += f", joints up to {number(float(row.max()))} off it" if row.any() else ""
+    else:
+        why = _why_not(place, when, by, distance, decided, bool(row.any()))
+    return PathProof(
+        free=free,
+        margin=found.margin,
+        blocked_at=place,
+        time=when,
+        by=by,
+        distance=distance,
+        decided=decided,
+        slack=row,
+        segments=found.segments,
+        seconds=time.perf_counter() - start,
+        why=why,
+    )
+
+
+# Search -------------------------------------------------------------------------------------------
+
+
+class _Found:
+    """What the search knows."""
+
+    def __init__(self) -> None:
+        self.margin = np.inf
+        """Of what is proved."""
+        self.segments = 0
+        self.blocked: tuple[float, tuple[str, str]] | None = None
+        """First place found blocked, and by whom."""
+        self.undecided: tuple[float, tuple[str, str]] | None = None
+        """First place that was given up."""
+
+
+def _search(
+    model: CollisionModel, pieces: Float[np.ndarray, "k 4 dof"], slack: Float[np.ndarray, "dof"]
+) -> _Found:
+    """Proves pieces, halves what cannot be proved, and looks for the first place that is blocked."""
+    found = _Found()
+    rounding = ROUNDING * float(np.abs(pieces).max(initial=0.0))
+    places, widths = np.arange(len(pieces), dtype=np.float64), np.ones(len(pieces))
+    end = np.inf
+    while len(pieces):
+        bulges = bulges_of(pieces)
+        proofs = model.segments_free(pieces[:, 0], pieces[:, 3], bulges + (slack + rounding), quick=True)
+        found.segments += len(pieces)
+        found.margin = min(found.margin, float(proofs.clearance[proofs.free].min(initial=np.inf)))
+        if proofs.free.all():
+            break
+        t = np.where(np.isnan(proofs.blocked_at), proofs.undecided_at, proofs.blocked_at)
+        at = places + t * widths
+        touching = ~np.isnan(proofs.blocked_at)
+        for k in np.flatnonzero(touching & (at < end)).tolist():
+            if not model.free(_bezier(pieces[k], t[k])):
+                end = at[k]
+                found.blocked = float(end), proofs.pairs[proofs.pair_idx[k]]
+                break
+            touching[k] = False  # the chord does, the curve does not
+        left = ~proofs.free & (places < end)
+        bent = (bulges > STRAIGHT + HARDLY * slack).any(axis=1)
+        again = left & (bent | touching) & ((widths > FIRST) | bent & ~touching)
+        for k in np.flatnonzero(left & ~again & ~touching).tolist():
+            if found.undecided is None or at[k] < found.undecided[0]:
+                found.undecided = float(at[k]), proofs.pairs[proofs.pair_idx[k]]
+        pieces, widths = halves(pieces[again]), np.repeat(0.5 * widths[again], 2)
+        places = np.repeat(places[again], 2)
+        places[1::2] += widths[1::2]
+    return found
+
+
+def _measured(
+    model: CollisionModel, cfg: Float[np.ndarray, "dof"], pair: tuple[str, str] | None
+) -> Clash | None:
+    """What touches at a configuration, the deepest, else the pair, else the closest."""
+    clashes = model.clashes(cfg)
+    if clashes:
+        return clashes[0]
+    near = model.near(cfg)
+    return next((clash for clash in near if clash.pair == pair), near[0] if near else None)
+
+
+# Pieces -------------------------------------------------------------------------------------------
+
+
+def _pieces(
+    model: CollisionModel, path: Any, times: Any
+) -> tuple[Float[np.ndarray, "k 4 dof"], Clock | None]:
+    """A path as cubic pieces, one from each waypoint to the next, and its clock."""
+    motion, curve = None, path
+    if not isinstance(path, Curve) and isinstance(getattr(path, "curve", None), Curve):
+        if times is not None:
+            raise InputError("times: a motion has its own")
+        motion, curve = path, path.curve
+    if isinstance(curve, Curve):
+        pieces, dof = curve.pieces, model.robot.dof
+        if pieces.shape[2] != dof:
+            raise InputError(f"{model.robot.name} has {dof} joints, found a curve of {pieces.shape[2]}")
+        model.robot.as_cfgs(pieces.reshape(-1, dof))
+        waypoints = len(pieces) + 1
+    else:
+        rows = model.robot.as_cfgs(path)
+        if len(rows) == 0:
+            raise InputError("a path needs at least one configuration, found none")
+        begins, ends = (rows[:-1], rows[1:]) if len(rows) > 1 else (rows, rows)
+        thirds = (ends - begins) / 3.0
+        pieces = np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
+        waypoints = len(rows)
+    if motion is not None:
+        return pieces, lambda place: float(np.interp(_parameter(curve, place), motion.places, motion.times))
+    return pieces, None if times is None else _clock(times, waypoints)
+
+
+def _clock(times: Any, n: int) -> Clock:
+    seconds = np.asarray(times, dtype=np.float64)
+    if seconds.shape != (n,):
+        raise InputError(f"times must be ({n},), one for every waypoint, found the shape {seconds.shape}")
+    if not np.isfinite(seconds).all() or not (np.diff(seconds) > 0.0).all():
+        raise InputError("times must be seconds that increase from waypoint to waypoint")
+    return lambda place: float(np.interp(place, np.arange(n), seconds))
+
+
+def _parameter(curve: Curve, place: float) -> float:
+    return float(np.interp(place, np.arange(len(curve.knots)), curve.knots))
+
+
+def _at(pieces: Float[np.ndarray, "k 4 dof"], place: float) -> Float[np.ndarray, "dof"]:
+    """The configuration at a place of the path."""
+    k = min(int(place), len(pieces) - 1)
+    return _bezier(pieces[k], place - k)
+
+
+def _bezier(control: Float[np.ndarray, "4 dof"], t: float) -> Float[np.ndarray, "dof"]:
+    while len(control) > 1:
+        control = control[:-1] * (1.0 - t) + control[1:] * t
+    return frozen(control[0])
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+def _why_not(
+    place: float,
+    when: float | None,
+    by: tuple[str, str] | None,
+    distance: float | None,
+    decided: bool,
+    with_slack: bool,
+) -> str:
+    """A sentence on the place that is not free."""
+    where = f"at {number(place, 5)} of the path (between waypoints {int(place)} and {int(place) + 1})"
+    where += "" if when is None else f", {number(when)} s"
+    who = "nothing that is checked" if by is None else f"{by[0]} and {by[1]}"
+    far = 0.0 if distance is None else 1000.0 * distance
+    if decided:
+        gap = (
+            f"overlap by {-far:.3g} mm" if far <= 0.0 else f"are {far:.3g} mm apart, closer than the buffer,"
+        )
+        return f"blocked: {who} {gap} {where}"
+    room = " with this slack" if with_slack else ""
+    return f"not decided: {who} are {far:.3g} mm apart {where}, too close for a proof{room}"

@@ -1,0 +1,200 @@
+"""Stomp: a trajectory is shaken by smooth noise and follows what costs least, until it is free all the way.
+
+What the costs call a collision and what ends the search is one question (`ObstacleCost.collides`); what is returned as
+a success is besides proved between its timesteps by the same proof as every other path. Noise, update and filters are
+in `_stomp_descent`; several starts are several descents, the first proved path wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from .._text import number
+from ..collision import CollisionModel
+from ..errors import InputError
+from ._group import Group
+from ._path_proof import PathProof
+from ._result import Reason
+from ._stomp_descent import Descent
+from ._stomp_noise import Smoothness, first_path, resampled
+from ._stomp_options import StompOptions
+from ._stomp_result import Evidence, StompResult
+
+EASY = 4.0
+"""Costs count speeds as if the straight line took this many times as long as at the velocity limits: detours of the
+same duration then break no limit."""
+END_TOLERANCE = 1e-6
+"""How far the ends of a given path may be from start and goal (rad, m)."""
+VIA_TIMESTEPS = (0.25, 0.75)
+"""Part of a trajectory in which it passes a via configuration."""
+
+
+class Stomp:
+    """Stochastic trajectory optimisation between two configurations of a robot among obstacles."""
+
+    def __init__(
+        self,
+        model: CollisionModel,
+        start: Any,
+        goal: Any,
+        joints: Sequence[str] | None = None,
+        costs: Sequence[Any] | None = None,
+        options: StompOptions | None = None,
+    ) -> None:
+        """Checks the problem.
+
+        Args:
+            model: the robot among its obstacles.
+            start: (dof,) configuration.
+            goal: (dof,) configuration; joints that do not move are at their start values there.
+            joints: names of those that may move; all when omitted.
+            costs: what to keep low (`Cost`); None takes obstacles, the robot itself, and its velocity and
+                acceleration limits.
+            options: see `StompOptions`.
+
+        Raises:
+            InputError: start, goal, sigma or joints that make no sense. UnknownJointError: no such joint.
+        """
+        self.model = model
+        self.options = options or StompOptions()
+        robot = model.robot
+        self.start, self.goal = robot.as_cfg(start), robot.as_cfg(goal)
+        self.group = Group.of(robot, self.start, joints)
+        held = np.setdiff1d(np.arange(robot.dof), self.group.moving)
+        off = np.abs(self.goal[held] - self.start[held])
+        if off.max(initial=0.0) > END_TOLERANCE:
+            name = robot.joint_names[held[int(off.argmax())]]
+            raise InputError(f"goal: joint {name!r} is not among the joints that move, but differs from the start")
+        self.goal[held] = self.start[held]
+        self.sigma = self._sigma()
+        """(m,) size of the noise at first."""
+        self.dt = self._duration() / (self.options.timesteps - 1)
+        """Seconds between timesteps, as the costs count speeds."""
+        self.costs = tuple(costs) if costs is not None else self._default_costs()
+
+    # What it begins with --------------------------------------------------------------------------
+
+    def _sigma(self) -> Float[np.ndarray, "m"]:
+        lower, upper = self.group.lower, self.group.upper
+        width = np.where(np.isfinite(upper - lower), upper - lower, 2.0 * np.pi)
+        try:
+            part = np.broadcast_to(np.asarray(self.options.sigma, dtype=np.float64), width.shape)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"StompOptions: sigma must be a number or one for each of {len(width)} joints that move, found "
+                f"{self.options.sigma!r:.60}"
+            ) from error
+        if not (np.isfinite(part).all() and (part >= 0.0).all() and part.max() > 0.0):
+            raise InputError(f"StompOptions: sigma must be above zero, found {self.options.sigma!r:.60}")
+        return part * np.minimum(width, 2.0 * np.pi)
+
+    def _duration(self) -> float:
+        if self.options.duration is not None:
+            return self.options.duration
+        limits = np.asarray(self.model.robot.velocity_limits, dtype=np.float64)[self.group.moving]
+        usable = np.where(np.isfinite(limits) & (limits > 0.0), limits, np.inf)
+        away = self.group.parts(np.abs(self.goal - self.start))
+        return max(1.0, EASY * float((away / usable).max()))
+
+    def _default_costs(self) -> tuple[Any, ...]:
+        from ._costs import default_costs
+
+        return default_costs(self.model, np.stack([self.start, self.goal]), self.group)
+
+    def cost(self, trajectories: Float[np.ndarray, "k t dof"]) -> Float[np.ndarray, "k t"]:
+        """Sum of all costs and of the control cost, per trajectory and timestep."""
+        from ._kernels_stomp import add_control_cost
+
+        dt = self.dt * (self.options.timesteps - 1) / (trajectories.shape[1] - 1)
+        total = np.zeros(trajectories.shape[:2])
+        for part in self.costs:
+            total += part.cost(trajectories, dt)
+        add_control_cost(trajectories, self.group.moving, self.options.control_weight / dt**4, total)
+        return total
+
+    def first_paths(self) -> Iterator[Float[np.ndarray, "t m"]]:
+        """First trajectories, one after the other: as `initial` says, then through via configurations.
+
+        Of as many via configurations as there are rollouts, drawn from the joints' ranges, the one whose trajectory
+        costs least is taken: a look at many costs no more than one iteration.
+        """
+        options, group, timesteps = self.options, self.group, self.options.timesteps
+        start, goal = group.parts(self.start), group.parts(self.goal)
+        line = first_path(options.initial, start, goal, timesteps)
+        yield line
+        low, high = group.span(self.start, self.goal)
+        smoothness = Smoothness.of(timesteps)
+        first, last = (round(part * (timesteps - 1)) for part in VIA_TIMESTEPS)
+        rng = np.random.default_rng([options.seed, 1])
+        while True:
+            vias = rng.uniform(low, high, size=(options.rollouts, len(low)))
+            places = rng.integers(first, last + 1, size=options.rollouts)
+            paths = np.stack(
+                [smoothness.through(line, int(t), via) for t, via in zip(places, vias, strict=True)]
+            )
+            paths = np.clip(paths, group.lower, group.upper)
+            yield paths[int(self.cost(group.whole(paths)).sum(axis=1).argmin())]
+
+    # The search -----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        initial: Any = None,
+        *,
+        hook: Hook | None = None,
+        cancel: Cancel | None = None,
+        timeout: float | None = None,
+    ) -> StompResult:
+        """Optimises until a path is proved free, or `iterations`, `patience`, restarts or time run out.
+
+        Args:
+            initial: (w, dof) path to begin with, from start to goal; None for `StompOptions.initial`. One that is
+                proved free is never returned worse.
+            hook: called after every iteration with its number, the cost and the trajectory.
+            cancel: an Event that is set, or a function that returns True, to stop after the iteration under way.
+            timeout: seconds after which the search ends; None for none.
+
+        Raises:
+            InputError: a bad path or timeout.
+        """
+        from ._stomp_search import Search
+
+        return Search(self, hook, cancel, timeout).run(self._given(initial))
+
+    def _given(self, initial: Any) -> Float[np.ndarray, "w dof"] | None:
+        if initial is None:
+            return None
+        rows = self.model.robot.as_cfgs(initial)
+        if len(rows) < 2:
+            raise InputError(f"initial: a path needs two configurations or more, found {len(rows)}")
+        for row, end, name in ((rows[0], self.start, "start"), (rows[-1], self.goal, "goal")):
+            if np.abs(row - end).max() > END_TOLERANCE:
+                raise InputError(f"initial: the path must lead from start to goal; its {name} is another")
+        return rows
+
+    def evidence(self, path: Float[np.ndarray, "t dof"]) -> tuple[Evidence, PathProof | None]:
+        """What is known of a path: limits and collisions (those of the costs) at its timesteps, then the proof between.
+
+        A look at the middle between timesteps spares the proof of a path that jumps through something thin.
+        """
+        parts = self.group.parts(path)
+        if (parts < self.group.lower).any() or (parts > self.group.upper).any() or self.collides(path).any():
+            return "", None
+        if self.collides(0.5 * (path[1:] + path[:-1])).any():
+            return "sampled", None
+        from ._prove import prove_path
+
+        proof = prove_path(self.model, path)
+        return ("proved" if proof.free else "sampled"), proof
+
+    def collides(self, cfgs: Float[np.ndarray, "n dof"]) -> Bool[np.ndarray, "n"]:
+        """At which configurations any cost sees a collision: the test that its penalty goes by."""
+        found = np.zeros(len(cfgs), dtype=np.bool_)
+        for part in self.costs:
+            if hasattr(part, "collides"):
+                found |= part.collides(cfgs)
+        return found

@@ -1,0 +1,169 @@
+"""One run of `Stomp`: descents from one first trajectory after the other, until a path is proved or time is up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from .._text import number
+from ..errors import InputError
+from ._path_proof import PathProof
+from ._result import Reason
+from ._roughness import roughness
+from ._stomp_descent import Descent
+from ._stomp_noise import resampled
+from ._stomp_result import Evidence, StompResult
+
+if TYPE_CHECKING:
+    from ._stomp import Stomp
+
+Hook = Callable[[int, float, Float[np.ndarray, "t dof"]], None]
+"""Called after every iteration with its number, the cost and the trajectory (a copy)."""
+Cancel = Event | Callable[[], bool]
+Path = Float[np.ndarray, "t dof"]
+DENSER = 3
+"""Trajectories in a row that are free at their timesteps but not between them, before there are twice as many."""
+MAX_TIMESTEPS = 4
+"""How many times the timesteps of the options there may be."""
+
+
+class Search:
+    """What was found so far."""
+
+    def __init__(
+        self, stomp: Stomp, hook: Hook | None, cancel: Cancel | None, timeout: float | None
+    ) -> None:
+        if timeout is not None and not timeout >= 0.0:
+            raise InputError(f"timeout must be seconds from 0 up, found {timeout!r:.40}")
+        self._stomp, self._options, self._hook = stomp, stomp.options, hook
+        self._cancelled: Callable[[], bool] = (
+            (lambda: False) if cancel is None else cancel.is_set if isinstance(cancel, Event) else cancel
+        )
+        self._began = time.perf_counter()
+        self._ends = np.inf if timeout is None else self._began + timeout
+        self._history: list[float] = []
+        self._starts = 0
+        self._path: Path = np.stack([stomp.start, stomp.goal])
+        self._cost = np.inf
+        self._evidence: Evidence = ""
+        self._proof: PathProof | None = None
+        self._stopped: Reason = ""
+
+    def run(self, given: Float[np.ndarray, "w dof"] | None) -> StompResult:
+        """The search; see `Stomp.run`."""
+        stomp, options = self._stomp, self._options
+        refused = self._refused()
+        if refused is not None:
+            return refused
+        paths = stomp.first_paths()
+        for start in range(options.restarts + 1):
+            path = next(paths)
+            if start == 0 and given is not None:
+                path = resampled(stomp.group.parts(given), options.timesteps)
+                self._consider(given, float(stomp.cost(stomp.group.whole(path)[None]).sum()))
+            self._starts += 1
+            self._descend(path, np.random.default_rng([options.seed, 0, start]))
+            if self._evidence == "proved" or self._stopped:
+                break
+        return self._result()
+
+    def _descend(self, path: Float[np.ndarray, "t m"], rng: np.random.Generator) -> None:
+        """Improves one trajectory until it is proved (and `improve` iterations more), or that is given up."""
+        stomp, options = self._stomp, self._options
+        descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+        self._consider(descent.whole, descent.cost)
+        left, unproved = options.iterations, 0
+        if self._evidence == "proved":
+            left = options.improve
+        while left > 0 and descent.idle < options.patience and not self._time_is_up():
+            descent.step()
+            left -= 1
+            self._history.append(descent.cost)
+            if self._hook is not None:
+                self._hook(len(self._history), descent.cost, descent.whole.copy())
+            was = self._evidence
+            evidence = self._consider(descent.whole, descent.cost)
+            if self._evidence == "proved" and was != "proved":
+                left = options.improve
+            if evidence == "sampled":  # free at its timesteps, but it jumps over something
+                unproved += 1
+                if unproved % DENSER == 0 and len(descent.path) < MAX_TIMESTEPS * options.timesteps:
+                    path = resampled(descent.path, 2 * len(descent.path) - 1)
+                    descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+                else:
+                    descent.respace()
+
+    def _consider(self, path: Path, cost: float) -> Evidence:
+        """Takes a path if it is better than what there is: proved where that is not, or cheaper and no rougher."""
+        if self._evidence == "proved" and (cost >= self._cost or roughness(path) > roughness(self._path)):
+            return ""
+        evidence, proof = self._stomp.evidence(path)
+        rank = ("", "sampled", "proved")
+        if (rank.index(evidence), -cost) > (rank.index(self._evidence), -self._cost):
+            self._path, self._cost = path.copy(), cost
+            self._evidence, self._proof = evidence, proof
+        return evidence
+
+    def _time_is_up(self) -> bool:
+        if self._cancelled():
+            self._stopped = "cancelled"
+        elif time.perf_counter() >= self._ends:
+            self._stopped = "timeout"
+        return self._stopped != ""
+
+    # Answers --------------------------------------------------------------------------------------
+
+    def _refused(self) -> StompResult | None:
+        """The answer where start or goal cannot be part of any path."""
+        stomp, group = self._stomp, self._stomp.group
+        for name, cfg in (("start", stomp.start), ("goal", stomp.goal)):
+            values = group.parts(cfg)
+            beyond = np.maximum(values - group.upper, group.lower - values)
+            if beyond.max() > 0.0:
+                k = int(beyond.argmax())
+                return self._result(
+                    "limits",
+                    f"{name}: joint {group.joints[k]!r} at {number(float(values[k]))} is beyond its limits "
+                    f"{number(float(group.lower[k]))} to {number(float(group.upper[k]))}",
+                )
+        for name, cfg in (("start", stomp.start), ("goal", stomp.goal)):
+            if not stomp.model.free(cfg):
+                return self._result(name, f"the {name} is blocked: {stomp.model.explain(cfg)}")
+        return None
+
+    def _result(self, reason: Reason = "", why: str = "") -> StompResult:
+        seconds = time.perf_counter() - self._began
+        success = self._evidence == "proved"
+        if not why:
+            reason = "" if success else self._stopped or "blocked"
+            why = self._why(reason)
+        return StompResult(
+            success=success,
+            path=frozen(self._path),
+            evidence=self._evidence,
+            proof=self._proof,
+            cost=self._cost,
+            cost_history=frozen(np.array(self._history)),
+            iterations=len(self._history),
+            starts=self._starts,
+            seconds=seconds,
+            why=why,
+            reason=reason,
+            notes=self._stomp.group.notes,
+        )
+
+    def _why(self, reason: Reason) -> str:
+        work = f"{len(self._history)} iterations from {self._starts} first trajectories"
+        if not reason:
+            return f"a path proved free after {work}"
+        ended = {"cancelled": "cancelled", "timeout": "time was up"}.get(reason, "no path was found")
+        known = "the best path is free at its timesteps but not proved between them" if self._evidence else (
+            "the best path still collides"
+        )
+        return f"{ended} after {work}; {known}"

@@ -1,0 +1,94 @@
+"""Watch: how long a plan has taken, whether it must end, and who is told how it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .._progress import seconds_of_kernels
+from .._text import short
+from ..errors import InputError
+
+Ended = Literal["", "timeout", "cancelled"]
+"""Why work must end now; "" while it may go on."""
+
+
+@dataclass(frozen=True)
+class PlanProgress:
+    """What `progress` of `plan_motion` is called with."""
+
+    stage: str
+    """"search", "stomp", "shorten", "smooth", "timing" or "proof"."""
+    seconds: float
+    """Since the question was asked."""
+    nodes: int = 0
+    """Configurations in the sampler's trees."""
+    cost: float | None = None
+    """Of the best trajectory of STOMP so far."""
+
+
+class Watch:
+    """The clock of one question. Compiling and loading kernels stops it; see `PlanOptions.timeout`."""
+
+    def __init__(
+        self,
+        timeout: float,
+        cancel: Any = None,
+        progress: Callable[[PlanProgress], None] | None = None,
+        began: float | None = None,
+    ) -> None:
+        """Starts it.
+
+        Args:
+            timeout: seconds.
+            cancel: a callable or `threading.Event` that says whether to give up; None for never.
+            progress: is told how it goes.
+            began: of `time.perf_counter`, for the seconds that are reported; now when omitted.
+
+        Raises:
+            InputError: `cancel` or `progress` cannot be asked.
+        """
+        asks = cancel.is_set if hasattr(cancel, "is_set") else cancel
+        if asks is not None and not callable(asks):
+            raise InputError(f"cancel must be a function or a threading.Event, found {short(cancel)}")
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress must be a function, found {short(progress)}")
+        self.timeout = timeout
+        self.stages: dict[str, float] = {}
+        """Seconds by stage, of those that have ended."""
+        self._cancelled, self._progress = asks, progress
+        self._started = time.perf_counter()
+        self._kernels = seconds_of_kernels()
+        self._began = self._lap = self._started if began is None else began
+
+    def seconds(self) -> float:
+        """Since the question was asked, by the wall clock."""
+        return time.perf_counter() - self._began
+
+    def left(self) -> float:
+        """Seconds until time is up."""
+        worked = time.perf_counter() - self._started - (seconds_of_kernels() - self._kernels)
+        return self.timeout - worked
+
+    def cancelled(self) -> bool:
+        """Whether the caller has given up."""
+        return self._cancelled is not None and bool(self._cancelled())
+
+    def over(self) -> Ended:
+        """Whether work must end, and why."""
+        if self.cancelled():
+            return "cancelled"
+        return "timeout" if self.left() <= 0.0 else ""
+
+    def tell(self, stage: str, nodes: int = 0, cost: float | None = None) -> None:
+        """Reports progress."""
+        if self._progress is not None:
+            self._progress(PlanProgress(stage, self.seconds(), nodes, cost))
+
+    def lap(self, stage: str) -> None:
+        """Notes that a stage has ended."""
+        now = time.perf_counter()
+        self.stages[stage] = self.stages.get(stage, 0.0) + now - self._lap
+        self._lap = now
