@@ -38,7 +38,7 @@ def test_the_goal_that_is_reached_first_wins():
 
 
 def test_no_goal_will_do():
-    result = plan_motion(wall(), LEFT, [INSIDE, [*INSIDE, 0, 0.1, 0]], PLANE)
+    result = plan_motion(wall(), LEFT, [INSIDE, INSIDE + np.array([0, 0.1, 0])], PLANE)
     assert result.reason == "goal"
     assert result.why.startswith("none of 2 goals will do; the first: goal 0 is not free")
     assert result.clashes[0].pair == ("cart", "below")
@@ -53,11 +53,13 @@ def test_what_is_no_goal_is_refused(goal):
 
 def test_held_joints_of_a_goal_must_be_those_of_the_start():
     with pytest.raises(InputError, match="joint 'z' is held at 0 but the goal has 0.02.*`joints`"):
-        plan_motion(wall(), LEFT, [*RIGHT, 0, 0, 0.02], PLANE)
-    near = plan_motion(wall(), LEFT, [*RIGHT, 0, 0, 1e-08], PLANE, QUICK)  # the rounding of a file
+        plan_motion(wall(), LEFT, RIGHT + np.array([0, 0, 0.02]), PLANE)
+    near = plan_motion(wall(), LEFT, RIGHT + np.array([0, 0, 1e-08]), PLANE, QUICK)  # the rounding of a file
     assert near.success
     assert (near.path[:, 2] == 0.0).all()
-    assert plan_motion(wall(), LEFT, [*RIGHT, 0, 0, 0.02], options=QUICK).success  # all joints may move
+    assert plan_motion(
+        wall(), LEFT, RIGHT + np.array([0, 0, 0.02]), options=QUICK
+    ).success  # all joints may move
 
 
 # Poses ------------------------------------------------------------------------------------------
@@ -112,13 +114,13 @@ def test_solutions_are_answers_and_differ(hand):
     assert ((found >= model.robot.lower) & (found <= model.robot.upper)).all()
     apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))
     assert apart.min() >= 0.2
-    far = [*pose, 0, 0, 0, 0, 5, 0, 0]
+    far = pose + np.array([0, 0, 0, 0, 5, 0, 0])
     assert solver.solutions({HAND: far}).shape == (0, 8)
 
 
 def test_a_pose_out_of_reach_says_so(hand):
     model, start, pose = hand
-    result = plan_motion(model, start, {HAND: [*pose, 0, 0, 0, 0, 3, 0, 0]}, ARM)
+    result = plan_motion(model, start, {HAND: pose + np.array([0, 0, 0, 0, 3, 0, 0])}, ARM)
     assert result.reason == "unreachable"
     assert "out of reach" in result.why
     assert result.path is None

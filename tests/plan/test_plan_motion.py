@@ -256,6 +256,7 @@ def test_seconds_name_every_stage():
         ({"cancel": 3}, "cancel must be a function"),
         ({"progress": 3}, "progress must be a function"),
         ({"options": 3}, "options must be PlanOptions"),
+        ({"costs": []}, "costs: only PlanOptions"),
     ],
 )
 def test_wrong_input_is_refused(change, text):

@@ -25,6 +25,7 @@ from ..distance.kernels import (
     LINK_BODY,
     LINK_GROUP,
     LINK_GROUPS,
+    LOOK,
     POINT,
     POSE,
     body_poses,
@@ -37,12 +38,12 @@ from ..distance.kernels import (
     views,
 )
 from ..world import PackedGrid, PackedWorld
-from ..world.kernels import FAR, STACK
-from ._kernels_lanes import nearest_within
-from ._kernels_world import lane_point, look
+from ..world.kernels import STACK
+from ._kernels_lanes import look_table, near_mask, nearest_within
+from ._kernels_world import lane_point
 from ._lanes import Lanes
 
-COARSE = 0.05
+COARSE = 0.03
 """Metres that the fastest sphere may go within half a piece at first."""
 FINE = 0.004
 """Metres below which pieces are not made smaller at first: short segments take fewer lanes."""
@@ -50,7 +51,7 @@ CUTS = 4
 """Pieces that a refused one is cut into."""
 LEVELS = 2
 """Times that pieces are cut, at most: beyond, meshes show more than smaller pieces."""
-MOST = 128
+MOST = 256
 """Pieces of a segment at a level; a segment that needs more is left whole."""
 ROUND_UP = 1.0 + 1e-6
 """What bounds of movement are multiplied by before they become float32."""
@@ -66,7 +67,7 @@ def pieces_scratch(lanes, dof):
         (np.zeros(joints), np.zeros(joints), np.zeros(joints)),
         (np.zeros((n_links, 2)), np.zeros((n_pairs, 2))),
         (np.zeros((2, MOST)), np.zeros(n_links, np.int64), np.zeros(n_pairs, np.int64)),
-        np.zeros(STACK, np.int64),
+        (np.zeros(STACK, np.int64), np.zeros(LOOK, np.float32)),
     )
 
 
@@ -97,27 +98,35 @@ def _moves(begin, end, slack, moving, doubles, reach, rate, room, size, moves):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _among(lane, link, pad, move, links, groups, points, placed, base, world, grid, may, waiting):
-    """0 when a link in one lane is clear of the world on its piece, 2 when spheres touch it in the middle, 1 else."""
-    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
-    nl, found = len(links), 0
+def _among(
+    link, wanted, pad, move, links, groups, points, placed, base, table, blur, world, grid, may, waiting
+):
+    """(left, met): lanes of `wanted` in which a link may reach an obstacle on its piece, and in the middle already."""
+    nl, left, met = len(links), 0, 0
     g0 = links[link, LINK_GROUP]
     for g in range(g0, g0 + links[link, LINK_GROUPS]):
-        x, y, z = lane_point(placed, g, lane, base)
-        if look(frame, shape, bounds, planes, loose, world, x, y, z, points[4 * g + 3] + pad + move) == FAR:
+        near = (
+            near_mask(placed, g, points[4 * g + 3] + pad + move, base, table, blur, world, grid)
+            & wanted
+            & ~met
+        )
+        if near == 0:
             continue
         s0 = groups[g - nl, GROUP_SPHERE]
         for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
-            x, y, z = lane_point(placed, s, lane, base)
             reach = points[4 * s + 3] + pad + move
-            if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                continue
-            gap, k = nearest_within(world, x, y, z, reach, may, waiting)
-            if k >= 0 and gap <= points[4 * s + 3] + pad:
-                return 2
-            if k >= 0:
-                found = 1
-    return found
+            close = near_mask(placed, s, reach, base, table, blur, world, grid) & near & ~met
+            lane = 0
+            while close >> lane:
+                if (close >> lane) & 1:
+                    x, y, z = lane_point(placed, s, lane, base)
+                    gap, k = nearest_within(world, x, y, z, reach, may, waiting)
+                    if k >= 0:
+                        left |= 1 << lane
+                        if gap <= points[4 * s + 3] + pad:
+                            met |= 1 << lane
+                lane += 1
+    return left, met
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -147,13 +156,14 @@ def pieces_left(
     """
     lanes, scratch = borrowed(Lanes(*lanes)), borrowed(scratch)
     world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
-    work, (q_full, ready, cfgs), (rate, room, size), (link_moves, pair_moves), lists, waiting = scratch
+    work, (q_full, ready, cfgs), (rate, room, size), (link_moves, pair_moves), lists, (waiting, table) = (
+        scratch
+    )
     times, by_link, by_pair = lists
-    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     bodies, moving, links, groups, pairs, local, points = tables(lanes.ints, lanes.floats)
     poses, placed, _, trig = views(lanes.ints, work)
     base, pad, nl, dof = lanes.base, lanes.pad + wish, len(links), begins.shape[1]
-    total = 0
+    blur, total = look_table(base, grid.frame, grid.shape, table), 0
     for segment in range(len(begins)):
         begin, end, slack = begins[segment], ends[segment], slacks[min(segment, len(slacks) - 1)]
         good = _moves(
@@ -204,24 +214,20 @@ def pieces_left(
                         met |= pair_mask(a, b, still, mask, links, groups, nl, points, placed) & everyone
                     by_pair[p] = mask
                     refused |= mask
-                for lane in range(count):
-                    for turn in range(len(turns)):
-                        link = turns[turn]
-                        x, y, z = lane_point(placed, link, lane, base)
-                        move, still = half * link_moves[link, 0], pad + link_moves[link, 1]
-                        reach = points[4 * link + 3] + still + move
-                        if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                            continue
+                for turn in range(len(turns)):
+                    link = turns[turn]
+                    move, still = half * link_moves[link, 0], pad + link_moves[link, 1]
+                    reach = points[4 * link + 3] + still + move
+                    mask = near_mask(placed, link, reach, base, table, blur, world, grid) & everyone
+                    if mask:
                         need(link, ready, links, poses, points, placed)
-                        found = _among(
-                            lane, link, still, move, links, groups, points, placed, base, world, grid,
+                        mask, touched = _among(
+                            link, mask, still, move, links, groups, points, placed, base, table, blur, world, grid,
                             allowed[link], waiting,
                         )  # fmt: skip
-                        if found:
-                            by_link[link] |= 1 << lane
-                            refused |= 1 << lane
-                        if found == 2:
-                            met |= 1 << lane
+                        met |= touched
+                    by_link[link] = mask
+                    refused |= mask
                 for lane in range(count):
                     if (refused >> lane) & 1 == 0:
                         continue

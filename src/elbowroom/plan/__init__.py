@@ -8,6 +8,7 @@ from ._costs import cost_report as cost_report
 from ._costs import default_costs as default_costs
 from ._costs import total_cost as total_cost
 from ._curve import Curve as Curve
+from ._edges import Edges as Edges
 from ._group import Group as Group
 from ._limit_costs import AccelerationCost as AccelerationCost
 from ._limit_costs import VelocityCost as VelocityCost
@@ -27,7 +28,9 @@ from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
+from ._sampler import Sampler as Sampler
 from ._self_cost import SelfCollisionCost as SelfCollisionCost
+from ._shorten import shorten as shorten
 from ._smooth import smooth as smooth
 from ._stomp_options import StompOptions as StompOptions
 from ._timing import time_curve as time_curve
@@ -37,6 +40,7 @@ __all__ = [
     "AccelerationCost",
     "Cost",
     "Curve",
+    "Edges",
     "FunctionCost",
     "Group",
     "Limits",
@@ -50,6 +54,7 @@ __all__ = [
     "PlanResult",
     "PlaneCost",
     "Roadmap",
+    "Sampler",
     "SelfCollisionCost",
     "StompOptions",
     "TubeCost",
@@ -63,6 +68,7 @@ __all__ = [
     "plan_motion",
     "prove_path",
     "roughness",
+    "shorten",
     "smooth",
     "time_curve",
     "total_cost",

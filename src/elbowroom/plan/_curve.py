@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .._frozen import Frozen, frozen
+from .._frozen import Frozen, freeze, frozen
 
 BULGE = 0.75
 """A cubic leaves its chord by no more than this times the larger distance of its inner control points from thirds of
@@ -56,6 +56,9 @@ class Curve(Frozen):
     """Parameter at the ends of the pieces, increasing from 0."""
     stops: Bool[np.ndarray, "k+1"]
     """Where the direction may jump, so that the robot must stop: first and last always."""
+
+    def __post_init__(self) -> None:
+        freeze(self.pieces, self.knots, self.stops)
 
     @classmethod
     def polyline(cls, path: Any) -> Curve:

@@ -19,6 +19,7 @@ from ._limits import limits_of
 from ._path_proof import PathProof
 from ._prove import prove_path
 from ._roughness import roughness
+from ._shorten import shorten
 from ._smooth import smooth
 from ._timing import time_curve
 
@@ -74,8 +75,6 @@ def _candidates(
     short = first
     most = roughness(first) if given else np.inf
     if shortcuts and len(first) > 2 and not watch.over():
-        from ._shorten import shorten
-
         watch.tell("shorten")
         short = shorten(question.edges, question.group, first, shortcuts, options.seed)
     watch.lap("shorten")
@@ -108,6 +107,7 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
     for finer in FINER:
         rate = options.rate * finer
         times, rows = motion.resampled(rate)
+        rows = question.group.whole(question.group.parts(rows))  # held joints to the last bit
         watch.lap("timing")
         watch.tell("proof")
         proof = prove_path(model, curve, slack=motion.chord_error(rate))  # the curve and the rows at once

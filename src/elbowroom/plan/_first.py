@@ -97,9 +97,9 @@ def by_sampler(question: Question, roadmap: Roadmap | None) -> Found | NoMotion:
     sampler = Sampler(question.edges, question.group, question.start, question.goals.cfgs, options.seed)
     ended: str = ""
     while not sampler.grow(STEPS):
+        watch.tell("search", nodes=sampler.nodes)
         full = sampler.nodes >= options.max_nodes or sampler.iterations >= REFUSED * options.max_nodes
         ended = watch.over() or ("blocked" if full else "")
-        watch.tell("search", nodes=sampler.nodes)
         if ended:
             break
     if roadmap is not None:

@@ -57,12 +57,12 @@ class Group(Frozen):
         if not asked:
             raise InputError("joints: at least one joint must move, found none")
         moving = frozen(np.array(sorted(names.index(name) for name in asked), dtype=np.int64))
-        still = np.setdiff1d(np.arange(robot.dof), moving)
+        beyond = (start < robot.lower) | (start > robot.upper)
+        beyond[moving] = False
         notes = tuple(
-            f"joint {names[k]!r} is held at {number(float(start[k]))}, beyond its limits {number(float(robot.lower[k]))} to "
-            f"{number(float(robot.upper[k]))}"
-            for k in still.tolist()
-            if not robot.lower[k] <= start[k] <= robot.upper[k]
+            f"joint {names[k]!r} is held at {number(float(start[k]))}, beyond its limits "
+            f"{number(float(robot.lower[k]))} to {number(float(robot.upper[k]))}"
+            for k in np.flatnonzero(beyond).tolist()
         )
         return cls(
             robot=robot,

@@ -51,7 +51,9 @@ def find_stops(pieces, knots, stops, order, out):
             if order == 2:
                 bend0 = pieces[p - 1, 3, j] - 2.0 * pieces[p - 1, 2, j] + pieces[p - 1, 1, j]
                 bend1 = pieces[p, 2, j] - 2.0 * pieces[p, 1, j] + pieces[p, 0, j]
-                if abs(bend1 / (after * after) - bend0 / (before * before)) > TURN * largest2:
+                # of a straight line all second derivatives are rounding
+                least = TURN * max(largest2, largest1 / min(before, after))
+                if abs(bend1 / (after * after) - bend0 / (before * before)) > least:
                     out[p] = True
 
 

@@ -76,6 +76,10 @@ def plan_motion(
         raise InputError(f"options must be PlanOptions, found {short(options)}")
     if not isinstance(model, CollisionModel):
         raise InputError(f"model must be a CollisionModel, found {short(model)}")
+    if costs is not None and options.method != "stomp":
+        raise InputError(
+            "costs: only PlanOptions(method='stomp') minimises costs; the sampler would break them"
+        )
     edges = Edges.of(model)
     at = start_of(model, start)
     group = Group.of(model.robot, at, joints)

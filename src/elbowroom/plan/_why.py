@@ -48,9 +48,10 @@ class NoMotion:
 def beyond_limits(group: Group, what: str, cfg: Float[np.ndarray, "dof"]) -> NoMotion | None:
     """A failure when a joint that moves is beyond its limits; None when all are within."""
     parts = cfg[group.moving]
-    out = np.flatnonzero((parts < group.lower - ROUNDING) | (parts > group.upper + ROUNDING))
-    if not len(out):
+    outside = (parts < group.lower - ROUNDING) | (parts > group.upper + ROUNDING)
+    if not outside.any():
         return None
+    out = np.flatnonzero(outside)
     named = "; ".join(
         f"{group.joints[k]} is at {number(float(parts[k]), 6)}, outside [{number(float(group.lower[k]), 6)}, "
         f"{number(float(group.upper[k]), 6)}]"
