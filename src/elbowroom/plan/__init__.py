@@ -2,9 +2,10 @@
 
 from ._batch import PlanProblem as PlanProblem
 from ._batch import plan_batch as plan_batch
-from ._costs import Cost as Cost
-from ._costs import FunctionCost as FunctionCost
+from ._cost import Cost as Cost
+from ._cost import FunctionCost as FunctionCost
 from ._costs import cost_report as cost_report
+from ._costs import default_costs as default_costs
 from ._costs import total_cost as total_cost
 from ._curve import Curve as Curve
 from ._edges import Edges as Edges
@@ -60,6 +61,7 @@ __all__ = [
     "UprightCost",
     "VelocityCost",
     "cost_report",
+    "default_costs",
     "limits_of",
     "link_boxes",
     "plan_batch",

@@ -62,21 +62,28 @@ def self_costs(paths, rate, clearance, robot, pairs, out, scratch):
     """
     robot, scratch = borrowed(PackedLinks(*robot)), borrowed(scratch)
     links, link_balls, groups, group_balls = robot.links, robot.link_balls, robot.groups, robot.group_balls
-    spheres, (poses, trig) = robot.spheres, scratch
+    spheres, (poses, trig, centers) = robot.spheres, scratch
     bodies, steps = len(robot.parents), paths.shape[1]
     for p in range(len(paths)):
         move_bodies(
             paths[p], robot.parents, robot.kinds, robot.drivers, robot.local, robot.polys, trig, poses
         )
         for t in range(steps):
+            for link in range(len(links)):
+                x, y, z = link_balls[link, 0], link_balls[link, 1], link_balls[link, 2]
+                x, y, z = point_at(poses, place(t, links[link, 0], bodies), x, y, z)
+                centers[link, 0], centers[link, 1], centers[link, 2] = x, y, z
             total = 0.0
             before, after = max(t - 1, 0), min(t + 1, steps - 1)
             for k in range(len(pairs)):
                 a, b = pairs[k, 0], pairs[k, 1]
+                x, y, z = (
+                    centers[b, 0] - centers[a, 0], centers[b, 1] - centers[a, 1], centers[b, 2] - centers[a, 2]
+                )  # fmt: skip
+                if x * x + y * y + z * z >= (link_balls[a, 3] + link_balls[b, 3] + clearance) ** 2:
+                    continue
                 body_a, body_b = links[a, 0], links[b, 0]
                 at_a, at_b = place(t, body_a, bodies), place(t, body_b, bodies)
-                if _gap(poses, at_a, link_balls, a, at_b, link_balls, b) >= clearance:
-                    continue
                 gap, s, r = _nearest(poses, at_a, at_b, a, b, links, groups, group_balls, spheres, clearance)
                 if s >= 0:
                     x, y, z = _apart(poses, before, bodies, body_a, spheres, s, body_b, r)
@@ -86,6 +93,6 @@ def self_costs(paths, rate, clearance, robot, pairs, out, scratch):
             out[p, t] = total
 
 
-def self_scratch(steps, bodies):
+def self_scratch(steps, bodies, links):
     """What `self_costs` works with in one thread, for paths of so many steps at most."""
-    return np.empty(-(-steps // LANES) * bodies * POSE * LANES), np.empty(2 * LANES)
+    return np.empty(-(-steps // LANES) * bodies * POSE * LANES), np.empty(2 * LANES), np.empty((links, 3))

@@ -20,14 +20,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
 from ..robot import find_bodies
+from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import links_among_obstacles
-from ._costs import as_trajectories, checked_number, checked_weight
 
 BLOCK = 256
 """Configurations that `collides` looks at in one go."""
@@ -89,21 +89,25 @@ class ObstacleCost:
         """Leaves out boxes and obstacles that meet at configurations which are to count as free."""
         if self._among is None or not self.collides(rows).any():
             return
-        spared, among = self._spared.copy(), self._among
-        one = np.ones(among.allowed.shape[1], np.bool_)
-        found: set[tuple[str, str]] = set()
-        for k, name in enumerate(among.obstacles):
-            for b, link in enumerate(self._links.box_of.tolist()):
-                if spared[b, k]:
-                    continue
-                alone = np.ones_like(spared)
-                alone[b] = one
-                alone[b, k] = False
-                if self._run(rows[None], 1.0, False, frozen(alone))[1].any():
-                    spared[b, k] = True
-                    found.add((among.links[link], name))
+        spared, among, paths = self._spared.copy(), self._among, frozen(rows[None])
+
+        def met(box: int, obstacles: Int[np.ndarray, "some"]) -> list[int]:
+            """Which of some obstacles a box meets: none of them in one call, else those of both halves."""
+            alone = np.ones_like(spared)
+            alone[box, obstacles] = spared[box, obstacles]
+            if not self._run(paths, 1.0, False, frozen(alone))[1].any():
+                return []
+            if len(obstacles) == 1:
+                return obstacles.tolist()
+            half = len(obstacles) // 2
+            return met(box, obstacles[:half]) + met(box, obstacles[half:])
+
+        hits = [(b, k) for b in range(len(spared)) for k in met(b, np.arange(len(among.obstacles)))]
+        for b, k in hits:
+            spared[b, k] = True
         self._spared = frozen(spared)
-        self.spared = tuple(sorted(found))
+        of = self._links.box_of
+        self.spared = tuple(sorted({(among.links[of[b]], among.obstacles[k]) for b, k in hits}))
         named = "; ".join(f"{link} and {obstacle}" for link, obstacle in self.spared)
         warnings.warn(
             f"{self.robot.name}: boxes of links meet obstacles at the start and are not compared with them: {named}",

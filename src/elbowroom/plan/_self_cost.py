@@ -20,8 +20,8 @@ from jaxtyping import Bool, Float
 
 from .._frozen import frozen
 from ..collision import CollisionModel
+from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import pack_links
-from ._costs import as_trajectories, checked_number, checked_weight
 
 
 class SelfCollisionCost:
@@ -60,7 +60,7 @@ class SelfCollisionCost:
         number = {name: k for k, name in enumerate(own.links)}
         pairs = [(number[a], number[b]) for a, b in own.pairs if (a, b) in wanted]
         self._pairs = frozen(np.array(pairs, dtype=np.int64).reshape(-1, 2))
-        self._links = tuple(pack_links(own.bodies))
+        self._links = pack_links(own.bodies)
 
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted.
@@ -84,7 +84,7 @@ class SelfCollisionCost:
         rows = as_trajectories(self.robot, trajectories, dt)
         near = np.empty(rows.shape[:2])
         reach = self.clearance + self.model.buffer
-        self_costs(rows, 1.0 / dt, reach, self._links, self._pairs, near, self._scratch(rows.shape[1]))
+        self_costs(rows, 1.0 / dt, reach, tuple(self._links), self._pairs, near, self._scratch(rows.shape[1]))
         return near, self.collides(rows.reshape(-1, rows.shape[2])).reshape(rows.shape[:2])
 
     def collides(self, cfgs: Any) -> Bool[np.ndarray, "n"]:
@@ -96,7 +96,10 @@ class SelfCollisionCost:
         if kept is None or kept[0] < steps:
             from ._kernels_self_cost import self_scratch
 
-            kept = self._local.kept = steps, self_scratch(steps, len(self._links[0]))
+            kept = self._local.kept = (
+                steps,
+                self_scratch(steps, len(self._links.parents), len(self._links.links)),
+            )
         return kept[1]
 
     def __getstate__(self) -> dict[str, Any]:
