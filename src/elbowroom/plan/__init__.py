@@ -16,7 +16,9 @@ from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roughness import roughness as roughness
 from ._smooth import smooth as smooth
+from ._stomp import Stomp as Stomp
 from ._stomp_options import StompOptions as StompOptions
+from ._stomp_result import StompResult as StompResult
 from ._timing import time_curve as time_curve
 
 __all__ = [
@@ -31,7 +33,9 @@ __all__ = [
     "PathProof",
     "PlanOptions",
     "PlanResult",
+    "Stomp",
     "StompOptions",
+    "StompResult",
     "limits_of",
     "link_boxes",
     "prove_path",
