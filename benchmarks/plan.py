@@ -157,7 +157,7 @@ class Bench:
             faults += [f"curve: {text}" for text in judge.faults(result.curve, problem.joints, ends)]
         if result.motion is not None:
             limits = result.motion.limits
-            faults += beyond_limits(result.motion, *limits)
+            faults += beyond_limits(result.motion, limits.velocity, limits.acceleration, limits.jerk)
         return faults
 
     def _beside(self, found: Row, problem: Problem, model: object) -> None:

@@ -31,6 +31,10 @@ COARSE = 0.03
 """Joint motion (rad, m) of the pieces on which speeds of points are measured; between their ends a point may be faster
 by `SPARE`."""
 
+DOUBT = 3e-6
+"""Metres: overlaps that are not deeper are not counted; see `decided`."""
+TOUCHING = 1e-9
+"""Metres between things of which Coal cannot tell whether they touch."""
 ROUNDING = 1e-12
 """Of a joint that is held, on a curve whose control points are all the same."""
 
@@ -237,20 +241,25 @@ class PathJudge:
         return first
 
     def _between(self, poses: np.ndarray, i: int, j: int) -> float:
-        """Coal's distance of two shapes; zero or below only where its `collide` says so too."""
-        measure = self.oracle._functor(self.oracle._measure, coal.ComputeDistance, i, j)
-        a, b = coal_pose(poses[i]), coal_pose(poses[j])
-        gap = measure(a, b, coal.DistanceRequest(), coal.DistanceResult())
-        if gap <= 0.0:
-            collide = self.oracle._functor(self.oracle._collide, coal.ComputeCollision, i, j)
-            if not collide(a, b, coal.CollisionRequest(), coal.CollisionResult()):
-                return np.finfo(float).tiny
-        return float(gap)
+        """Coal's distance of two shapes."""
+        measure, other = (
+            self.oracle._functor(self.oracle._measure, coal.ComputeDistance, i, j),
+            coal_pose(poses[j]),
+        )
+        return decided(
+            lambda T: measure(coal_pose(T), other, coal.DistanceRequest(), coal.DistanceResult()), poses[i]
+        )
 
     def _to_obstacle(self, poses: np.ndarray, i: int, k: int) -> float:
-        assert self.world is not None
-        gap = self.world._distance(poses, i, k)
-        return np.finfo(float).tiny if gap <= 0.0 and not self.world._touch(poses, i, k) else float(gap)
+        """Coal's distance of a shape and an obstacle."""
+        world, placed = self.world, poses.copy()
+        assert world is not None
+
+        def measure(T: np.ndarray) -> float:
+            placed[i] = T
+            return world._distance(placed, i, k)
+
+        return decided(measure, poses[i])
 
     def _looks(self, at: At, marks: np.ndarray, step: float) -> np.ndarray:
         """Places so close together that no point of a shape moves farther than `step` from one to the next."""
@@ -263,6 +272,24 @@ class PathJudge:
             ]
         )
         return _cut(places, np.maximum(1, np.ceil(SPARE * far / step).astype(int)))
+
+
+def decided(measure: Callable[[np.ndarray], float], T: np.ndarray) -> float:
+    """A distance, zero or below only where no shift by `DOUBT` takes the two things apart.
+
+    Coal's answers, of `collide` and of distance alike, are zero up to about a micrometre of real distance.
+    """
+    gap = float(measure(T))
+    if gap > 0.0:
+        return gap
+    for way in np.ndindex(3, 3, 3):
+        shift = np.array(way) - 1.0
+        if shift.any():
+            moved = T.copy()
+            moved[:3, 3] += DOUBT * shift / np.linalg.norm(shift)
+            if measure(moved) > 0.0:
+                return TOUCHING
+    return gap
 
 
 # Ways along a path ------------------------------------------------------------------------------

@@ -30,3 +30,14 @@ def test_two_hands_cross_and_keep_clear(tmp_path, capsys):
     assert tracked >= 1e3 * example.BUFFER
     assert "least clearance" in capsys.readouterr().out
     assert matplotlib.image.imread(path).shape[1] > 500
+
+
+def test_an_arm_is_led_around_a_board(tmp_path, capsys):
+    example, path = load_example("plan_motion"), tmp_path / "motion.csv"
+    there, back, inside = example.main(["--out", str(path)])
+    assert there.method == "sampler"
+    assert back.method == "roadmap"
+    assert there.proof.margin >= example.BUFFER
+    assert inside.reason == "goal"
+    assert len(path.read_text().splitlines()) == len(there.path) + 1
+    assert "board overlap by" in capsys.readouterr().out

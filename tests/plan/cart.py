@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,7 +69,7 @@ def clear(world: World, cfgs: np.ndarray) -> np.ndarray:
 def along(path: np.ndarray, step: float = 0.0005) -> np.ndarray:
     """Configurations on the straight lines of a path, closer than a step."""
     rows = [path[:1]]
-    for a, b in zip(path[:-1], path[1:], strict=True):
+    for a, b in itertools.pairwise(path):
         count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
         rows.append(a + (b - a) * (np.arange(1, count + 1) / count)[:, None])
     return np.concatenate(rows)

@@ -11,13 +11,15 @@ from elbowroom.plan import PlanOptions, PlanProblem, plan_batch, plan_motion
 from tests.plan.cart import LEFT, PLANE, RIGHT, cart, wall
 
 QUICK = PlanOptions(timeout=600.0, seed=2)
-ENDS = [(LEFT + [0, 0.1 * k, 0], RIGHT - [0, 0.1 * k, 0]) for k in range(5)]
+ENDS = [(LEFT + np.array([0, 0.1 * k, 0]), RIGHT - np.array([0, 0.1 * k, 0])) for k in range(5)]
 PROBLEMS = [PlanProblem(*ends, joints=PLANE) for ends in ENDS]
 
 
 def test_answers_do_not_depend_on_the_workers():
     model, told = wall(), []
-    alone = plan_batch(model, PROBLEMS, QUICK, workers=1, progress=lambda done, total: told.append((done, total)))
+    alone = plan_batch(
+        model, PROBLEMS, QUICK, workers=1, progress=lambda done, total: told.append((done, total))
+    )
     assert told == [(k + 1, 5) for k in range(5)]
     threads = plan_batch(model, PROBLEMS, QUICK, workers=3)
     with joblib.parallel_config(backend="loky"):
@@ -34,7 +36,7 @@ def test_problems_may_bring_their_obstacles():
     asked = {"start": LEFT, "goal": RIGHT, "joints": PLANE}
     results = plan_batch(cart(), [asked, {**asked, "world": wall().world}], QUICK, workers=1)
     assert [result.method for result in results] == ["straight line", "sampler"]
-    assert (LEFT, RIGHT)[0] is LEFT and plan_batch(cart(), [(LEFT, RIGHT)], QUICK)[0].success
+    assert plan_batch(cart(), [(LEFT, RIGHT)], QUICK)[0].success
     assert plan_batch(cart(), []) == ()
 
 

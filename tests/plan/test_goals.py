@@ -21,7 +21,9 @@ INSIDE = np.array([0.0, 0.0, 0.0])
 def test_goals_that_will_not_do_are_left_out():
     beyond = np.array([1.5, 0.0, 0.0])
     result = plan_motion(wall(), LEFT, [INSIDE, beyond, RIGHT], PLANE, QUICK)
-    assert result.success and result.goal_idx == 2 and (result.path[-1] == RIGHT).all()
+    assert result.success
+    assert result.goal_idx == 2
+    assert (result.path[-1] == RIGHT).all()
     said = " ".join(result.notes)
     assert "goal 0 is not free: below and cart" in said.replace("cart and below", "below and cart")
     assert "goal 1 is beyond limits: x is at 1.5" in said
@@ -30,13 +32,17 @@ def test_goals_that_will_not_do_are_left_out():
 def test_the_goal_that_is_reached_first_wins():
     near = np.array([-0.5, 0.3, 0.0])
     result = plan_motion(wall(), LEFT, np.stack([RIGHT, near]), PLANE, QUICK)
-    assert result.success and result.goal_idx == 1 and result.method == "straight line"
+    assert result.success
+    assert result.goal_idx == 1
+    assert result.method == "straight line"
 
 
 def test_no_goal_will_do():
-    result = plan_motion(wall(), LEFT, [INSIDE, INSIDE + [0, 0.1, 0]], PLANE)
-    assert result.reason == "goal" and result.why.startswith("none of 2 goals will do; the first: goal 0 is not free")
-    assert result.clashes[0].pair == ("cart", "below") and wall().free(result.nearest_free)
+    result = plan_motion(wall(), LEFT, [INSIDE, INSIDE + np.array([0, 0.1, 0])], PLANE)
+    assert result.reason == "goal"
+    assert result.why.startswith("none of 2 goals will do; the first: goal 0 is not free")
+    assert result.clashes[0].pair == ("cart", "below")
+    assert wall().free(result.nearest_free)
 
 
 @pytest.mark.parametrize("goal", [RIGHT[:2], np.zeros((0, 3)), [np.inf, 0, 0], "there", None, 3])
@@ -47,10 +53,13 @@ def test_what_is_no_goal_is_refused(goal):
 
 def test_held_joints_of_a_goal_must_be_those_of_the_start():
     with pytest.raises(InputError, match="joint 'z' is held at 0 but the goal has 0.02.*`joints`"):
-        plan_motion(wall(), LEFT, RIGHT + [0, 0, 0.02], PLANE)
-    near = plan_motion(wall(), LEFT, RIGHT + [0, 0, 1e-8], PLANE, QUICK)  # the rounding of a file
-    assert near.success and (near.path[:, 2] == 0.0).all()
-    assert plan_motion(wall(), LEFT, RIGHT + [0, 0, 0.02], options=QUICK).success  # all joints may move
+        plan_motion(wall(), LEFT, RIGHT + np.array([0, 0, 0.02]), PLANE)
+    near = plan_motion(wall(), LEFT, RIGHT + np.array([0, 0, 1e-08]), PLANE, QUICK)  # the rounding of a file
+    assert near.success
+    assert (near.path[:, 2] == 0.0).all()
+    assert plan_motion(
+        wall(), LEFT, RIGHT + np.array([0, 0, 0.02]), options=QUICK
+    ).success  # all joints may move
 
 
 # Poses ------------------------------------------------------------------------------------------
@@ -78,33 +87,43 @@ ARM = tuple(f"panda_joint{k}" for k in range(1, 8))
 def test_a_pose_is_reached_by_one_of_several_configurations(hand):
     model, start, pose = hand
     result = plan_motion(model, start, {HAND: pose}, ARM, PlanOptions(timeout=120.0))
-    assert result.success and result.proof.free and result.goal_idx is not None
+    assert result.success
+    assert result.proof.free
+    assert result.goal_idx is not None
     end = model.robot.link_poses(result.path[-1])[model.robot.link_index(HAND)]
-    assert np.abs(end[4:] - pose[4:]).max() < 1e-4 and abs(abs(end[:4] @ pose[:4]) - 1.0) < 1e-6
+    assert np.abs(end[4:] - pose[4:]).max() < 1e-4
+    assert abs(abs(end[:4] @ pose[:4]) - 1.0) < 1e-6
     assert (result.path[:, 7] == 0.02).all()
-    place = plan_motion(model, start, PositionTarget(HAND, pose[4:]), ARM, PlanOptions(timeout=120.0, goals=1))
-    assert place.success and place.goal_idx == 0
+    place = plan_motion(
+        model, start, PositionTarget(HAND, pose[4:]), ARM, PlanOptions(timeout=120.0, goals=1)
+    )
+    assert place.success
+    assert place.goal_idx == 0
 
 
 def test_solutions_are_answers_and_differ(hand):
     model, start, pose = hand
     solver = er.IkSolver(model, HAND, joints=ARM)
     found = solver.solutions({HAND: pose}, seed_cfg=start, count=6)
-    assert len(found) == 6 and model.free(found).all() and (found[:, 7] == 0.02).all()
+    assert len(found) == 6
+    assert model.free(found).all()
+    assert (found[:, 7] == 0.02).all()
     ends = model.robot.link_poses(found)[:, model.robot.link_index(HAND)]
     assert np.abs(ends[:, 4:] - pose[4:]).max() < 1e-4
     assert np.abs(np.abs(ends[:, :4] @ pose[:4]) - 1.0).max() < 1e-6
     assert ((found >= model.robot.lower) & (found <= model.robot.upper)).all()
     apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))
     assert apart.min() >= 0.2
-    far = pose + [0, 0, 0, 0, 5, 0, 0]
+    far = pose + np.array([0, 0, 0, 0, 5, 0, 0])
     assert solver.solutions({HAND: far}).shape == (0, 8)
 
 
 def test_a_pose_out_of_reach_says_so(hand):
     model, start, pose = hand
-    result = plan_motion(model, start, {HAND: pose + [0, 0, 0, 0, 3, 0, 0]}, ARM)
-    assert result.reason == "unreachable" and "out of reach" in result.why and result.path is None
+    result = plan_motion(model, start, {HAND: pose + np.array([0, 0, 0, 0, 3, 0, 0])}, ARM)
+    assert result.reason == "unreachable"
+    assert "out of reach" in result.why
+    assert result.path is None
 
 
 def test_a_pose_inside_an_obstacle_is_a_blocked_goal(hand):
@@ -112,7 +131,8 @@ def test_a_pose_inside_an_obstacle_is_a_blocked_goal(hand):
     inside = np.array(pose)
     inside[4:] = [0.45, 0.0, 0.4]
     result = plan_motion(model, start, {HAND: inside}, ARM)
-    assert result.reason == "goal" and "board" in result.why
+    assert result.reason == "goal"
+    assert "board" in result.why
 
 
 def test_an_unknown_link_is_refused(hand):

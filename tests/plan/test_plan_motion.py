@@ -18,8 +18,11 @@ QUICK = PlanOptions(timeout=60.0)
 
 def is_sound(model, result, start, goal):
     """A success as it must be: from start to goal, free by arithmetic all along, with a proof."""
-    assert result.success and result and result.reason == ""
-    assert (result.path[0] == start).all() and (result.path[-1] == goal).all()
+    assert result.success
+    assert result
+    assert result.reason == ""
+    assert (result.path[0] == start).all()
+    assert (result.path[-1] == goal).all()
     assert result.proof.free
     assert clear(model.world, along(result.path)).min() > 0.0
     held = np.setdiff1d(np.arange(3), [model.robot.joint_names.index(name) for name in PLANE])
@@ -32,7 +35,8 @@ def test_a_straight_line_is_taken_where_it_is_free():
     goal = np.array([-0.2, 0.7, 0.0])
     result = plan_motion(model, LEFT, goal, PLANE)
     assert is_sound(model, result, LEFT, goal)
-    assert result.method == "straight line" and len(result.waypoints) == 2
+    assert result.method == "straight line"
+    assert len(result.waypoints) == 2
     assert "reached the goal" in str(result)
 
 
@@ -40,7 +44,8 @@ def test_the_sampler_finds_the_gap():
     model = wall()
     result = plan_motion(model, LEFT, RIGHT, PLANE, QUICK)
     assert is_sound(model, result, LEFT, RIGHT)
-    assert result.method == "sampler" and result.nodes > 2
+    assert result.method == "sampler"
+    assert result.nodes > 2
     passing = along(result.path)
     assert abs(passing[np.abs(passing[:, 0]).argmin(), 1] - 0.6) < 0.15 - HALF
 
@@ -59,17 +64,22 @@ def test_a_motion_is_timed_within_limits():
 def test_parts_can_be_left_out():
     plain = PlanOptions(timeout=60.0, timed=False, smooth=False, shortcuts=0)
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, plain)
-    assert result.times is None and result.motion is None
-    assert (result.path == result.waypoints).all() and is_sound(wall(), result, LEFT, RIGHT)
+    assert result.times is None
+    assert result.motion is None
+    assert (result.path == result.waypoints).all()
+    assert is_sound(wall(), result, LEFT, RIGHT)
     shorter = plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, timed=False, smooth=False))
-    assert len(shorter.path) <= len(result.path) and is_sound(wall(), shorter, LEFT, RIGHT)
+    assert len(shorter.path) <= len(result.path)
+    assert is_sound(wall(), shorter, LEFT, RIGHT)
     rounded = plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, timed=False))
     assert is_sound(wall(), rounded, LEFT, RIGHT)
     assert roughness(rounded.curve) < 0.5 * roughness(shorter.path)
 
 
 def test_the_same_seed_gives_the_same_path():
-    paths = [plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, seed=s)).path for s in (3, 3, 4)]
+    paths = [
+        plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, seed=s)).path for s in (3, 3, 4)
+    ]
     assert (paths[0] == paths[1]).all()
     assert paths[0].shape != paths[2].shape or (paths[0] != paths[2]).any()
 
@@ -85,8 +95,11 @@ def test_a_joint_held_beyond_its_limits_is_only_noted():
 def test_a_start_that_is_a_goal_takes_no_time():
     for timeout in (5.0, 0.0):
         result = plan_motion(wall(), LEFT, LEFT, PLANE, PlanOptions(timeout=timeout))
-        assert result.success and result.path.shape == (1, 3) and result.times.tolist() == [0.0]
-        assert result.motion.duration == 0.0 and result.proof.free
+        assert result.success
+        assert result.path.shape == (1, 3)
+        assert result.times.tolist() == [0.0]
+        assert result.motion.duration == 0.0
+        assert result.proof.free
 
 
 @pytest.mark.parametrize("away", [1e-3, 1e-5])
@@ -103,7 +116,10 @@ def test_a_success_is_free_and_a_closed_room_is_none():
     for seed in range(12):
         low = rng.uniform(-0.9, 0.7, (7, 2))
         size = rng.uniform(0.1, 0.9, (7, 2))
-        boxes = [block(f"b{k}", (a[0], a[0] + s[0]), (a[1], a[1] + s[1])) for k, (a, s) in enumerate(zip(low, size, strict=True))]
+        boxes = [
+            block(f"b{k}", (a[0], a[0] + s[0]), (a[1], a[1] + s[1]))
+            for k, (a, s) in enumerate(zip(low, size, strict=True))
+        ]
         model = cart().with_world(World(boxes))
         ends = np.concatenate([rng.uniform(-1.0, 1.0, (2, 2)), np.zeros((2, 1))], axis=1)
         result = plan_motion(model, *ends, PLANE, PlanOptions(timeout=60.0, seed=seed, max_nodes=3000))
@@ -137,7 +153,8 @@ DETOUR = np.array([LEFT, [-0.6, 0.6, 0], [-0.3, 0.62, 0.0], [0.4, 0.6, 0], [0.6,
 def test_a_free_seed_is_never_made_worse():
     model = wall()
     result = plan_motion(model, LEFT, RIGHT, PLANE, QUICK, seed_path=DETOUR)
-    assert is_sound(model, result, LEFT, RIGHT) and result.method == "seed"
+    assert is_sound(model, result, LEFT, RIGHT)
+    assert result.method == "seed"
     assert roughness(result.path) <= roughness(DETOUR)
     again = plan_motion(model, LEFT, RIGHT, PLANE, QUICK, seed_path=result.path)
     assert is_sound(model, again, LEFT, RIGHT)
@@ -149,11 +166,14 @@ def test_a_free_seed_is_never_made_worse():
 def test_a_seed_that_is_not_free_is_said_and_not_used():
     through = np.stack([LEFT, RIGHT])
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK, seed_path=through)
-    assert is_sound(wall(), result, LEFT, RIGHT) and result.method == "sampler"
+    assert is_sound(wall(), result, LEFT, RIGHT)
+    assert result.method == "sampler"
     assert any("seed path is not free" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("path", [DETOUR[1:], DETOUR[:-1], DETOUR[:1], DETOUR[:, :2], np.full((3, 3), np.nan)])
+@pytest.mark.parametrize(
+    "path", [DETOUR[1:], DETOUR[:-1], DETOUR[:1], DETOUR[:, :2], np.full((3, 3), np.nan)]
+)
 def test_a_seed_must_lead_from_start_to_goal(path):
     with pytest.raises(InputError, match="seed_path"):
         plan_motion(wall(), LEFT, RIGHT, PLANE, seed_path=path)
@@ -164,13 +184,18 @@ def test_a_seed_must_lead_from_start_to_goal(path):
 
 def test_no_time_is_no_search():
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=0.0))
-    assert not result and result.reason == "timeout" and result.path is None and "time was up" in result.why
+    assert not result
+    assert result.reason == "timeout"
+    assert result.path is None
+    assert "time was up" in result.why
 
 
 def test_time_runs_out_in_a_search_without_end():
     result = plan_motion(wall(0.0), LEFT, RIGHT, PLANE, PlanOptions(timeout=0.05))
-    assert result.reason == "timeout" and result.nodes > 0
-    assert ("cart", "wall") in result.clashes and "cart against wall" in result.why
+    assert result.reason == "timeout"
+    assert result.nodes > 0
+    assert ("cart", "wall") in result.clashes
+    assert "cart against wall" in result.why
 
 
 def test_a_search_is_cancelled_on_its_way():
@@ -178,8 +203,11 @@ def test_a_search_is_cancelled_on_its_way():
     result = plan_motion(
         wall(0.0), LEFT, RIGHT, PLANE, QUICK, cancel=lambda: len(asked) >= 5, progress=asked.append
     )
-    assert result.reason == "cancelled" and result.path is None
-    assert len(asked) == 5 and {p.stage for p in asked} == {"search"} and asked[-1].nodes >= asked[0].nodes
+    assert result.reason == "cancelled"
+    assert result.path is None
+    assert len(asked) == 5
+    assert {p.stage for p in asked} == {"search"}
+    assert asked[-1].nodes >= asked[0].nodes
     event = threading.Event()
     event.set()
     assert plan_motion(wall(), LEFT, RIGHT, PLANE, cancel=event).reason == "cancelled"
@@ -189,7 +217,13 @@ def test_a_path_found_before_the_end_is_returned():
     """Cancelled once a path is there: improvements are left out, timing and proof are not."""
     stages = []
     result = plan_motion(
-        wall(), LEFT, RIGHT, PLANE, QUICK, cancel=lambda: "timing" in stages, progress=lambda p: stages.append(p.stage)
+        wall(),
+        LEFT,
+        RIGHT,
+        PLANE,
+        QUICK,
+        cancel=lambda: "timing" in stages,
+        progress=lambda p: stages.append(p.stage),
     )
     assert is_sound(wall(), result, LEFT, RIGHT)
     assert stages[-1] == "proof"
@@ -222,6 +256,7 @@ def test_seconds_name_every_stage():
         ({"cancel": 3}, "cancel must be a function"),
         ({"progress": 3}, "progress must be a function"),
         ({"options": 3}, "options must be PlanOptions"),
+        ({"costs": []}, "costs: only PlanOptions"),
     ],
 )
 def test_wrong_input_is_refused(change, text):
@@ -238,6 +273,8 @@ def test_unknown_joints_are_refused():
 def test_results_travel():
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK)
     other = pickle.loads(pickle.dumps(result))
-    assert (other.path == result.path).all() and other.why == result.why and other.proof.free
+    assert (other.path == result.path).all()
+    assert other.why == result.why
+    assert other.proof.free
     assert prove_path(wall(), other.motion).free
-    assert SPEED >= np.abs(other.motion.at(other.times, 1)).max()
+    assert np.abs(other.motion.at(other.times, 1)).max() <= SPEED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,13 +19,17 @@ def test_what_was_found_is_used_again():
     model = wall()
     roadmap = Roadmap(model, PLANE)
     first = plan_motion(model, LEFT, RIGHT, PLANE, QUICK, roadmap=roadmap)
-    assert first.method == "sampler" and len(roadmap) >= first.nodes - 2
+    assert first.method == "sampler"
+    assert len(roadmap) >= first.nodes - 2
     rng = np.random.default_rng(0)
     methods = []
     for _ in range(20):
-        ends = np.stack([rng.uniform([-0.9, -0.9, 0], [-0.2, 0.9, 0]), rng.uniform([0.2, -0.9, 0], [0.9, 0.9, 0])])
+        ends = np.stack(
+            [rng.uniform([-0.9, -0.9, 0], [-0.2, 0.9, 0]), rng.uniform([0.2, -0.9, 0], [0.9, 0.9, 0])]
+        )
         result = plan_motion(model, *ends, PLANE, QUICK, roadmap=roadmap)
-        assert result.success and result.proof.free
+        assert result.success
+        assert result.proof.free
         assert (result.path[[0, -1]] == ends).all()
         assert clear(model.world, along(result.path)).min() > 0.0
         methods.append(result.method)
@@ -48,7 +54,8 @@ def test_goals_in_parts_that_nothing_joins_are_searched_for():
     roadmap.keep(np.array([[-0.5, -0.5, 0], [-0.5, 0.5, 0]]))
     roadmap.keep(np.array([[0.5, -0.5, 0], [0.5, 0.5, 0]]))
     result = plan_motion(model, LEFT, RIGHT, PLANE, QUICK, roadmap=roadmap)
-    assert result.success and result.method == "sampler"
+    assert result.success
+    assert result.method == "sampler"
     assert plan_motion(model, LEFT, RIGHT, PLANE, QUICK, roadmap=roadmap).method == "roadmap"
     joined = plan_motion(model, roadmap.cfgs[0], roadmap.cfgs[2], PLANE, QUICK, roadmap=roadmap)
     assert joined.method == "roadmap"  # the path that was found joins the two
@@ -79,7 +86,9 @@ def test_files_hold_everything(tmp_path):
     plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK, roadmap=roadmap)
     roadmap.write(tmp_path / "map.npz")
     read = Roadmap.read(tmp_path / "map.npz", cart().with_world(wall().world))
-    assert (read.cfgs == roadmap.cfgs).all() and (read.edges == roadmap.edges).all() and read.joints == PLANE
+    assert (read.cfgs == roadmap.cfgs).all()
+    assert (read.edges == roadmap.edges).all()
+    assert read.joints == PLANE
     assert plan_motion(read.model, LEFT, RIGHT, PLANE, QUICK, roadmap=read).method == "roadmap"
     with pytest.raises(InputError, match="another scene: the obstacles differ"):
         Roadmap.read(tmp_path / "map.npz", cart())
@@ -116,7 +125,8 @@ def test_shortest_ways_are_those_of_scipy():
         nodes = [last]
         while before[nodes[-1]] >= 0:
             nodes.append(before[nodes[-1]])
-        assert nodes[0] == goal and nodes[-1] == start
+        assert nodes[0] == goal
+        assert nodes[-1] == start
         of = {tuple(pair): length for pair, length in zip(both.tolist(), twice, strict=True)}
-        total = sum(of[int(a), int(b)] for a, b in zip(nodes[:-1], nodes[1:], strict=True))
+        total = sum(of[int(a), int(b)] for a, b in itertools.pairwise(nodes))
         assert abs(total - truth) < 1e-12

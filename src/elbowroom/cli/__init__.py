@@ -28,6 +28,7 @@ VERBS = {
     "check": "Check configurations for collisions with itself and with obstacles",
     "mesh": "Check two mesh files against each other exactly",
     "ik": "Find joint values that put links where they are asked to be, free of collision; or follow targets live",
+    "plan": "Find a motion from one configuration to another that touches nothing, with speeds and a proof",
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres, ignored pairs and scenes of obstacles between file formats",
     "doctor": "Say what is installed, what is missing and how to get it",

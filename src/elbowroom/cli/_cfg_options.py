@@ -16,7 +16,7 @@ from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
-    from ..robot import Configurations
+    from ..robot import Configurations, Robot
 
 MOST_RANDOM = 10_000_000
 """Random configurations in one call: what fits into memory on any machine."""
@@ -112,8 +112,7 @@ def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
             )
         given = np.array(options.cfg).reshape(-1, robot.dof)
         if options.degrees:
-            turning = [joint.type != "prismatic" for joint in robot.tree.actuated]
-            given = np.where(turning, np.radians(given), given)
+            given = in_radians(robot, given)
         add(given, lambda k: f"cfg {k + 1}")
     if options.cfg_file is not None:
         found = options.read(options.cfg_file, model)
@@ -131,6 +130,12 @@ def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
     if not parts:
         add(model.default_cfg[None], lambda _: "default")
     return Chosen(robot.as_cfgs(np.concatenate(parts)), tuple(groups), notes)
+
+
+def in_radians(robot: Robot, cfgs: np.ndarray) -> np.ndarray:
+    """Configurations (n, dof) whose angles are given in degrees; slides are metres all the same."""
+    turning = [joint.type != "prismatic" for joint in robot.tree.actuated]
+    return np.where(turning, np.radians(cfgs), cfgs)
 
 
 def named(model: CollisionModel, name: str) -> tuple[str, np.ndarray]:

@@ -28,7 +28,7 @@ from ._model_options import ModelOptions
 from ._options import NoEffect, Shared
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Helper
+    from ..collision import Helper
     from ..robot import Robot
 
 LEFT = "frame_left_arm_ee"
@@ -139,7 +139,7 @@ def _run(options: Options, helper: Helper) -> int:
     rows = None if options.targets is None else read_targets(options.targets, robot, options.link)
     _check_names(robot, "--joints", options.joints)
     held = _held(robot, options)
-    judge = _model(options, robot, world, helper) if options.collision else robot
+    judge = options.collision_model(robot, world, helper) if options.collision else robot
     start = _start(judge, options)
     if options.serve:
         from ._ik_serve import serve
@@ -197,19 +197,6 @@ def _check_question(options: Options, robot: Robot) -> None:
         raise InputError(
             f"nothing to reach: expected --target LINK x y z [qw qx qy qz], --targets FILE or --serve{likely}"
         )
-
-
-def _model(options: Options, robot: Robot, world: Any, helper: Helper) -> CollisionModel:
-    from ..collision import CollisionModel, covering
-
-    spheres, _ = covering(robot, options.chosen_spheres(robot))
-    pairs = options.decided_pairs(
-        robot, spheres, depths=True
-    )  # as CollisionModel itself does, and as is kept
-    if world is not None:
-        helper.wait("world")
-    helper.wait("free")
-    return CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
 
 
 def _start(judge: Any, options: Options) -> np.ndarray | None:

@@ -33,13 +33,16 @@ class TargetRows:
     places: tuple[str, ...]
 
 
-def targets_from_words(words: Sequence[str], robot: Robot, rpy: bool) -> tuple[Target, ...]:
+def targets_from_words(
+    words: Sequence[str], robot: Robot, rpy: bool, flag: str = "--target"
+) -> tuple[Target, ...]:
     """Targets from words: each begins with the name of a link, numbers follow.
 
     Args:
-        words: all that was given with --target.
+        words: all that was given with the flag.
         robot: whose links they are.
         rpy: orientations are roll, pitch and yaw in degrees instead of quaternions.
+        flag: for messages.
 
     Raises:
         InputError: other numbers of numbers. UnknownLinkError: no such link.
@@ -50,15 +53,15 @@ def targets_from_words(words: Sequence[str], robot: Robot, rpy: bool) -> tuple[T
         if value is None:
             groups.append((word, []))
         elif not groups:
-            raise InputError(f"--target: expected {USAGE}; found the number {word} first")
+            raise InputError(f"{flag}: expected {USAGE}; found the number {word} first")
         else:
             groups[-1][1].append(value)
-    return tuple(_target(link, numbers, robot, rpy) for link, numbers in groups)
+    return tuple(_target(link, numbers, robot, rpy, flag) for link, numbers in groups)
 
 
-def _target(link: str, numbers: list[float], robot: Robot, rpy: bool) -> Target:
+def _target(link: str, numbers: list[float], robot: Robot, rpy: bool, flag: str) -> Target:
     if link not in robot.link_names:
-        raise UnknownLinkError(f"--target: {unknown('link', link, robot.link_names)}")
+        raise UnknownLinkError(f"{flag}: {unknown('link', link, robot.link_names)}")
     if len(numbers) == 3:
         return PositionTarget(link, np.array(numbers))
     if len(numbers) == 7 and not rpy:
@@ -66,7 +69,7 @@ def _target(link: str, numbers: list[float], robot: Robot, rpy: bool) -> Target:
     if len(numbers) == 6 and rpy:
         return PoseTarget(link, np.concatenate([_from_angles(*numbers[3:]), numbers[:3]]))
     hint = "; --rpy takes three angles" if len(numbers) == 6 else ""
-    raise InputError(f"--target {link}: expected {USAGE}; found {len(numbers)} numbers{hint}")
+    raise InputError(f"{flag} {link}: expected {USAGE}; found {len(numbers)} numbers{hint}")
 
 
 def _from_angles(roll: float, pitch: float, yaw: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
 if TYPE_CHECKING:
+    from ..collision import CollisionModel, Helper
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -81,6 +82,19 @@ class ModelOptions(SphereOptions):
         with progress_bar(f"deciding the pairs of {robot.name}") as progress:
             settings = replace(self.settings, buffer=buffer, depths=depths)
             return cached_pairs(robot, spheres, settings, progress=progress)
+
+    def collision_model(self, robot: Robot, world: World | None, helper: Helper) -> CollisionModel:
+        """The model of the robot among the obstacles, with kernels that `helper` has made meanwhile."""
+        from ..collision import CollisionModel, covering
+
+        spheres, _ = covering(robot, self.chosen_spheres(robot))
+        pairs = self.decided_pairs(
+            robot, spheres, depths=True
+        )  # as CollisionModel itself does, and as is kept
+        if world is not None:
+            helper.wait("world")
+        helper.wait("free")
+        return CollisionModel(robot, spheres, pairs, world, self.buffer, allow=self.allow)
 
 
 NO_EFFECT = (

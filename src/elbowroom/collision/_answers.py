@@ -16,6 +16,7 @@ from ..typing import LinkPair
 from ._engine import Engine
 from ._near_links import NearLinks
 from ._parts import Parts, parts_of
+from ._pieces import Pieces
 from ._segment import SegmentProof, SegmentProofs
 from ._slack import as_slacks
 from ._surroundings import Surroundings
@@ -36,6 +37,8 @@ class Answers:
     """Obstacles, in compiled calls and measured; None where there are none."""
     _parts: tuple[Surroundings | None, Parts] | None = None
     """What was packed for others, and among what."""
+    _pieces: tuple[Surroundings | None, Pieces] | None = None
+    """The same for proofs by spheres first."""
 
     # The parts ----------------------------------------------------------------------------------
 
@@ -68,7 +71,7 @@ class Answers:
         return self._parts[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_parts"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_parts", "_pieces")}
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -192,26 +195,34 @@ class Answers:
         """
         return self.segments_free(self.robot.as_cfg(a)[None], self.robot.as_cfg(b)[None], slack)[0]
 
-    def segments_free(self, a: Any, b: Any, slack: Any = None) -> SegmentProofs:
+    def segments_free(self, a: Any, b: Any, slack: Any = None, *, quick: bool = False) -> SegmentProofs:
         """`segment_free` for many segments in one call, on all cores.
 
         Args:
             a: (n, dof) configurations.
             b: (n, dof); segment k goes from a[k] to b[k].
             slack: (n, dof), or (dof,) or a number for all of them.
+            quick: spheres first, sixteen pieces at a time: several times faster where most is free. Clearances are then
+                not looked for beyond a millimetre.
         """
         begins, ends = self.robot.as_cfgs(a), self.robot.as_cfgs(b)
         if len(begins) != len(ends):
             raise InputError(
                 f"segments need as many ends as beginnings, found {len(begins)} and {len(ends)} configurations"
             )
-        self._engine.free(
-            np.concatenate([begins, ends]), "meshes"
-        )  # refuses values that no error bound covers
+        # Refuses values that no error bound covers; segments that follow each other share their ends.
+        chained = len(begins) > 1 and bool((begins[1:] == ends[:-1]).all())
+        self._engine.free(np.concatenate([begins, ends[-1:] if chained else ends]), "meshes")
         slacks = as_slacks(slack, len(begins), self.robot.dof)
-        return self._engine.segments(
-            begins, ends, slacks, None if self._around is None else self._around.engine
-        )
+        among = None if self._around is None else self._around.engine
+        return self._engine.segments(begins, ends, slacks, among, self._quick() if quick else None)
+
+    def _quick(self) -> Pieces:
+        """Proofs by spheres first, for robot and obstacles as they are."""
+        if self._pieces is None or self._pieces[0] is not self._around:
+            among = None if self._around is None else self._around.engine
+            self._pieces = self._around, Pieces(self._engine.lanes, among, self._engine.pairs, self.buffer)
+        return self._pieces[1]
 
     def _closest_pairs(
         self, rows: Float[np.ndarray, "n dof"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..typing import LinkPair
 from ._cover import covering_in_world
 from ._lanes import Lanes, pack_lanes
 from ._pack import PackedScene, pack_scene
+from ._pieces import Pieces
 from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
 from ._segment_world import LinkChains, pack_link_chains
 from ._world_engine import WorldEngine
@@ -148,9 +149,11 @@ class Engine:
         ends: Float[np.ndarray, "n dof"],
         slacks: Float[np.ndarray, "#n dof"],
         among: WorldEngine | None = None,
+        quick: Pieces | None = None,
     ) -> SegmentProofs:
         """As `CollisionModel.segments_free`; `among` are the obstacles."""
-        return prove_all(self.chains, self._packed, among, begins, ends, slacks, self.buffer, self.threads)
+        prove = partial(prove_all, self.chains, self._packed, among, buffer=self.buffer, threads=self.threads)
+        return prove(begins, ends, slacks) if quick is None else quick.prove(prove, begins, ends, slacks)
 
     @cached_property
     def chains(self) -> PackedChains:

@@ -154,12 +154,15 @@ def look_table(base, frame, shape, table):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def near_mask(placed, point, reach, base, table, blur, world, grid):
-    """Lanes in which the broad phase cannot show that no obstacle is within `reach` of a point."""
+def near_mask(placed, point, reach, inner, base, table, blur, world, grid):
+    """Lanes in which the broad phase cannot show that no obstacle is within `reach` of a point.
+
+    LANES bits higher: those in which one likely is within `inner`.
+    """
     bounds, planes, loose = grid.bounds, grid.planes, grid.loose
     mask = 0
     if len(bounds) > 0:
-        mask = maybe_near(placed, point * POINT, table, bounds, np.float32(reach + blur))
+        mask = maybe_near(placed, point * POINT, table, bounds, np.float32(reach + blur), np.float32(inner))
     elif len(world.members) > 0:
         mask = FULL
     if len(planes) + len(loose) > 0:
@@ -175,7 +178,9 @@ def near_mask(placed, point, reach, base, table, blur, world, grid):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def link_among(link, wanted, pad, move, links, groups, points, placed, base, table, blur, world, grid, allowed, waiting):
+def link_among(
+    link, wanted, pad, move, links, groups, points, placed, base, table, blur, world, grid, allowed, waiting
+):
     """(left, lane, obstacle): lanes of `wanted` in which a link is not shown to stay clear of the obstacles.
 
     `lane` is one in which a sphere meets an obstacle in the middle, or -1; `obstacle` is one that refused.
@@ -184,15 +189,26 @@ def link_among(link, wanted, pad, move, links, groups, points, placed, base, tab
     left, obstacle = 0, -1
     g0 = links[link, LINK_GROUP]
     for g in range(g0, g0 + links[link, LINK_GROUPS]):
-        near = near_mask(placed, g, points[4 * g + 3] + pad + move, base, table, blur, world, grid) & wanted
+        near = (
+            near_mask(placed, g, points[4 * g + 3] + pad + move, 0.0, base, table, blur, world, grid) & wanted
+        )
         if near == 0:
             continue
         s0 = groups[g - nl, GROUP_SPHERE]
         for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
             reach = points[4 * s + 3] + pad + move
-            close = near_mask(placed, s, reach, base, table, blur, world, grid) & near & ~left
-            lane = 0
-            while close >> lane:
+            found = near_mask(placed, s, reach, reach - move, base, table, blur, world, grid)
+            close, hit = found & near & ~left, (found >> LANES) & near
+            turn = 0  # likely collisions first: one ends it all
+            while close >> turn:
+                lane = turn
+                if hit:
+                    lane = 0
+                    while (hit >> lane) & 1 == 0:
+                        lane += 1
+                    hit = 0
+                else:
+                    turn += 1
                 if (close >> lane) & 1:
                     x, y, z = lane_point(placed, s, lane, base)
                     gap, k = nearest_within(world, x, y, z, reach, allowed[link], waiting)
@@ -201,7 +217,6 @@ def link_among(link, wanted, pad, move, links, groups, points, placed, base, tab
                             return left, lane, k
                         left |= 1 << lane
                         obstacle = k
-                lane += 1
     return left, -1, obstacle
 
 
@@ -284,12 +299,31 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
             for turn in range(len(turns)):
                 link = turns[turn]
                 move = half * link_move[link]
-                near = near_mask(placed, link, points[4 * link + 3] + pad + move, base, table, blur, world, grid) & everyone & ~left
+                near = (
+                    near_mask(
+                        placed, link, points[4 * link + 3] + pad + move, 0.0, base, table, blur, world, grid
+                    )
+                    & everyone
+                    & ~left
+                )
                 if near == 0:
                     continue
                 need(link, ready, links, poses, points, placed)
                 more, lane, k = link_among(
-                    link, near, pad, move, links, groups, points, placed, base, table, blur, world, grid, allowed,
+                    link,
+                    near,
+                    pad,
+                    move,
+                    links,
+                    groups,
+                    points,
+                    placed,
+                    base,
+                    table,
+                    blur,
+                    world,
+                    grid,
+                    allowed,
                     waiting,
                 )
                 if lane >= 0:

@@ -244,13 +244,14 @@ def prove_pair(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prove_segments(
-    begins, ends, slacks, buffer, budgets, chains, kinds, drivers, locals_, polys, links, balls, spans, placed, nodes,
-    tris, found, counts,
+    begins, ends, slacks, opens, buffer, budgets, chains, kinds, drivers, locals_, polys, links, balls, spans, placed,
+    nodes, tris, found, counts,
 ):  # fmt: skip
     """Whether all pairs stay farther apart than `buffer` on every segment from begins[k] to ends[k].
 
     Args:
         slacks: (n, dof), or (1, dof) for all: how far joints may be off the segment.
+        opens: (n, pairs), or (1, pairs) for all: whether a pair is looked at.
         budgets: (n,) pieces that each proof may take.
         found: (n, 2) receives the fraction t and `low`: FREE has the smallest proved clearance `low` and t -1; BLOCKED
             has where the pair touches; UNDECIDED has where the budget ended.
@@ -260,9 +261,11 @@ def prove_segments(
     scratch = segment_scratch(begins.shape[1], chains, links, nodes)
     for k in range(len(begins)):
         low, t, status, decided = np.inf, -1.0, FREE, -1
-        slack = slacks[min(k, len(slacks) - 1)]
+        slack, looked_at = slacks[min(k, len(slacks) - 1)], opens[min(k, len(opens) - 1)]
         by_spheres, by_meshes = 0, 0
         for pair in range(len(chains)):
+            if not looked_at[pair]:
+                continue
             status, t, bound, by_sphere, by_mesh = prove_pair(
                 pair, begins[k], ends[k], slack, buffer, budgets[k] - by_spheres - by_meshes, 0.0, chains, kinds,
                 drivers, locals_, polys, links, balls, spans, placed, nodes, tris, scratch,

@@ -108,7 +108,7 @@ def world_scratch(dof, chains, world):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def prove_world(begin, end, slack, buffer, budget, chains, world, grid, allowed, scratch):
+def prove_world(begin, end, slack, looked_at, buffer, budget, chains, world, grid, allowed, scratch):
     """One segment: (status, t, low, link, obstacle, by_spheres, by_meshes); see `prove_world_segments`."""
     chains, world, grid = borrowed(chains), borrowed(world), borrowed(grid)
     (cfg, rate, room, chord, pose, needed), (waiting, open_at, now), search = scratch
@@ -119,7 +119,7 @@ def prove_world(begin, end, slack, buffer, budget, chains, world, grid, allowed,
         return UNDECIDED, 0.0, low, 0, 0, by_spheres, by_meshes
     slacked = room[1:].any()
     waiting[0, 0], waiting[0, 1] = 0.5, 0.5
-    open_at[0] = 1
+    open_at[0] = looked_at
     n = 1 if links > 0 else 0
     while n > 0:
         k = _next_piece(waiting, n)
@@ -162,11 +162,14 @@ def prove_world(begin, end, slack, buffer, budget, chains, world, grid, allowed,
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def prove_world_segments(begins, ends, slacks, buffer, budgets, chains, world, grid, allowed, found, counts):
+def prove_world_segments(
+    begins, ends, slacks, opens, buffer, budgets, chains, world, grid, allowed, found, counts
+):
     """Whether all links stay farther than `buffer` from the obstacles on every segment from begins[k] to ends[k].
 
     Args:
         slacks: (n, dof), or (1, dof) for all: how far joints may be off the segment.
+        opens: (n, links), or (1, links) for all: whether a link is looked at.
         budgets: (n,) pieces that each proof may take.
         chains: a `LinkChains`.
         world: a `PackedWorld`; `grid` is its `PackedGrid`.
@@ -177,17 +180,9 @@ def prove_world_segments(begins, ends, slacks, buffer, budgets, chains, world, g
     """
     scratch = world_scratch(begins.shape[1], chains, world)
     for k in range(len(begins)):
+        slack, looked_at = slacks[min(k, len(slacks) - 1)], opens[min(k, len(opens) - 1)]
         status, t, low, link, obstacle, by_spheres, by_meshes = prove_world(
-            begins[k],
-            ends[k],
-            slacks[min(k, len(slacks) - 1)],
-            buffer,
-            budgets[k],
-            chains,
-            world,
-            grid,
-            allowed,
-            scratch,
+            begins[k], ends[k], slack, looked_at, buffer, budgets[k], chains, world, grid, allowed, scratch
         )
         found[k, 0], found[k, 1] = t, low
         counts[k, 0], counts[k, 1], counts[k, 2] = status, link, obstacle

@@ -78,9 +78,9 @@ class WorldParts:
 
         found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
         prove_world_segments(
-            frozen(begin[None].copy()), frozen(end[None].copy()), frozen(np.zeros((1, len(begin)))), buffer,
-            np.array([BUDGET]), self.bodies, self.world, self.grid,
-            self.allowed if allowed is None else frozen(allowed), found, counts,
+            frozen(begin[None].copy()), frozen(end[None].copy()), frozen(np.zeros((1, len(begin)))),
+            frozen(np.ones((1, len(self.links)), np.bool_)), buffer, np.array([BUDGET]), self.bodies, self.world,
+            self.grid, self.allowed if allowed is None else frozen(allowed), found, counts,
         )  # fmt: skip
         status, link, obstacle = counts[0, :3].tolist()
         return (False, None) if status == FREE else (True, (self.links[link], self.obstacles[obstacle]))

@@ -20,7 +20,7 @@ from ..pairs import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
 from ._pack import PackedScene
-from ._slack import slacks_of
+from ._slack import rows_of
 from ._world_engine import WorldEngine
 
 BUDGET = 20_000
@@ -133,6 +133,7 @@ class PackedChains:
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
         slacks: Float[np.ndarray, "#n dof"],
+        opens: Bool[np.ndarray, "#n pairs"],
         buffer: float,
         budgets: Int[np.ndarray, "n"],
         threads: int,
@@ -145,9 +146,9 @@ class PackedChains:
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
             prove_segments(
-                begins[rows], ends[rows], slacks_of(slacks, rows), buffer, budgets[rows], self.chains, self.kinds,
-                self.drivers, self.local, self.polys, self.links, self.balls, self.spans, self.placed, scene.nodes,
-                scene.tris, found[rows], counts[rows],
+                begins[rows], ends[rows], rows_of(slacks, rows), rows_of(opens, rows), buffer, budgets[rows],
+                self.chains, self.kinds, self.drivers, self.local, self.polys, self.links, self.balls, self.spans,
+                self.placed, scene.nodes, scene.tris, found[rows], counts[rows],
             )  # fmt: skip
 
         over_rows(piece, len(begins), threads=threads, at_least=THREAD_SEGMENTS, align=1)
@@ -163,6 +164,8 @@ def prove_all(
     slacks: Float[np.ndarray, "#n dof"],
     buffer: float,
     threads: int,
+    opens: tuple[Bool[np.ndarray, "#n links"], Bool[np.ndarray, "#n pairs"]] | None = None,
+    wish: float = 0.0,
 ) -> SegmentProofs:
     """Proves or refutes segments: against the world, which refutes sooner, then the robot against itself.
 
@@ -175,13 +178,16 @@ def prove_all(
         slacks: how far joints may be off each segment; one row stands for all.
         buffer: metres that pairs must be apart.
         threads: at most.
+        opens: which links and which checked pairs are looked at; None for all.
+        wish: metres that are asked for besides the buffer.
     """
-    from ._kernels_segment import BLOCKED, FREE, UNDECIDED
+    from ._kernels_segment import FREE
 
     start, n = time.perf_counter(), len(begins)
     found, counts, pairs = np.full((n, 2), np.inf), np.tile([FREE, -1, 0, 0], (n, 1)), chains.pairs
+    links, own_pairs = (None, None) if opens is None else opens
     if among is not None:
-        found, decided = among.segments(begins, ends, slacks, np.full(n, BUDGET))
+        found, decided = among.segments(begins, ends, slacks, np.full(n, BUDGET), links, wish)
         counts[:, 0], counts[:, 2:] = decided[:, 0], decided[:, 3:]
         more: dict[LinkPair, int] = {}
         names = among.world.names
@@ -191,24 +197,46 @@ def prove_all(
         pairs = (*pairs, *more)
     rows = np.flatnonzero(counts[:, 0] == FREE)
     left = BUDGET - counts[rows, 2] - counts[rows, 3]
+    asked = np.ones((1, len(chains.pairs)), np.bool_) if own_pairs is None else own_pairs
     own, decided = chains.prove(
-        scene, begins[rows], ends[rows], slacks_of(slacks, rows), buffer, left, threads
+        scene,
+        begins[rows],
+        ends[rows],
+        rows_of(slacks, rows),
+        rows_of(asked, rows),
+        buffer + wish,
+        left,
+        threads,
     )
     own[:, 1] = np.where(decided[:, 0] == FREE, np.minimum(own[:, 1], found[rows, 1]), own[:, 1])
     found[rows], counts[rows, :2] = own, decided[:, :2]
     counts[rows, 2:] += decided[:, 2:]
+    found[counts[:, 0] == FREE, 1] += buffer + wish
+    return as_proofs(found, counts, pairs, bool(slacks.any()), time.perf_counter() - start)
+
+
+def as_proofs(
+    found: Float[np.ndarray, "n 2"],
+    counts: Int[np.ndarray, "n 4"],
+    pairs: tuple[LinkPair, ...],
+    with_slack: bool,
+    seconds: float,
+) -> SegmentProofs:
+    """Proofs from the arrays of the kernels; clearances include the buffer."""
+    from ._kernels_segment import BLOCKED, FREE, UNDECIDED
+
     t, status = found[:, 0], counts[:, 0]
     proofs = SegmentProofs(
         free=status == FREE,
         blocked_at=np.where(status == BLOCKED, t, np.nan),
         undecided_at=np.where(status == UNDECIDED, t, np.nan),
         pair_idx=counts[:, 1].copy(),
-        clearance=np.where(status == FREE, found[:, 1] + buffer, found[:, 1]),
+        clearance=found[:, 1].copy(),
         by_spheres=counts[:, 2].copy(),
         by_meshes=counts[:, 3].copy(),
         pairs=pairs,
-        seconds=time.perf_counter() - start,
-        with_slack=bool(slacks.any()),
+        seconds=seconds,
+        with_slack=with_slack,
     )
     freeze(proofs.free, proofs.blocked_at, proofs.undecided_at, proofs.pair_idx, proofs.clearance)
     freeze(proofs.by_spheres, proofs.by_meshes)

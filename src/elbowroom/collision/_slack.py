@@ -26,6 +26,6 @@ def as_slacks(slack: Any, n: int, dof: int) -> Float[np.ndarray, "#n dof"]:
     return frozen(np.array(rows, order="C"))
 
 
-def slacks_of(slacks: Float[np.ndarray, "#n dof"], rows: Any) -> Float[np.ndarray, "#some dof"]:
-    """The slacks of some segments."""
-    return frozen(slacks if len(slacks) == 1 else slacks[rows])
+def rows_of(table: np.ndarray, rows: Any) -> np.ndarray:
+    """Some rows of a table, read-only; a single row stands for all."""
+    return frozen(table if len(table) == 1 else table[rows])

@@ -21,7 +21,7 @@ from ..spheres import SphereModel
 from ..world import PackedGrid, World
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
-from ._slack import slacks_of
+from ._slack import rows_of
 
 THREAD_ROWS = 1024
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -200,6 +200,8 @@ class WorldEngine:
         ends: Float[np.ndarray, "n dof"],
         slacks: Float[np.ndarray, "#n dof"],
         budgets: Int[np.ndarray, "n"],
+        opens: Bool[np.ndarray, "#n links"] | None = None,
+        wish: float = 0.0,
     ) -> tuple[Float[np.ndarray, "n 2"], Int[np.ndarray, "n 5"]]:
         """Proves or refutes that links stay farther than the buffer from obstacles between pairs of configurations.
 
@@ -208,6 +210,8 @@ class WorldEngine:
             ends: another.
             slacks: how far joints may be off each segment; one row stands for all.
             budgets: pieces that each proof may take.
+            opens: whether a link is looked at; one row stands for all, None looks at all links.
+            wish: metres to stay away besides the buffer.
 
         Returns:
             `found` and `counts` as `prove_world_segments` gives them.
@@ -216,12 +220,13 @@ class WorldEngine:
 
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 5), np.int64)
         packed, grid, chains = self.world.packed, self.grid, self.chains
+        asked = frozen(np.ones((1, len(self.links)), np.bool_)) if opens is None else opens
 
         def piece(first: int, last: int) -> None:
             rows = slice(first, last)
             prove_world_segments(
-                frozen(begins[rows]), frozen(ends[rows]), slacks_of(slacks, rows),
-                self.buffer, budgets[rows], chains, packed, grid, self.allowed, found[rows], counts[rows],
+                frozen(begins[rows]), frozen(ends[rows]), rows_of(slacks, rows), rows_of(asked, rows),
+                self.buffer + wish, budgets[rows], chains, packed, grid, self.allowed, found[rows], counts[rows],
             )  # fmt: skip
 
         over_rows(piece, len(begins), threads=self.threads, at_least=THREAD_SEGMENTS, align=1)

@@ -23,16 +23,29 @@ from ._simd import (
     intrinsic,
 )
 
-ROTATION, SHIFT, CORNER, PER_METER, LAST, STRIDE, HALF, CELL, LOW, HIGH, LOOK = 0, 9, 12, 15, 16, 19, 21, 22, 23, 26, 29
+ROTATION, SHIFT, CORNER, PER_METER, LAST, STRIDE, HALF, CELL, LOW, HIGH, LOOK = (
+    0,
+    9,
+    12,
+    15,
+    16,
+    19,
+    21,
+    22,
+    23,
+    26,
+    29,
+)
 """Places in the table of `maybe_near`: pose of the points' frame in the world (rotation row by row, translation), lower
 corner of the grid, cells per metre, number of the last cell along x, y, z, cells along y and z, what cells' bounds are
 below the bounds of their centres, edge of a cell, corners of the box around all that the grid is about; its length."""
 
 
 @intrinsic
-def maybe_near(typing: Any, placed: Any, point: Any, table: Any, bounds: Any, reach: Any) -> Any:
+def maybe_near(typing: Any, placed: Any, point: Any, table: Any, bounds: Any, reach: Any, inner: Any) -> Any:
     """Bit mask of the lanes in which the grid does not show that nothing is within `reach` of the point at an offset.
 
+    LANES bits higher: the lanes in which something likely is within `inner`.
     The distance at a point is at least that at a cell's centre less the way there, for any cell; the nearest is taken.
     It is at least the distance to the box around all things, too. `bounds` are of cells, z fastest.
     """
@@ -81,8 +94,10 @@ def maybe_near(typing: Any, placed: Any, point: Any, table: Any, bounds: Any, re
         bound = builder.fsub(builder.fadd(found, everywhere(HALF)), way)
         by_grid = builder.fcmp_unordered("<=", bound, reach_lanes)
         by_box = builder.fcmp_unordered("<=", outside, builder.fmul(reach_lanes, reach_lanes))
-        return _mask(builder, builder.and_(by_grid, by_box))
+        upper = builder.fadd(builder.fadd(found, everywhere(HALF)), way)
+        inside = _mask(builder, builder.fcmp_ordered("<", upper, _splat(builder, args[5])))
+        near = _mask(builder, builder.and_(by_grid, by_box))
+        return builder.or_(near, builder.shl(inside, ir.Constant(inside.type, LANES)))
 
-    return types.int64(_FLOAT_ARRAY, types.intp, _FLOAT_ARRAY, _FLOAT_ARRAY, types.float32), code
-
-
+    floats, offset = _FLOAT_ARRAY, types.intp
+    return types.int64(floats, offset, floats, floats, types.float32, types.float32), code

@@ -6,6 +6,7 @@ from ._kernels import JOINT as JOINT
 from ._kernels import JOINT_COUPLED as JOINT_COUPLED
 from ._kernels import JOINT_DRIVER as JOINT_DRIVER
 from ._kernels import LANES as LANES
+from ._kernels import LAW_LIMIT as LAW_LIMIT
 from ._kernels import LAW_WIDTH as LAW_WIDTH
 from ._kernels import LINK_BODY as LINK_BODY
 from ._kernels import LINK_GROUP as LINK_GROUP

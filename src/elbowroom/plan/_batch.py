@@ -44,7 +44,9 @@ class PlanProblem:
                 return cls(**problem)
         elif isinstance(problem, Sequence) and not isinstance(problem, str) and len(problem) == 2:
             return cls(*problem)
-        raise InputError(f"expected a PlanProblem, (start, goal) or a mapping of both, found {short(problem)}")
+        raise InputError(
+            f"expected a PlanProblem, (start, goal) or a mapping of both, found {short(problem)}"
+        )
 
 
 def plan_batch(

@@ -1,7 +1,7 @@
 """Costs of trajectories, step by step, and how they add up.
 
 A cost takes many trajectories at once and gives a number for each step of each: what a stochastic optimiser compares.
-`FunctionCost` makes one of any function; `total` adds several.
+`FunctionCost` makes one of any function; `total_cost` adds several.
 """
 
 from __future__ import annotations
@@ -98,13 +98,15 @@ def as_trajectories(robot: Robot, trajectories: Any, dt: float) -> Float[np.ndar
     return rows
 
 
-def total(costs: Sequence[Cost], trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
+def total_cost(costs: Sequence[Cost], trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
     """Sum of several costs."""
     parts = [cost.cost(trajectories, dt) for cost in costs]
     return np.sum(parts, axis=0) if parts else np.zeros(np.shape(trajectories)[:2])
 
 
-def report(costs: Sequence[Cost], trajectories: Any, dt: float) -> Mapping[str, Float[np.ndarray, "k t"]]:
+def cost_report(
+    costs: Sequence[Cost], trajectories: Any, dt: float
+) -> Mapping[str, Float[np.ndarray, "k t"]]:
     """Each cost by its name, for plots; costs of one name are numbered ("velocity", "velocity 2")."""
     found: dict[str, np.ndarray] = {}
     for cost in costs:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .._frozen import Frozen, frozen
+from .._frozen import Frozen, freeze, frozen
 
 BULGE = 0.75
 """A cubic leaves its chord by no more than this times the larger distance of its inner control points from thirds of
@@ -27,6 +27,13 @@ def bulges_of(pieces: Float[np.ndarray, "k 4 dof"]) -> Float[np.ndarray, "k dof"
         np.abs(pieces[:, 1] - (2.0 * first + last) / 3.0), np.abs(pieces[:, 2] - (first + 2.0 * last) / 3.0)
     )
     return BULGE * off
+
+
+def straight_pieces(rows: Float[np.ndarray, "n dof"]) -> Float[np.ndarray, "n-1 4 dof"]:
+    """Straight lines from each row to the next, as cubic pieces."""
+    begins, ends = rows[:-1], rows[1:]
+    thirds = (ends - begins) / 3.0
+    return np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
 
 
 def halves(pieces: Float[np.ndarray, "k 4 dof"]) -> Float[np.ndarray, "2*k 4 dof"]:
@@ -50,6 +57,9 @@ class Curve(Frozen):
     stops: Bool[np.ndarray, "k+1"]
     """Where the direction may jump, so that the robot must stop: first and last always."""
 
+    def __post_init__(self) -> None:
+        freeze(self.pieces, self.knots, self.stops)
+
     @classmethod
     def polyline(cls, path: Any) -> Curve:
         """Straight segments through waypoints (n, dof), n >= 2, with a stop at each that is not on a straight line.
@@ -61,13 +71,11 @@ class Curve(Frozen):
         keep = np.concatenate([[True], steps > 0.0])
         rows = rows[keep] if keep.sum() > 1 else rows[[0, -1]]
         begins, ends = rows[:-1], rows[1:]
-        thirds = (ends - begins) / 3.0
         knots = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(ends - begins).max(axis=1), 1e-12))])
         stops = np.ones(len(rows), dtype=np.bool_)
         along = (ends - begins) / np.diff(knots)[:, None]
         stops[1:-1] = np.abs(np.diff(along, axis=0)).max(axis=1, initial=0.0) > 1e-9
-        pieces = np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
-        return cls(frozen(np.ascontiguousarray(pieces)), frozen(knots), frozen(stops))
+        return cls(frozen(straight_pieces(rows)), frozen(knots), frozen(stops))
 
     @property
     def end(self) -> float:

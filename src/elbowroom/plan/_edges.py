@@ -39,12 +39,15 @@ class Edges:
         else:
             self.args = tuple(lanes), among.turns, tuple(among.world), tuple(among.grid), among.allowed
         """What kernels take of robot and world; see `edge_by_spheres`."""
+        self.mesh_pairs = lanes.mesh_pairs
+        """Pairs that only meshes decide, which kernels do not look at."""
         self.possible = among is None or among.still_free()
         """False where links that no joint moves touch an obstacle: then nothing is free."""
         self.pairs = tuple(parts.own.pairs[k] for k in lanes.pair_rows.tolist())
         """Pairs of links as kernels number them."""
         self.links, self.obstacles = ((), ()) if among is None else (among.links, among.obstacles)
         """Links and obstacles as kernels number them; none without a world."""
+        self._exactly = frozen(np.zeros((1, self.dof)))  # joints are not off the line
         self._local = threading.local()
 
     @classmethod
@@ -60,6 +63,11 @@ class Edges:
         """Number of `pairs`."""
         return len(self.pairs)
 
+    @property
+    def needs_meshes(self) -> bool:
+        """Whether some pairs of links can only be decided by meshes."""
+        return len(self._lanes.mesh_pairs) > 0
+
     # Questions ----------------------------------------------------------------------------------
 
     def free(
@@ -72,23 +80,19 @@ class Edges:
             ends: another.
             budget: pieces that the exact proof of an edge may take.
         """
-        _, who = self.ask(begins, ends)
-        out = who[:, 0] == 0
-        for k in range(len(out)):
-            if self.possible and (not out[k] or len(self._lanes.mesh_pairs)):
-                out[k] = self.exact(begins[k], ends[k], budget, bool(out[k]))
-        return out & self.possible
+        out = self.free_by_spheres(begins, ends)
+        for k in np.flatnonzero(~out).tolist() if self.possible else ():
+            out[k] = self.exact(begins[k], ends[k], budget)
+        return out
 
     def free_by_spheres(
         self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
     ) -> Bool[np.ndarray, "n"]:
         """The first level alone: quick, and conservative. Pairs that only meshes decide are decided by them."""
-        _, who = self.ask(begins, ends)
-        out = who[:, 0] == 0
-        if len(self._lanes.mesh_pairs):
-            for k in np.flatnonzero(out):
-                out[k] = self.exact(begins[k], ends[k], BUDGET, True)
-        return out & self.possible
+        out = (self.ask(begins, ends)[1][:, 0] == 0) & self.possible
+        some = np.flatnonzero(out)
+        out[some] = self.by_meshes(begins[some], ends[some])
+        return out
 
     def chain(self, path: Float[np.ndarray, "w dof"]) -> bool:
         """Whether all edges of a path are proved free."""
@@ -107,53 +111,51 @@ class Edges:
         edges_by_spheres(begins, ends, *self.args, at, who, self.scratch())
         return at, who
 
+    def by_meshes(
+        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
+    ) -> Bool[np.ndarray, "n"]:
+        """On which edges the pairs that only meshes can decide are proved free; spheres say nothing of them."""
+        if not len(self._lanes.mesh_pairs):
+            return np.ones(len(begins), dtype=np.bool_)
+        return self._own(begins, ends, BUDGET, self._parts.own.chains.chains[self._lanes.mesh_pairs])
+
     def exact(
-        self,
-        begin: Float[np.ndarray, "dof"],
-        end: Float[np.ndarray, "dof"],
-        budget: int = BUDGET,
-        by_spheres: bool = False,
+        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], budget: int = BUDGET
     ) -> bool:
-        """The exact proof of one edge.
+        """The exact proof of one edge, in so many pieces at most."""
+        from ..collision.kernels import FREE, prove_world_segments
 
-        Args:
-            begin: one end.
-            end: the other.
-            budget: pieces it may take.
-            by_spheres: spheres proved it: what is left are the pairs that only meshes decide.
-        """
-        from ..collision.kernels import FREE, prove_segments, prove_world_segments
-
-        parts, among, own = self._parts, self._parts.among, self._parts.own
-        rows = (
-            frozen(np.ascontiguousarray(begin)[None].view()),
-            frozen(np.ascontiguousarray(end)[None].view()),
-            frozen(np.zeros((1, self.dof))),
-        )
-        budgets = np.array([budget])
-        if among is not None and not by_spheres:
+        among = self._parts.among
+        begins, ends = np.array(begin)[None], np.array(end)[None]
+        if among is not None:
             found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
             prove_world_segments(
-                *rows,
-                parts.buffer,
-                budgets,
-                among.bodies,
-                among.world,
-                among.grid,
-                among.allowed,
-                found,
+                frozen(begins.view()), frozen(ends.view()), self._exactly, frozen(np.ones((1, len(among.links)), np.bool_)),
+                self._parts.buffer, np.array([budget]), among.bodies, among.world, among.grid, among.allowed, found,
                 counts,
-            )
+            )  # fmt: skip
             if counts[0, 0] != FREE:
                 return False
-        found, counts = np.empty((1, 2)), np.empty((1, 4), np.int64)
-        chains = own.chains
-        which = chains.chains[self._lanes.mesh_pairs] if by_spheres else chains.chains
+        return bool(self._own(begins, ends, budget, self._parts.own.chains.chains)[0])
+
+    def _own(
+        self,
+        begins: Float[np.ndarray, "n dof"],
+        ends: Float[np.ndarray, "n dof"],
+        budget: int,
+        which: Int[np.ndarray, "pairs 7"],
+    ) -> Bool[np.ndarray, "n"]:
+        """The exact proof of edges for some pairs of links."""
+        from ..collision.kernels import FREE, prove_segments
+
+        chains, bodies = self._parts.own.chains, self._parts.own.bodies
+        found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
         prove_segments(
-            *rows, parts.buffer, budgets, which, chains.kinds, chains.drivers, chains.local, chains.polys,
-            chains.links, chains.balls, chains.spans, chains.placed, own.bodies.nodes, own.bodies.tris, found, counts,
+            np.array(begins), np.array(ends), self._exactly, frozen(np.ones((1, len(which)), np.bool_)),
+            self._parts.buffer, np.full(len(begins), budget), which, chains.kinds, chains.drivers, chains.local,
+            chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes, bodies.tris, found, counts,
         )  # fmt: skip
-        return bool(counts[0, 0] == FREE)
+        return counts[:, 0] == FREE
 
     def scratch(self) -> Any:
         """What kernels work with, of the calling thread."""

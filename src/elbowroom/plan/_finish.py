@@ -15,12 +15,12 @@ from jaxtyping import Float
 
 from ._curve import Curve
 from ._first import Found, Question
+from ._limits import limits_of
 from ._path_proof import PathProof
 from ._prove import prove_path
 from ._roughness import roughness
 from ._shorten import shorten
 from ._smooth import smooth
-from ._limits import limits_of
 from ._timing import time_curve
 
 FINER = (1.0, 4.0, 16.0)
@@ -55,7 +55,9 @@ def finished(question: Question, found: Found) -> Finished:
         if made is not None:
             return replace(made, notes=(*blamed, *made.notes))
         blamed.append(f"{what} could not be proved free as a whole and was left out")
-    if question.options.timed:  # the path itself was proved edge by edge: better without speeds than not at all
+    if (
+        question.options.timed
+    ):  # the path itself was proved edge by edge: better without speeds than not at all
         made = _plain(question, first, Curve.polyline(first))
         if made is not None:
             return replace(made, notes=(*blamed, "speeds were left out: the path is given as waypoints"))
@@ -105,6 +107,7 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
     for finer in FINER:
         rate = options.rate * finer
         times, rows = motion.resampled(rate)
+        rows = question.group.whole(question.group.parts(rows))  # held joints to the last bit
         watch.lap("timing")
         watch.tell("proof")
         proof = prove_path(model, curve, slack=motion.chord_error(rate))  # the curve and the rows at once
@@ -112,7 +115,10 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
             proof = prove_path(model, rows, times=times)
         watch.lap("proof")
         if proof.free:
-            notes = () if finer == 1.0 else (f"rows are {rate:g} a second: farther apart they could not be proved",)
+            notes = (
+                ()
+                if finer == 1.0
+                else (f"rows are {rate:g} a second: farther apart they could not be proved",)
+            )
             return Finished(rows, times, waypoints, curve, motion, proof, notes)
     return None
-

@@ -1,4 +1,4 @@
-"""The first path: a seed that is given, the straight line, a roadmap, the sampler, or STOMP; proved before it counts."""
+"""The first path: a given seed, the straight line, a roadmap, the sampler, or STOMP; proved before it counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 STEPS = 64
 """Iterations of the sampler between two looks at the clock: a few milliseconds."""
+REFUSED = 20
+"""Iterations for each of `max_nodes` after which a search whose extensions are all but refused ends too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +97,9 @@ def by_sampler(question: Question, roadmap: Roadmap | None) -> Found | NoMotion:
     sampler = Sampler(question.edges, question.group, question.start, question.goals.cfgs, options.seed)
     ended: str = ""
     while not sampler.grow(STEPS):
-        ended = watch.over() or ("blocked" if sampler.nodes >= options.max_nodes else "")
         watch.tell("search", nodes=sampler.nodes)
+        full = sampler.nodes >= options.max_nodes or sampler.iterations >= REFUSED * options.max_nodes
+        ended = watch.over() or ("blocked" if full else "")
         if ended:
             break
     if roadmap is not None:

@@ -48,7 +48,9 @@ def by_stomp(
         if found.success:
             return Found(found.path, "stomp", goal, 0, _joined(history), found.notes)
     assert found is not None
-    return NoMotion(found.reason or "blocked", f"STOMP found no free path: {found.why}", cost_history=_joined(history))
+    return NoMotion(
+        found.reason or "blocked", f"STOMP found no free path: {found.why}", cost_history=_joined(history)
+    )
 
 
 def _joined(history: Sequence[Float[np.ndarray, "iterations"]]) -> Float[np.ndarray, "iterations"]:

@@ -85,7 +85,9 @@ def goals_of(
     good = [k for k, bound in enumerate(bounds) if bound is None and free[k]]
     if good:
         lost = [] if len(good) == len(rows) else [k for k in range(len(rows)) if k not in good]
-        return Goals(frozen(rows[good]), tuple(good), tuple(_left_out(model, k, rows[k], bounds[k]) for k in lost))
+        return Goals(
+            frozen(rows[good]), tuple(good), tuple(_left_out(model, k, rows[k], bounds[k]) for k in lost)
+        )
     first = bounds[0] or blocked(model, group, _name(0, len(rows)), rows[0])
     if len(rows) == 1:
         return first
@@ -108,7 +110,7 @@ def _rows(
         k, joint = np.unravel_index(int(off.argmax()), off.shape)
         name = model.robot.joint_names[joint]
         raise InputError(
-            f"{_name(int(k), len(rows))}: joint {name!r} is held at {number(float(start[joint]))} but the goal has "
+            f"goal: joint {name!r} is held at {number(float(start[joint]))} but the goal has "
             f"{number(float(rows[k, joint]))}: name it in `joints` to let it move, or give the goal the same value"
         )
     return group.whole(group.parts(rows))
@@ -138,7 +140,9 @@ def _solver(model: CollisionModel, joints: tuple[str, ...]) -> IkSolver:
     if joints not in known:
         judge = copy.copy(model)
         kin = (made.get(joints) for other, made in list(_solvers.items()) if other.robot is model.robot)
-        akin = next((solver for solver in kin if solver is not None), None)  # the same robot among other obstacles
+        akin = next(
+            (solver for solver in kin if solver is not None), None
+        )  # the same robot among other obstacles
         known[joints] = IkSolver(judge, joints=joints) if akin is None else akin.with_model(judge)
     return known[joints]
 
@@ -147,9 +151,7 @@ def _name(k: int, of: int) -> str:
     return "the goal" if of == 1 else f"goal {k}"
 
 
-def _left_out(
-    model: CollisionModel, k: int, cfg: Float[np.ndarray, "dof"], bound: NoMotion | None
-) -> str:
+def _left_out(model: CollisionModel, k: int, cfg: Float[np.ndarray, "dof"], bound: NoMotion | None) -> str:
     """What is said of one of several goals that will not do."""
     if bound is not None:
         return f"left out: {bound.why}"

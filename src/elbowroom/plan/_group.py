@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from .._frozen import Frozen, frozen
 from .._text import number
@@ -56,12 +57,12 @@ class Group(Frozen):
         if not asked:
             raise InputError("joints: at least one joint must move, found none")
         moving = frozen(np.array(sorted(names.index(name) for name in asked), dtype=np.int64))
-        still = np.setdiff1d(np.arange(robot.dof), moving)
+        beyond = (start < robot.lower) | (start > robot.upper)
+        beyond[moving] = False
         notes = tuple(
-            f"joint {names[k]!r} is held at {number(float(start[k]))}, beyond its limits {number(float(robot.lower[k]))} to "
-            f"{number(float(robot.upper[k]))}"
-            for k in still.tolist()
-            if not robot.lower[k] <= start[k] <= robot.upper[k]
+            f"joint {names[k]!r} is held at {number(float(start[k]))}, beyond its limits "
+            f"{number(float(robot.lower[k]))} to {number(float(robot.upper[k]))}"
+            for k in np.flatnonzero(beyond).tolist()
         )
         return cls(
             robot=robot,
@@ -72,6 +73,11 @@ class Group(Frozen):
             upper=frozen(np.asarray(robot.upper, dtype=np.float64)[moving]),
             notes=notes,
         )
+
+    @cached_property
+    def moves(self) -> Bool[np.ndarray, "dof"]:
+        """Whether each entry of a configuration moves."""
+        return frozen(np.isin(np.arange(len(self.held)), self.moving))
 
     def parts(self, cfgs: Float[np.ndarray, "*n dof"]) -> Float[np.ndarray, "*n m"]:
         """The moving joints of configurations."""

@@ -4,7 +4,7 @@ Most of a robot is far from everything: a ball around each link is looked up in 
 balls around parts of links, then the spheres; only spheres that the grid cannot clear get exact distances, only boxes
 whose ball it cannot clear are compared with obstacles. What is left out adds nothing, so the cost is exact.
 
-`robot` are the links as `_obstacle_pack.PackedLinks`, as plain tuples are `world` and `grid`.
+`robot` are the links as `_cost_pack.PackedLinks`, as plain tuples are `world` and `grid`.
 """
 
 # pyright: basic
@@ -26,14 +26,14 @@ from ..world.kernels import (
     box_scratch,
     world_distance,
 )
+from ._cost_pack import PackedLinks
 from ._kernels_paths import POSE, move_bodies, place, point_at, step_speed
-from ._obstacle_pack import PackedLinks
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _gap(world, allowed, x, y, z, limit, waiting):
     """Signed distance of a point to the nearest obstacle that is not allowed; `limit` where none is nearer."""
-    tree, members, endless = world.tree, world.members, world.endless
+    tree, members, boxes, endless = world.tree, world.members, world.boxes, world.endless
     best = limit
     waiting[0] = 0
     top = min(1, len(members))
@@ -42,21 +42,22 @@ def _gap(world, allowed, x, y, z, limit, waiting):
         if top > 0:
             top -= 1
             row = waiting[top]
-            gap = box_gap_squared(tree, row, x, y, z)
-            if gap > 0.0 and gap >= max(best, 0.0) ** 2:
-                continue
             first, count = int(tree[row, 6]), int(tree[row, 7])
             if count == 0:
-                waiting[top], waiting[top + 1] = first, first + 1
-                top += 2
+                for child in range(first, first + 2):
+                    if box_gap_squared(tree, child, x, y, z) <= max(best, 0.0) ** 2:
+                        waiting[top] = child
+                        top += 1
                 continue
-            listed = members
         else:
-            first, count, listed = turn, 1, endless
-            turn += 1
-        for i in range(first, first + count):
-            if not allowed[listed[i]]:
-                best = min(best, world_distance(world, listed[i], x, y, z, best))
+            first, count = turn, 0
+        for i in range(first, first + max(count, 1)):
+            if count > 0 and box_gap_squared(boxes, i, x, y, z) > max(best, 0.0) ** 2:
+                continue
+            k = members[i] if count > 0 else endless[i]
+            if not allowed[k]:
+                best = min(best, world_distance(world, k, x, y, z, best))
+        turn += count == 0
     return best
 
 

@@ -73,12 +73,13 @@ def move_bodies(path, parents, kinds, drivers, local, polys, trig, poses):
                 for lane in range(LANES):
                     poses[at + lane] = local[0, i, j]
         for b in range(1, bodies):
-            d = drivers[b]
+            d, terms = drivers[b], polys.shape[1]
             for lane in range(LANES):
-                x, q = path[min(block * LANES + lane, steps - 1), d], 0.0
-                for c in range(polys.shape[1] - 1, -1, -1):
-                    q = q * x + polys[b, c]
-                trig[lane] = q
+                trig[lane + LANES] = path[min(block * LANES + lane, steps - 1), d]
+                trig[lane] = polys[b, terms - 1]
+            for c in range(terms - 2, -1, -1):
+                for lane in range(LANES):
+                    trig[lane] = trig[lane] * trig[lane + LANES] + polys[b, c]
             if kinds[b] == REVOLUTE:
                 for lane in range(LANES):
                     s, c = sincos(trig[lane])

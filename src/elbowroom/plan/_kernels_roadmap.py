@@ -26,7 +26,10 @@ def shortest(firsts, others, lengths, starts, start_lengths, goal_lengths):
     """
     n = len(firsts) - 1
     best, before, done = np.full(n, np.inf), np.full(n, -1), np.zeros(n, np.bool_)
-    heap_key, heap_node = np.empty(len(others) + len(starts) + 1), np.empty(len(others) + len(starts) + 1, np.int64)
+    heap_key, heap_node = (
+        np.empty(len(others) + len(starts) + 1),
+        np.empty(len(others) + len(starts) + 1, np.int64),
+    )
     size = 0
     for k in range(len(starts)):
         if start_lengths[k] < best[starts[k]]:

@@ -51,7 +51,9 @@ def find_stops(pieces, knots, stops, order, out):
             if order == 2:
                 bend0 = pieces[p - 1, 3, j] - 2.0 * pieces[p - 1, 2, j] + pieces[p - 1, 1, j]
                 bend1 = pieces[p, 2, j] - 2.0 * pieces[p, 1, j] + pieces[p, 0, j]
-                if abs(bend1 / (after * after) - bend0 / (before * before)) > TURN * largest2:
+                # of a straight line all second derivatives are rounding
+                least = TURN * max(largest2, largest1 / min(before, after))
+                if abs(bend1 / (after * after) - bend0 / (before * before)) > least:
                     out[p] = True
 
 
@@ -72,7 +74,8 @@ def turn_of(control):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def make_grid(pieces, knots, stops, per_piece, per_turn, per_section):
-    """Intervals of the grid: parameters at their ends (n+1,) and the piece each is in (n,).
+    """Intervals of the grid: parameters at their ends (n+1,), whether the robot rests there (n+1,), and the piece each
+    is in (n,).
 
     Every piece gets at least per_piece and per_turn more where it turns by all its slope, every section between two
     stops about per_section.
@@ -90,16 +93,17 @@ def make_grid(pieces, knots, stops, per_piece, per_turn, per_section):
                 counts[c] = math.ceil(max(share, turning))
                 total += counts[c]
             first = p + 1
-    grid, piece_of = np.empty(total + 1), np.empty(total, np.int64)
+    grid, at_rest, piece_of = np.empty(total + 1), np.zeros(total + 1, np.bool_), np.empty(total, np.int64)
     at = 0
     for p in range(k):
         width = (knots[p + 1] - knots[p]) / counts[p]
+        at_rest[at] = stops[p]
         for c in range(counts[p]):
             grid[at] = knots[p] + c * width
             piece_of[at] = p
             at += 1
-    grid[total] = knots[k]
-    return grid, piece_of
+    grid[total], at_rest[total] = knots[k], True
+    return grid, at_rest, piece_of
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -154,30 +158,31 @@ def fill_rates(b0, b1, b2, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def fastest(grid, piece_of, at_rest, rates, near, far, velocity, acceleration, share, squared):
-    """Fills squared (n+1,): the largest squared rates of the parameter that keep the limits, zero where at_rest (n+1,).
+def fastest(grid, at_rest, rates, near, far, velocity, acceleration, ceiling, squared, peaks):
+    """Fills squared (n+1,): the largest squared rates of the parameter that keep the limits, zero where at_rest (n+1,);
+    and peaks (2, m): what no joint's speed and acceleration exceeds, anywhere.
 
     Args:
         rates, near, far: by `fill_rows`.
         velocity, acceleration: (m,) limits of the moving joints.
-        share: (n,) slows an interval: velocities to this share of the limit, accelerations to its square.
+        ceiling: (n+1,) bounds besides.
     """
-    n, m = len(piece_of), len(velocity)
+    n, m = len(grid) - 1, len(velocity)
     # Rows as x1 within slope * x0 -+ reach, and what bounds x0 alone.
     slopes, reaches = np.empty((n, 3 * m)), np.empty((n, 3 * m))
-    highest = np.full(n + 1, np.inf)
+    highest = ceiling.copy()
     for i in range(n):
         for end in range(2):
             most = (grid[i + 1] - grid[i]) * FASTEST
             for e in range(m):
-                most = min(most, share[i] * velocity[e] / rates[i, end, e])  # infinite where it does not move
+                most = min(most, velocity[e] / rates[i, end, e])  # infinite where it does not move
             highest[i + end] = min(highest[i + end], most * most)
     for i in range(n + 1):
         if at_rest[i]:
             highest[i] = 0.0
     for i in range(n):
         for e in range(m):
-            limit = share[i] * share[i] * acceleration[e]
+            limit = acceleration[e]
             for c in range(3 * e, 3 * e + 3):
                 if abs(far[i, c]) * highest[i + 1] > FLAT * limit:
                     slopes[i, c], reaches[i, c] = -near[i, c] / far[i, c], limit / abs(far[i, c])
@@ -206,12 +211,6 @@ def fastest(grid, piece_of, at_rest, rates, near, far, velocity, acceleration, s
         for c in range(3 * m):
             high = min(high, slopes[i, c] * x + reaches[i, c])
         squared[i + 1] = max(high, 0.0)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def fill_peaks(rates, near, far, squared, peaks):
-    """Fills peaks (2, m): what no joint's speed and acceleration exceeds, anywhere."""
-    n, _, m = rates.shape
     peaks[:] = 0.0
     for i in range(n):
         x0, x1 = squared[i], squared[i + 1]
@@ -232,28 +231,6 @@ def fill_times(grid, squared, times, speeds, pushes):
         times[i + 1] = times[i] + 2.0 * h / (speeds[i] + math.sqrt(squared[i + 1]))
         pushes[i] = 0.5 * (squared[i + 1] - squared[i]) / h
     speeds[n], pushes[n] = math.sqrt(squared[n]), 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def time_pieces(pieces, knots, stops, moving, velocity, acceleration, per_piece, per_turn, per_section):
-    """Speeds along a whole curve: grid, piece_of, times, speeds, pushes and peaks of `fill_times` and `fill_peaks`."""
-    at_knots = np.empty(len(knots), np.bool_)
-    find_stops(pieces, knots, stops, 1, at_knots)
-    grid, piece_of = make_grid(pieces, knots, at_knots, per_piece, per_turn, per_section)
-    n, m = len(piece_of), len(moving)
-    at_rest = np.zeros(n + 1, np.bool_)
-    at_rest[n] = True
-    for i in range(n):
-        if i == 0 or piece_of[i] != piece_of[i - 1]:
-            at_rest[i] = at_knots[piece_of[i]]
-    rates, near, far = np.empty((n, 2, m)), np.empty((n, 3 * m)), np.empty((n, 3 * m))
-    fill_rows(pieces, knots, grid, piece_of, moving, rates, near, far)
-    squared, peaks = np.empty(n + 1), np.empty((2, m))
-    fastest(grid, piece_of, at_rest, rates, near, far, velocity, acceleration, np.ones(n), squared)
-    fill_peaks(rates, near, far, squared, peaks)
-    times, speeds, pushes = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
-    fill_times(grid, squared, times, speeds, pushes)
-    return grid, piece_of, times, speeds, pushes, peaks
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -23,10 +23,6 @@ CONNECT = 64
 """Nodes that one iteration may add to a tree, at most."""
 BLOCK = 64
 """Nodes whose distances are computed together."""
-DOMAIN = 4.0
-"""Steps that a node reaches at most once an extension from it was refused (dynamic domain)."""
-SHRINK = 1e-4
-"""Share by which it changes with each further refusal or success."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -57,20 +53,19 @@ def nearest_node(nodes, count, q, gaps):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def add_node(tree, q, parent, nodes, parents, reach, state):
+def add_node(tree, q, parent, nodes, parents, state):
     """Appends a node; returns its number."""
     n = state[tree]
     for j in range(len(q)):
         nodes[tree, j, n] = q[j]
     parents[tree, n] = parent
-    reach[tree, n] = np.inf
     state[tree] = n + 1
     return n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow(
-    until, state, rng, nodes, parents, reach, moving, low, high, step, rows, counts, work, lanes, turns, world, grid,
+    until, state, rng, nodes, parents, moving, low, high, step, rows, counts, work, lanes, turns, world, grid,
     allowed, scratch,
 ):  # fmt: skip
     """Iterates until `until` iterations are done in all, the trees meet, or there is no room for more nodes.
@@ -79,18 +74,18 @@ def grow(
         until: iterations.
         state: see SIZE_A ... STATE.
         rng: (1,) uint64.
-        nodes: (2, m, room), a multiple of BLOCK, infinite where empty; parents and reach (2, room), parents -1 at roots.
+        nodes: (2, m, room), a multiple of BLOCK, infinite where empty; parents (2, room), -1 at roots.
         moving: (m,) entries of a configuration.
         low, high: (m,) where to sample.
         step: longest edge.
         rows: (2, dof) configurations with the held joints in place.
         counts: (pairs + links * obstacles,) receives who refused extensions.
-        work: (3, m) and (BLOCK,) scratch.
+        work: (2, m) and (BLOCK,) scratch.
     """
     lanes, scratch = borrowed(Lanes(*lanes)), borrowed(scratch)
     world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
     points, gaps = work
-    sample, fresh, goal = points[0], points[1], points[2]
+    fresh, goal = points[0], points[1]
     m, room, n_pairs = len(moving), nodes.shape[2], len(lanes.pair_reach)
     while state[DONE] < until:
         if max(state[SIZE_A], state[SIZE_B]) + CONNECT > room:
@@ -98,21 +93,19 @@ def grow(
         done = state[DONE]
         state[DONE] = done + 1
         tree = 0 if state[SIZE_A] <= state[SIZE_B] else 1
-        far = np.inf
+        joined = -1  # the node of the other tree at `goal`: -1 while that is a sample
         if done < 2:  # straight at each other first
             tree = done
             for j in range(m):
-                goal[j] = nodes[1 - tree, j, 0]
+                goal[j] = nodes[tree, j, 0]
+            joined, _ = nearest_node(nodes[1 - tree], state[1 - tree], goal, gaps)
+            for j in range(m):
+                goal[j] = nodes[1 - tree, j, joined]
         else:
             for j in range(m):
                 goal[j] = low[j] + uniform(rng) * (high[j] - low[j])
-        near, far = nearest_node(nodes[tree], state[tree], goal, gaps)
-        if far > reach[tree, near]:
-            continue
-        joined = -1  # the node of the other tree at `goal`: -1 while it is a sample
-        if done < 2:
-            joined = 0
-        at, steps = near, 0
+        at, far = nearest_node(nodes[tree], state[tree], goal, gaps)
+        steps = 0
         while steps < CONNECT:
             # One step from node `at` of `tree` towards `goal`.
             share = min(1.0, step / far) if far > 0.0 else 1.0
@@ -127,19 +120,13 @@ def grow(
             if status != FREE:
                 if pair >= 0:
                     counts[pair] += 1
-                elif link >= 0:
+                elif link >= 0 and obstacle >= 0:
                     counts[n_pairs + link * len(world.kinds) + obstacle] += 1
-                if reach[tree, at] == np.inf:
-                    reach[tree, at] = DOMAIN * step
-                else:
-                    reach[tree, at] = max(step, reach[tree, at] * (1.0 - SHRINK))
                 break
-            if reach[tree, at] < np.inf:
-                reach[tree, at] *= 1.0 + SHRINK
             if share == 1.0 and joined >= 0:
                 state[MEET_A + tree], state[MEET_A + 1 - tree] = at, joined
                 return FOUND
-            at = add_node(tree, fresh, at, nodes, parents, reach, state)
+            at = add_node(tree, fresh, at, nodes, parents, state)
             steps += 1
             far -= step
             if joined < 0:  # the other tree comes to meet the new node

@@ -26,8 +26,8 @@ from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
 from ..robot import find_bodies
+from ._cost_pack import links_among_obstacles
 from ._costs import as_trajectories, checked_number, checked_weight
-from ._obstacle_pack import pack_links, without_links
 
 BLOCK = 256
 """Configurations that `collides` looks at in one go."""
@@ -80,8 +80,7 @@ class ObstacleCost:
         self._among = among
         if among is None:
             return
-        links = pack_links(self.model, among)
-        self._links = without_links(links, np.array([name in self.skip_links for name in among.links], bool))
+        self._links = links_among_obstacles(self.model, self.skip_links)
         self._spared: Bool[np.ndarray, "boxes obstacles"] = among.allowed[self._links.box_of]
         freeze(self._spared)
         self._sides = tuple(self._links), tuple(among.world), tuple(among.grid), frozen(among.allowed[...])

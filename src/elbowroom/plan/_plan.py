@@ -76,6 +76,10 @@ def plan_motion(
         raise InputError(f"options must be PlanOptions, found {short(options)}")
     if not isinstance(model, CollisionModel):
         raise InputError(f"model must be a CollisionModel, found {short(model)}")
+    if costs is not None and options.method != "stomp":
+        raise InputError(
+            "costs: only PlanOptions(method='stomp') minimises costs; the sampler would break them"
+        )
     edges = Edges.of(model)
     at = start_of(model, start)
     group = Group.of(model.robot, at, joints)
@@ -84,7 +88,9 @@ def plan_motion(
     refused = beyond_limits(group, "the start", at)
     if refused is None and not model.free(at):
         refused = blocked(model, group, "the start", at)
-    goals = goals_of(model, group, at, goal, options.goals)  # wrong input is told even where the start is blocked
+    goals = goals_of(
+        model, group, at, goal, options.goals
+    )  # wrong input is told even where the start is blocked
     watch = Watch(options.timeout, cancel, progress, began)  # tables of inverse kinematics are made once
     if refused is not None:
         return _failed(refused, watch, group.notes)
@@ -147,7 +153,9 @@ def _already_there(question: Question, goal: int) -> PlanResult:
     proof = prove_path(question.model, curve)
     motion = None
     if options.timed:
-        motion = time_curve(curve, *limits_of(question.model.robot, options), joint_names=question.model.robot.joint_names)
+        motion = time_curve(
+            curve, *limits_of(question.model.robot, options), joint_names=question.model.robot.joint_names
+        )
     question.watch.lap("proof")
     return PlanResult(
         success=proof.free,

@@ -110,7 +110,7 @@ def _search(
     end = np.inf
     while len(pieces):
         bulges = bulges_of(pieces)
-        proofs = model.segments_free(pieces[:, 0], pieces[:, 3], bulges + (slack + rounding))
+        proofs = model.segments_free(pieces[:, 0], pieces[:, 3], bulges + (slack + rounding), quick=True)
         found.segments += len(pieces)
         found.margin = min(found.margin, float(proofs.clearance[proofs.free].min(initial=np.inf)))
         if proofs.free.all():

@@ -96,7 +96,9 @@ class Roadmap:
         if model is not self.model:
             differs = self.mark.differs(mark_of(model))
             if differs:
-                raise InputError(f"roadmap: it was made for another scene: {differs}; make a new Roadmap(model)")
+                raise InputError(
+                    f"roadmap: it was made for another scene: {differs}; make a new Roadmap(model)"
+                )
         if group.joints != self.joints:
             raise InputError(
                 f"roadmap: it is of the joints {', '.join(self.joints)}, the question is of {', '.join(group.joints)}"

@@ -37,7 +37,9 @@ class Mark:
             "obstacles": "the obstacles differ",
             "allowed": "other links may touch obstacles",
         }
-        return ", ".join(said[f.name] for f in fields(self) if getattr(self, f.name) != getattr(other, f.name))
+        return ", ".join(
+            said[f.name] for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)
+        )
 
 
 def mark_of(model: CollisionModel) -> Mark:
@@ -67,7 +69,9 @@ def write_arrays_of(
 
 def read_arrays_of(
     path: Path, model: CollisionModel
-) -> tuple[Mark, tuple[str, ...], Float[np.ndarray, "dof"], Float[np.ndarray, "n dof"], Int[np.ndarray, "e 2"]]:
+) -> tuple[
+    Mark, tuple[str, ...], Float[np.ndarray, "dof"], Float[np.ndarray, "n dof"], Int[np.ndarray, "e 2"]
+]:
     """Reads a roadmap.
 
     Raises:

@@ -10,10 +10,18 @@ from jaxtyping import Float, Int
 from ._edges import Edges
 from ._group import Group
 
-STEP = 1.0
-"""Longest edge of a tree, rad (m)."""
+STEP = 3.0
+"""Longest edge of a tree, rad (m): long edges are refused quickly, and few of them make a path."""
 ROOM = 1024
 """Nodes that a tree has room for at first."""
+STUCK = 2000
+"""Iterations after which the exact proof leads out of the roots of the smaller tree, and again after twice as many."""
+RADII = (0.1, 0.3, 1.0)
+"""How far from a root it looks for configurations that are free by spheres (rad, m)."""
+LOOKS = 48
+"""Configurations tried at each of these distances."""
+WAYS = 3
+"""Ways out of a root that are enough, at each of them."""
 
 
 class Sampler:
@@ -46,17 +54,26 @@ class Sampler:
         m = len(group.moving)
         roots = [group.parts(start[None]), group.parts(np.atleast_2d(goals))]
         room = max(ROOM, 2 * len(roots[1]))
-        self._nodes, self._parents, self._reach = _room(room, m)
+        self._nodes, self._parents = _room(room, m)
         self._state = np.zeros(STATE, np.int64)
         for tree, parts in enumerate(roots):
             self._nodes[tree, :, : len(parts)] = parts.T
             self._state[tree] = len(parts)
-        self._rng = np.array([seed * 0x632BE59BD9B4E019 + 1 & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
+        self._rng = seeded(seed)
         self._rows = np.tile(group.held, (2, 1))
         n_obstacles = edges.args[4].shape[1]
         self._counts = np.zeros(edges.n_pairs + len(edges.links) * n_obstacles, np.int64)
-        self._work = np.empty((3, m)), np.empty(BLOCK)
-        self._met = False
+        self._work = np.empty((2, m)), np.empty(BLOCK)
+        self._met, self._stuck = False, STUCK
+        self._proved: set[tuple[int, int]] = (
+            set()
+        )  # nodes whose edge to the parent needs no look at meshes any more
+        if edges.possible:
+            for tree, parts in enumerate(roots):
+                rows = group.whole(parts)
+                refused = edges.ask(rows, rows)[1][:, 0] != 0
+                for root in np.flatnonzero(refused).tolist():  # by spheres: the exact proof leads out
+                    self._lead_out(tree, root)
 
     def grow(self, steps: int) -> bool:
         """Up to so many iterations more; whether there is a path."""
@@ -65,19 +82,73 @@ class Sampler:
         if self._met or not self._edges.possible:
             return self._met
         until = int(self._state[DONE]) + steps
-        while True:
+        while not self._met:
             code = grow(
-                until, self._state, self._rng, self._nodes, self._parents, self._reach, self._group.moving, self._low,
-                self._high, STEP, self._rows, self._counts, self._work, *self._edges.args, self._edges.scratch(),
+                min(until, self._stuck), self._state, self._rng, self._nodes, self._parents, self._group.moving,
+                self._low, self._high, STEP, self._rows, self._counts, self._work, *self._edges.args,
+                self._edges.scratch(),
             )  # fmt: skip
-            if code != FULL:
-                self._met = code == FOUND
-                return self._met
-            old, old_parents, old_reach = self._nodes, self._parents, self._reach
-            self._nodes, self._parents, self._reach = _room(2 * old.shape[2], old.shape[1])
-            self._nodes[:, :, : old.shape[2]] = old
-            self._parents[:, : old.shape[2]] = old_parents
-            self._reach[:, : old.shape[2]] = old_reach
+            if code == FOUND:
+                self._met = self._holds()
+            elif code == FULL:
+                old, old_parents = self._nodes, self._parents
+                self._nodes, self._parents = _room(2 * old.shape[2], old.shape[1])
+                self._nodes[:, :, : old.shape[2]], self._parents[:, : old.shape[2]] = old, old_parents
+            elif self._state[DONE] == self._stuck:
+                self._stuck *= 2
+                tree = int(np.argmin(self._state[:2]))
+                for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
+                    self._lead_out(tree, root)
+            if self._state[DONE] >= until:
+                break
+        return self._met
+
+    def _lead_out(self, tree: int, root: int) -> None:
+        """Adds configurations near a root that are free by spheres, with edges that the exact proof shows free."""
+        group, edges = self._group, self._edges
+        rng = np.random.default_rng([int(self._rng[0]), tree, root])
+        at = self._nodes[tree, :, root].copy()
+        begin = group.whole(at)
+        for radius in RADII:
+            away = rng.normal(size=(LOOKS, len(at)))
+            parts = np.clip(
+                at + radius * away / np.linalg.norm(away, axis=1)[:, None],
+                np.minimum(self._low, at), np.maximum(self._high, at),
+            )  # fmt: skip
+            rows = group.whole(parts)
+            found = 0
+            for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0).tolist():
+                if found < WAYS and self._state[tree] < self._nodes.shape[2] and edges.exact(begin, rows[k]):
+                    n = int(self._state[tree])
+                    self._nodes[tree, :, n], self._parents[tree, n] = parts[k], root
+                    self._state[tree] = n + 1
+                    self._proved.add((tree, n))
+                    found += 1
+
+    def _holds(self) -> bool:
+        """Whether meshes agree with the path that was found; what they refuse is cut off the trees."""
+        ways = [self._way(tree, int(self._state[3 + tree])) for tree in range(2)]
+        steps = [
+            (tree, node) for tree in range(2) for node in ways[tree][:-1] if (tree, node) not in self._proved
+        ]
+        ends = [self._nodes[tree, :, node] for tree, node in steps]
+        begins = [self._nodes[tree, :, self._parents[tree, node]] for tree, node in steps]
+        begins, ends = [*begins, self._nodes[0, :, ways[0][0]]], [*ends, self._nodes[1, :, ways[1][0]]]
+        free = self._edges.by_meshes(self._group.whole(np.array(begins)), self._group.whole(np.array(ends)))
+        for step, good in zip(steps, free[:-1].tolist(), strict=True):
+            if good:
+                self._proved.add(step)
+            else:
+                self._cut_off(*step)
+        return bool(free.all())
+
+    def _cut_off(self, tree: int, node: int) -> None:
+        """Moves a node and all that hang on it to infinity, where nothing is nearest to them."""
+        gone = {node}
+        for k in range(node, int(self._state[tree])):
+            if k == node or int(self._parents[tree, k]) in gone:
+                gone.add(k)
+                self._nodes[tree, :, k] = np.inf
 
     @property
     def nodes(self) -> int:
@@ -95,10 +166,12 @@ class Sampler:
         if not self._met:
             return None
         ways = [self._way(tree, int(self._state[3 + tree])) for tree in range(2)]
-        parts = np.concatenate([
-            self._nodes[0][:, ways[0][::-1]].T,
-            self._nodes[1][:, ways[1]].T,
-        ])
+        parts = np.concatenate(
+            [
+                self._nodes[0][:, ways[0][::-1]].T,
+                self._nodes[1][:, ways[1]].T,
+            ]
+        )
         keep = np.concatenate([[True], (np.diff(parts, axis=0) != 0.0).any(axis=1)])
         return self._group.whole(parts[keep] if keep.sum() > 1 else parts[[0, -1]])
 
@@ -131,16 +204,29 @@ class Sampler:
         self,
     ) -> tuple[Float[np.ndarray, "n dof"], Int[np.ndarray, "n"], Int[np.ndarray, "n"]]:
         """All nodes as configurations, the row of each one's parent (-1 at roots), and 0 (start) or 1 (goals)."""
-        a, b = (int(n) for n in self._state[:2])
-        cfgs = self._group.whole(np.concatenate([self._nodes[0, :, :a].T, self._nodes[1, :, :b].T]))
-        after = self._parents[1, :b]
-        parents = np.concatenate([self._parents[0, :a], np.where(after >= 0, after + a, -1)])
-        return cfgs, parents, np.repeat(np.arange(2), [a, b])
+        sizes = [int(n) for n in self._state[:2]]
+        parts = np.concatenate([self._nodes[tree, :, :n].T for tree, n in enumerate(sizes)])
+        after = self._parents[1, : sizes[1]]
+        parents = np.concatenate([self._parents[0, : sizes[0]], np.where(after >= 0, after + sizes[0], -1)])
+        trees = np.repeat(np.arange(2), sizes)
+        kept = np.isfinite(parts).all(axis=1)
+        ask = np.flatnonzero(kept & (parents >= 0))
+        cfgs = self._group.whole(parts)
+        kept[ask] = self._edges.by_meshes(cfgs[parents[ask]], cfgs[ask])
+        for k in np.flatnonzero(parents >= 0).tolist():  # parents come first
+            kept[k] &= kept[parents[k]]
+        number = np.cumsum(kept) - 1
+        return cfgs[kept], np.where(parents >= 0, number[parents], -1)[kept], trees[kept]
 
 
-def _room(room: int, m: int) -> tuple[Any, Any, Any]:
-    """Empty nodes, parents and reaches of two trees."""
+def seeded(seed: int) -> Any:
+    """The state of the kernels' random numbers (splitmix64)."""
+    return np.array([(seed * 0x632BE59BD9B4E019 + 1) % 2**64], dtype=np.uint64)
+
+
+def _room(room: int, m: int) -> tuple[Any, Any]:
+    """Empty nodes and parents of two trees."""
     from ._kernels_tree import BLOCK
 
     room = -(-room // BLOCK) * BLOCK
-    return np.full((2, m, room), np.inf), np.full((2, room), -1, np.int64), np.full((2, room), np.inf)
+    return np.full((2, m, room), np.inf), np.full((2, room), -1, np.int64)

@@ -15,11 +15,11 @@ from jaxtyping import Bool, Float
 
 from .._frozen import frozen
 from ..collision import CollisionModel
-from ._chords import Chords
-from ._curve import Curve
+from ._curve import Curve, straight_pieces
 from ._edges import Edges
 from ._group import Group
-from ._roughness import roughness
+from ._piece_proofs import PieceProofs
+from ._roughness import STEPS, roughness
 
 KNOTS = 32
 """Pieces of the spline on a path without corners; each corner may add one."""
@@ -31,13 +31,16 @@ PINNED = 0.25
 """Shares of the distance of knots: a spline that smooths over less goes through the guide."""
 WIDE = 2
 """Pieces to both sides that are drawn to the guide with one that is refused although it ends on the guide."""
+PUSHES = 12
+"""Times that the guide is pushed inwards where the spline leaves the limits of joints, in a round."""
+PUSH = 1.5
+"""By how much, in shares of what the spline is beyond."""
+ROUNDING = 1e-12
+"""Radians or metres that a spline along a limit may be beyond it."""
 ROUNDS = 30
 """Splines tried at most."""
 MARGIN = 0.005
 """Metres that spheres keep from what is around where the guide keeps them: what is not close is proved quickly."""
-SPARE = 5e-4
-"""Radians or metres that each joint may be off the curve besides, where that can be proved: what a motion that is
-resampled at 100 Hz or so leaves it by."""
 
 
 def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | None = None) -> Curve:
@@ -60,24 +63,31 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
     corners = np.ascontiguousarray(plain.waypoints[plain.stops])
     if len(corners) < 3:
         return plain
-    chords = Chords(model, edges or Edges.of(model))
+    proofs = PieceProofs(model, group, edges or Edges.of(model))
     for every in (False, True):
-        spline = _Spline(chords, group, corners, every)
+        spline = _Spline(proofs, group, corners, every)
         found = spline.tightened()
         if found is not None:
-            return found if roughness(found) <= roughness(rows) else plain
+            return found if _smoother(found, rows) else plain
         if spline.exact:
             break
     return plain
 
 
+def _smoother(curve: Curve, path: Float[np.ndarray, "n dof"]) -> bool:
+    """Whether a curve is no rougher than a path, at coarse and at fine steps."""
+    return all(roughness(curve, steps) <= roughness(path, steps) for steps in (STEPS // 2, STEPS, 4 * STEPS))
+
+
 class _Spline:
     """A spline along a guide, which is drawn closer where it is refused."""
 
-    def __init__(self, chords: Chords, group: Group, path: Float[np.ndarray, "n dof"], every: bool) -> None:
+    def __init__(
+        self, proofs: PieceProofs, group: Group, path: Float[np.ndarray, "n dof"], every: bool
+    ) -> None:
         from ._kernels_smooth import lay_knots, measure, places_at
 
-        self.chords, self.group = chords, group
+        self.proofs, self.group = proofs, group
         parts = group.parts(path)
         ways = np.empty(len(parts))
         measure(parts, ways)
@@ -87,6 +97,10 @@ class _Spline:
         self.knots, self.corners = knots[:count], corners[:count]
         self.guide = np.empty((count, parts.shape[1]))
         places_at(parts, ways, self.knots, self.guide)
+        self.lower = np.minimum(group.lower, self.guide.min(axis=0))
+        self.upper = np.maximum(group.upper, self.guide.max(axis=0))
+        self.path_guide = self.guide.copy()
+        """The guide before it was pushed."""
         self.exact = int(self.corners.sum()) == len(parts)
         """Whether the guide is the path, so that it is free itself."""
         self.stops = np.zeros(count, dtype=np.bool_)
@@ -101,42 +115,71 @@ class _Spline:
             (np.empty(count), np.empty((3, count))),
             (np.empty_like(self.guide), np.empty_like(self.guide)),
         )
-        guide = group.whole(self.guide)
+        self.spares = np.full(count - 1, -1.0)
+        """How far joints may be off the pieces as they were when they were last proved; -1 where they never were."""
+        self.known = np.zeros_like(self.pieces)
+        """Those pieces."""
+        straight = straight_pieces(group.whole(self.guide))
         margins = np.full(count - 1, MARGIN)
-        margins[~chords.clear(guide[:-1], guide[1:], margins)] = 0.0
+        margins[~proofs.clear(straight, margins)] = 0.0
         self.margins = margins
         """What each piece keeps: as much as the guide."""
-        self.tight = ~chords.clear(guide[:-1], guide[1:], np.zeros(count - 1)) & (margins == 0.0)
+        self.tight = margins == 0.0
+        self.tight[self.tight] = ~proofs.clear(straight[self.tight], margins[self.tight])
         """Pieces where spheres refuse the guide itself: meshes must decide there."""
+        near = np.flatnonzero(self.tight[:-1] | self.tight[1:]) + 1
+        self.reaches[near] = 2.0 * self.least[near]  # no use to try far off it
 
     def tightened(self) -> Curve | None:
         """The first spline that is proved; None where none is."""
-        from ._kernels_smooth import smooth_pieces
-
         for _ in range(ROUNDS):
-            smooth_pieces(self.knots, self.guide, self.reaches, self.stops, self._scratch, self.pieces)
-            curve = Curve(self.group.whole(self.pieces), self.knots, self.stops)
-            refused = np.flatnonzero(~self.free(curve))
+            self.fit()
+            whole = self.group.whole(self.pieces)
+            refused = np.flatnonzero(~self.free(whole))
             if len(refused) == 0:
-                return Curve(frozen(curve.pieces), frozen(self.knots.copy()), frozen(self.stops.copy()))
+                return Curve(frozen(whole), frozen(self.knots.copy()), frozen(self.stops.copy()))
             for k in refused.tolist():
                 if not self.draw_closer(k):
                     return None
         return None
 
-    def free(self, curve: Curve) -> Bool[np.ndarray, "k"]:
-        """Which pieces are proved free and within the limits of the joints: none is where a quick look refuses some."""
-        low, high = self.pieces.min(axis=1), self.pieces.max(axis=1)
-        free = ((low >= self.group.lower) & (high <= self.group.upper)).all(axis=1)
-        begins, ends, slacks = curve.pieces[:, 0], curve.pieces[:, 3], curve.bulges
-        free &= self.tight | self.chords.clear(begins, ends, self.margins)
-        if not free.all():
-            return free
-        spare = np.where(self.group_moves, SPARE, 0.0)
-        free &= self.chords.proved(begins, ends, slacks + spare)
-        hard = np.flatnonzero(~free & (self.tight | self.pinned))
-        if len(hard):
-            free[hard] = self.chords.proved_exactly(begins[hard], ends[hard], slacks[hard])
+    def fit(self) -> None:
+        """Fits the spline, and pushes the guide inwards where the spline leaves the limits of joints."""
+        from ._kernels_smooth import smooth_pieces
+
+        for _ in range(PUSHES):
+            smooth_pieces(self.knots, self.guide, self.reaches, self.stops, self._scratch, self.pieces)
+            high, low = self.pieces.max(axis=1) - self.upper, self.pieces.min(axis=1) - self.lower
+            if high.max() <= ROUNDING and low.min() >= -ROUNDING:
+                break
+            beyond = PUSH * (np.maximum(high, 0.0) + np.minimum(low, 0.0))
+            edge = np.zeros((1, beyond.shape[1]))
+            both = np.stack([np.concatenate([edge, beyond]), np.concatenate([beyond, edge])])
+            push = np.where(np.abs(both[0]) > np.abs(both[1]), both[0], both[1])
+            self.guide[~self.stops] -= push[~self.stops]
+        inside = np.clip(self.pieces, self.lower, self.upper)
+        if np.abs(inside - self.pieces).max() <= ROUNDING:
+            self.pieces[:] = inside
+
+    def free(self, whole: Float[np.ndarray, "k 4 dof"]) -> Bool[np.ndarray, "k"]:
+        """Which pieces are proved free and within the limits; only looked at, where that refuses some already."""
+        pieces = self.pieces
+        free = np.asarray(((pieces >= self.lower) & (pieces <= self.upper)).all(axis=(1, 2)))
+        # A piece that has moved by less than its proof allowed is still proved.
+        moved = np.abs(pieces - self.known).max(axis=(1, 2)) > 0.5 * self.spares
+        for tight in (False, True):
+            rows = np.flatnonzero(moved & free & (self.tight == tight))
+            if len(rows) and tight:
+                free[rows] = self.proofs.clear_meshes(whole[rows])
+            elif len(rows):
+                free[rows] = self.proofs.clear(whole[rows], self.margins[rows])
+        if free.all():
+            rows = np.flatnonzero(moved)
+            self.spares[rows], self.known[rows] = self.proofs.spares(whole[rows]), pieces[rows]
+            free = self.spares >= 0.0
+            rows = rows[(~free & self.pinned)[rows]]  # on the guide, which may be too close for any slack
+            if len(rows):
+                free[rows] = self.proofs.exactly(whole[rows])
         return free
 
     @property
@@ -144,13 +187,6 @@ class _Spline:
         """Pieces with both ends on the guide."""
         on = (self.reaches == 0.0) | self.stops
         return on[:-1] & on[1:]
-
-    @property
-    def group_moves(self) -> Bool[np.ndarray, "dof"]:
-        """Joints that move."""
-        out = np.zeros(len(self.group.held), dtype=np.bool_)
-        out[self.group.moving] = True
-        return out
 
     def draw_closer(self, k: int) -> bool:
         """Draws the spline to the guide at a piece; False when it is there already."""
@@ -160,8 +196,8 @@ class _Spline:
             self.reaches[ends] = np.where(closer < self.least[ends], 0.0, closer)
             return True
         self.again[k] += 1
-        self.margins[k] = 0.0
         wide = int(self.again[k])
+        self.margins[k], self.tight[k] = 0.0, wide > 1
         if wide <= WIDE:  # its neighbours bend it
             self.reaches[max(0, k - wide) : k + 2 + wide] = 0.0
             return True
@@ -170,4 +206,5 @@ class _Spline:
         if not self.exact or (self.stops[first] and self.stops[last]):
             return False
         self.stops[first] = self.stops[last] = True
+        self.guide[first : last + 1] = self.path_guide[first : last + 1]
         return True

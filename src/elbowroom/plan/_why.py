@@ -17,7 +17,7 @@ from ._group import Group
 from ._result import Reason
 
 SHELLS = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""How far from a blocked configuration a free one is looked for: every joint up to so much (rad, m), near ones first."""
+"""How far from a blocked configuration a free one is looked for: joints up to so much (rad, m), near ones first."""
 TRIES = 256
 """Configurations of a shell."""
 HALVINGS = 8
@@ -26,10 +26,11 @@ NAMED = 3
 """Clashes or pairs that a sentence names."""
 ROUNDING = 1e-6
 """A joint beyond its limit by no more (rad, m) is at it: limits that went through 32 bits."""
+
+
 def nothing() -> Float[np.ndarray, "0"]:
     """No iterations."""
     return frozen(np.zeros(0))
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,10 @@ class NoMotion:
 def beyond_limits(group: Group, what: str, cfg: Float[np.ndarray, "dof"]) -> NoMotion | None:
     """A failure when a joint that moves is beyond its limits; None when all are within."""
     parts = cfg[group.moving]
-    out = np.flatnonzero((parts < group.lower - ROUNDING) | (parts > group.upper + ROUNDING))
-    if not len(out):
+    outside = (parts < group.lower - ROUNDING) | (parts > group.upper + ROUNDING)
+    if not outside.any():
         return None
+    out = np.flatnonzero(outside)
     named = "; ".join(
         f"{group.joints[k]} is at {number(float(parts[k]), 6)}, outside [{number(float(group.lower[k]), 6)}, "
         f"{number(float(group.upper[k]), 6)}]"
@@ -75,7 +77,9 @@ def blocked(model: CollisionModel, group: Group, what: str, cfg: Float[np.ndarra
             + (" and others by less" if (moved > 1e-9).sum() > 1 else "")
         )
     text = f"{what} is not free: {named_clashes(clashes, model.buffer)}; {then}"
-    return NoMotion("start" if what == "the start" else "goal", f"{text}. {_allow(model, clashes)}", clashes, near)
+    return NoMotion(
+        "start" if what == "the start" else "goal", f"{text}. {_allow(model, clashes)}", clashes, near
+    )
 
 
 def unreachable(found: IkResult) -> NoMotion:
@@ -94,7 +98,9 @@ def no_path(
     """A failure of the search: why it ended, and who stopped the trees."""
     pairs = tuple(pair for pair, _ in blockers)
     if ended == "cancelled":
-        return NoMotion("cancelled", f"cancelled after {number(seconds, 3)} s, without a path so far", pairs, None, nodes)
+        return NoMotion(
+            "cancelled", f"cancelled after {number(seconds, 3)} s, without a path so far", pairs, None, nodes
+        )
     trees = f"{nodes} configurations in the trees" if nodes else "before the search began"
     if ended == "timeout":
         text = f"time was up after {number(seconds, 3)} s, {trees}"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ._pairs import plot_pairs as plot_pairs
     from ._picture import Picture as Picture
     from ._picture import robot_picture as robot_picture
+    from ._plan import motion_picture as motion_picture
+    from ._plan import plot_plan as plot_plan
     from ._reach import plot_reach as plot_reach
     from ._save import save_figure as save_figure
     from ._save import save_png as save_png
@@ -35,6 +37,8 @@ _HOME = {
     "add_world": "_world",
     "ik_picture": "_ik",
     "plot_pairs": "_pairs",
+    "motion_picture": "_plan",
+    "plot_plan": "_plan",
     "plot_reach": "_reach",
     "plot_grasp": "_grasp",
     "plot_sweep": "_grasp",
@@ -58,6 +62,8 @@ __all__ = [
     "add_world",
     "ik_picture",
     "plot_pairs",
+    "motion_picture",
+    "plot_plan",
     "plot_reach",
     "plot_grasp",
     "plot_sweep",

@@ -1,19 +1,27 @@
-"""What the obstacle cost runs on: links on their bodies, with their spheres and boxes and balls around them."""
+"""What costs of nearness run on: links on their bodies, with their spheres and boxes and balls around them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from ..collision import CollisionModel, WorldParts
+from ..collision import CollisionModel, LinkChains, WorldParts
 from ..distance import enclosing_ball
+from ..robot import Robot
+from ..spheres import SphereModel
 from ._link_boxes import link_boxes
 
 ROUNDING = 1e-12
 """Share by which balls around boxes are enlarged."""
+
+
+_KNOWN: WeakKeyDictionary[Robot, tuple[SphereModel, float, PackedLinks]] = WeakKeyDictionary()
+"""What was packed, for the spheres and the buffer of a model; the same for all its worlds."""
 
 
 class PackedLinks(NamedTuple):
@@ -38,26 +46,28 @@ class PackedLinks(NamedTuple):
     """Link of each box."""
 
 
-def pack_links(model: CollisionModel, among: WorldParts) -> PackedLinks:
-    """Packs the links of a model, the boxes of outer links first: they are the ones that meet something.
-
-    Boxes are enlarged by the model's buffer. A link that exists only as spheres has the boxes of its spheres.
-    """
+def pack_links(
+    chains: LinkChains,
+    boxes: Float[np.ndarray, "boxes 16"] | None = None,
+    box_of: Int[np.ndarray, "boxes"] | None = None,
+) -> PackedLinks:
+    """Packs links, with boxes or without."""
     from ..collision.kernels import BODY, FIRST_BALL, FIRST_SPAN, N_BALLS, N_GROUPS
 
-    chains = among.bodies
-    boxes, box_of = _boxes(model, among)
-    links, link_balls, groups = [], [], []
-    tops, spheres = [np.zeros((0, 4))], [np.zeros((0, 4))]
+    boxes = np.zeros((0, 16)) if boxes is None else boxes
+    box_of = np.zeros(0, np.int64) if box_of is None else box_of
+    links: list[tuple[int, int, int]] = []
+    link_balls: list[np.ndarray] = []
+    groups, tops, spheres = [np.zeros((0, 2), np.int64)], [np.zeros((0, 4))], [np.zeros((0, 4))]
     n_groups, n_spheres = 0, 0
     for k, row in enumerate(chains.links):
-        first, many = row[FIRST_BALL], row[N_GROUPS]
+        first, many = int(row[FIRST_BALL]), int(row[N_GROUPS])
         own = chains.balls[first + many : first + row[N_BALLS]]
         spans = chains.spans[row[FIRST_SPAN] : row[FIRST_SPAN] + many].copy()
         spans[:, 0] += n_spheres - many  # counted in the link, groups included
         mine = boxes[box_of == k]
         around = np.column_stack([mine[:, 9:12], mine[:, 15]])
-        links.append((row[BODY], n_groups, many))
+        links.append((int(row[BODY]), n_groups, many))
         link_balls.append(enclosing_ball(np.concatenate([own, around])))
         groups.append(spans)
         tops.append(chains.balls[first : first + many])
@@ -70,7 +80,7 @@ def pack_links(model: CollisionModel, among: WorldParts) -> PackedLinks:
         ),
         links=np.array(links, dtype=np.int64).reshape(-1, 3),
         link_balls=np.array(link_balls).reshape(-1, 4),
-        groups=np.concatenate([np.zeros((0, 2), np.int64), *groups]),
+        groups=np.concatenate(groups),
         group_balls=np.concatenate(tops),
         spheres=np.concatenate(spheres),
         boxes=boxes,
@@ -80,10 +90,28 @@ def pack_links(model: CollisionModel, among: WorldParts) -> PackedLinks:
     return packed
 
 
-def _boxes(
+def links_among_obstacles(model: CollisionModel, skip_links: Collection[str]) -> PackedLinks:
+    """The links of a model with a world, and boxes of all but some; made once for a robot and its spheres."""
+    among, kept = model.parts.among, _KNOWN.get(model.robot)
+    assert among is not None
+    if kept is None or kept[0] is not model.spheres or kept[1] != model.buffer:
+        packed = pack_links(among.bodies, *_pack_boxes(model, among))
+        kept = _KNOWN[model.robot] = model.spheres, model.buffer, packed
+    packed = kept[2]
+    looked = np.array([among.links[k] not in skip_links for k in packed.box_of.tolist()], dtype=np.bool_)
+    fewer = packed._replace(boxes=packed.boxes[looked], box_of=packed.box_of[looked])
+    freeze(fewer.boxes, fewer.box_of)
+    return fewer
+
+
+def _pack_boxes(
     model: CollisionModel, among: WorldParts
 ) -> tuple[Float[np.ndarray, "boxes 16"], Int[np.ndarray, "boxes"]]:
-    """Boxes of all links in the frames of their bodies, the outermost first, and the link of each."""
+    """Boxes of links in the frames of their bodies, and the link of each; see `PackedLinks`.
+
+    Those of outer links come first: they are the ones that meet something. They are enlarged by the model's buffer. A
+    link that exists only as spheres has the boxes of its spheres.
+    """
     from ..collision.kernels import FIRST_BALL, N_BALLS, N_GROUPS, N_ON_WAY
 
     found, chains = link_boxes(model.robot), among.bodies
@@ -103,11 +131,3 @@ def _boxes(
     boxes = np.array(rows).reshape(-1, 15)
     radius = np.linalg.norm(boxes[:, 12:15], axis=1) * (1.0 + ROUNDING)
     return np.column_stack([boxes, radius]), np.array(of, dtype=np.int64)
-
-
-def without_links(packed: PackedLinks, skipped: Bool[np.ndarray, "links"]) -> PackedLinks:
-    """The same links with the boxes of some left out."""
-    keep = ~skipped[packed.box_of]
-    fewer = packed._replace(boxes=packed.boxes[keep], box_of=packed.box_of[keep])
-    freeze(fewer.boxes, fewer.box_of)
-    return fewer

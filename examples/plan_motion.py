@@ -1,0 +1,72 @@
+"""An arm reaches around a board: planned, timed, proved, and written for a controller.
+
+The left arm of the bundled robot goes from one side of a board to a place on the other; the rest of the robot stays
+where it is. Says how long every stage took and what the proof promises, goes back by a roadmap, and asks for something
+that cannot be.
+
+    python examples/plan_motion.py --out motion.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import elbowroom as er
+from elbowroom.plan import PlanOptions, PlanResult, Roadmap, plan_motion
+from elbowroom.world import Box, World
+
+HAND = "frame_left_arm_ee"
+BUFFER = 0.005
+"""Metres that are kept from everything."""
+
+
+def scene(robot: er.Robot) -> er.CollisionModel:
+    """The robot with a board that stands beside its left hand."""
+    board = Box((0.02, 0.3, 0.4), pose=[1, 0, 0, 0, *beside(robot, 0.14)], name="board")
+    return er.CollisionModel(robot, world=World([board]), buffer=BUFFER)
+
+
+def beside(robot: er.Robot, outwards: float) -> np.ndarray:
+    """A place (3,) beside the left hand where both arms are held forward."""
+    here = robot.link_poses(robot.named_cfgs["arms_forward"])[robot.link_index(HAND)]
+    return here[4:] - np.array([outwards, 0.12, 0.0])  # x is to the right, y forward
+
+
+def report(name: str, result: PlanResult) -> None:
+    """Prints what was found and what it took."""
+    print(f"{name}: {result.why}")
+    print("  " + ", ".join(f"{stage} {1e3 * seconds:.1f} ms" for stage, seconds in result.seconds.items()))
+    if result.proof is not None:
+        print(f"  {result.proof}")
+
+
+def main(argv: list[str] | None = None) -> tuple[PlanResult, PlanResult, PlanResult]:
+    """Plans there, back with a roadmap, and into the board; all three results."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", default="motion.csv")
+    args = parser.parse_args(argv)
+
+    model = scene(er.load_robot("teaarm"))
+    robot, options = model.robot, PlanOptions(seed=args.seed, rate=200.0)
+    arm = [name for name in robot.joint_names if name.startswith("left_")]
+    roadmap = Roadmap(model, arm)
+    start = robot.named_cfgs["arms_forward"]
+
+    there = plan_motion(model, start, {HAND: beside(robot, 0.3)}, arm, options, roadmap=roadmap)
+    report("there", there)
+    if not there:
+        return there, there, there
+    there.motion.write(args.out, rate=options.rate)
+    print(f"  {len(there.path)} rows, {there.times[-1]:.2f} s: {args.out}")
+    back = plan_motion(model, there.path[-1], start, arm, options, roadmap=roadmap)
+    report("back", back)
+    inside = plan_motion(model, start, {HAND: beside(robot, 0.14)}, arm, options)
+    report("into the board", inside)
+    return there, back, inside
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Costs of moving faster than joints may: by how much, as a share of the limit, summed over the joints.
+
+Speeds are those of the straight lines between steps; a step has the larger of the two that meet there, so that no jump
+is unseen. Accelerations are second differences, with the robot at rest before the first and after the last step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._frozen import frozen
+from .._text import short
+from ..errors import InputError
+from ..robot import Robot
+from ._costs import as_trajectories, checked_weight
+
+IN_A_TENTH = 10.0
+"""Acceleration limits where none are given, by the velocity limits: full speed in 0.1 s (1/s)."""
+
+
+class VelocityCost:
+    """Sum over joints of max(0, |velocity| / limit - 1); see the module."""
+
+    name = "velocity"
+
+    def __init__(self, robot: Robot, limits: Any = None, *, weight: float = 1.0) -> None:
+        """Takes limits.
+
+        Args:
+            robot: whose joints they are.
+            limits: (dof,) or one number, rad/s or m/s; None takes the robot's. Infinite limits are none.
+            weight: factor.
+
+        Raises:
+            InputError: limits that are not above zero, or of another shape.
+        """
+        self.robot = robot
+        self.limits = _limits("VelocityCost", robot, robot.velocity_limits if limits is None else limits)
+        self.weight = checked_weight("VelocityCost", weight)
+
+    def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
+        """Cost of every step, weighted; arguments as of `Cost.cost`."""
+        rows = as_trajectories(self.robot, trajectories, dt)
+        speed = np.abs(np.diff(rows, axis=1)) / (dt * self.limits)
+        over = np.zeros(rows.shape)
+        over[:, :-1] = speed
+        np.maximum(over[:, 1:], speed, out=over[:, 1:])
+        return self.weight * np.maximum(over - 1.0, 0.0).sum(axis=2)
+
+
+class AccelerationCost:
+    """Sum over joints of max(0, |acceleration| / limit - 1); see the module."""
+
+    name = "acceleration"
+
+    def __init__(self, robot: Robot, limits: Any = None, *, weight: float = 1.0) -> None:
+        """Takes limits.
+
+        Args:
+            robot: whose joints they are.
+            limits: (dof,) or one number, rad/s^2 or m/s^2; None takes ten times the robot's velocity limits.
+            weight: factor.
+
+        Raises:
+            InputError: limits that are not above zero, or of another shape.
+        """
+        self.robot = robot
+        default = IN_A_TENTH * np.asarray(robot.velocity_limits)
+        self.limits = _limits("AccelerationCost", robot, default if limits is None else limits)
+        self.weight = checked_weight("AccelerationCost", weight)
+
+    def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
+        """Cost of every step, weighted; arguments as of `Cost.cost`."""
+        rows = as_trajectories(self.robot, trajectories, dt)
+        at_rest = np.concatenate([rows[:, :1], rows, rows[:, -1:]], axis=1)
+        over = np.abs(np.diff(at_rest, n=2, axis=1)) / (dt * dt * self.limits)
+        return self.weight * np.maximum(over - 1.0, 0.0).sum(axis=2)
+
+
+def _limits(what: str, robot: Robot, given: Any) -> Float[np.ndarray, "dof"]:
+    try:
+        limits = np.broadcast_to(np.asarray(given, dtype=np.float64), (robot.dof,)).copy()
+    except (TypeError, ValueError):
+        limits = np.zeros(robot.dof)
+    if not (limits > 0.0).all():
+        raise InputError(
+            f"{what}: limits must be ({robot.dof},) numbers above zero, or one, found {short(given)}"
+        )
+    return frozen(limits)

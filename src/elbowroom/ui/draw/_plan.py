@@ -1,0 +1,176 @@
+"""A planned motion: the robot at several moments among the obstacles, clearance and speeds over time, and the cost.
+
+The robot is solid where the motion ends and see-through on the way there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ..._poses import matrix_from_wxyz_xyz
+from ._camera import Camera
+from ._picture import Colour, Picture, robot_picture
+from ._world import add_world
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ...collision import CollisionModel
+    from ...plan import PlanResult
+    from ...robot import Robot
+
+MOMENTS = 6
+"""At which the robot is drawn, the end not counted."""
+MEASURED = 200
+"""Moments at which clearance is measured."""
+START, END, TRACE = (0.30, 0.52, 0.80), (0.36, 0.66, 0.40), (0.80, 0.20, 0.18)
+"""Colours of the robot at the start, at the end (mixed on the way), and of the way of its hands."""
+AZIMUTHS = (40.0, -50.0)
+LINE, LIMIT = "#1f5fa8", "#c62828"
+
+
+def plot_plan(model: CollisionModel, result: PlanResult) -> Figure:
+    """A figure of a motion that was found.
+
+    Args:
+        model: that it was planned for.
+        result: with a path; `cost_history` is drawn where there is one.
+    """
+    from matplotlib.figure import Figure
+
+    assert result.path is not None
+    curves = 2 + (result.motion is not None) + (len(result.cost_history) > 0)
+    figure = Figure(figsize=(15.0, 2.1 * max(curves, 3) + 0.4), layout="constrained")
+    sides: Any = figure.subfigures(1, 2, width_ratios=(1.35, 1.0))
+    left, right = sides
+    axes = left.subplots()
+    axes.imshow(motion_picture(model, result.path))
+    axes.set_axis_off()
+    panels = iter(np.atleast_1d(right.subplots(curves)))
+    figure.suptitle(f"{model.robot.name}: {result.why}", fontsize=11)
+    along, label = _along(result)
+    _clearance(next(panels), model, result, along)
+    moving = np.flatnonzero(np.ptp(result.path, axis=0) > 0.0)
+    names = [model.robot.joint_names[k] for k in moving]
+    axes = next(panels)
+    for k, name in zip(moving, names, strict=True):
+        axes.plot(along, result.path[:, k], linewidth=1.1, label=name)
+    axes.set_ylabel("joints (rad, m)")
+    if len(names) <= 16:
+        axes.legend(fontsize=6, ncols=2 if len(names) <= 8 else 4, framealpha=0.7)
+    if result.motion is not None:
+        _speeds(next(panels), result.motion, moving)
+    right.axes[curves - 1 - (len(result.cost_history) > 0)].set_xlabel(label)
+    if len(result.cost_history):
+        axes = next(panels)
+        axes.plot(np.arange(1, len(result.cost_history) + 1), result.cost_history, color=LINE, linewidth=1.2)
+        axes.set_ylabel("cost of STOMP")
+        axes.set_xlabel("iteration")
+        if (np.asarray(result.cost_history) > 0.0).all():
+            axes.set_yscale("log")
+    for axes in right.axes:
+        axes.grid(alpha=0.25)
+        axes.margins(x=0.01)
+    return figure
+
+
+def motion_picture(
+    model: CollisionModel, path: Float[np.ndarray, "n dof"], *, width: int = 560, height: int = 640
+) -> Float[np.ndarray, "height 2*width 3"]:
+    """The robot along a path from the front left and from the right, values in [0, 1].
+
+    It is blue and see-through at the start, green and solid at the end; a red line is the way of its last links.
+    """
+    robot = model.robot
+    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    picture = robot_picture(robot, path[-1], colours=dict.fromkeys(robot.link_names, END))
+    picture.opacity = 0.4
+    if model.world is not None:
+        add_world(picture, model.world)
+    for share in np.arange(MOMENTS) / MOMENTS:
+        cfg = np.array([np.interp(share * lengths[-1], lengths, column) for column in path.T])
+        colour = tuple((1.0 - share) * a + share * b for a, b in zip(START, END, strict=True))
+        ghost = robot_picture(robot, cfg, colours=dict.fromkeys(robot.link_names, colour))  # pyright: ignore
+        picture.glass += _moved(ghost, picture)
+    _add_traces(picture, robot, path)
+    views = [
+        picture.draw(Camera(azimuth_deg=azimuth, elevation_deg=24.0, width=width, height=height))
+        for azimuth in AZIMUTHS
+    ]
+    return np.concatenate(views, axis=1)
+
+
+def _moved(ghost: Picture, picture: Picture) -> list[tuple[np.ndarray, Colour]]:
+    """Parts of the robot that are elsewhere at the end; drawn twice, what stays would hide the solid one."""
+    solid = picture.solid[: len(ghost.solid)]
+    return [
+        part
+        for part, (there, _) in zip(ghost.solid, solid, strict=True)
+        if np.abs(part[0] - there).max(initial=0.0) > 1e-6
+    ]
+
+
+def _add_traces(picture: Picture, robot: Robot, path: Float[np.ndarray, "n dof"]) -> None:
+    """Ways of links without children that move, as chains of small balls."""
+    from ...ik import likely_ends
+    from ...robot import primitive
+
+    rows = path[:: max(1, len(path) // 120)]
+    poses = robot.link_poses(np.concatenate([rows, path[-1:]]))
+    size = _size(picture)
+    ball = primitive("sphere", np.eye(4), (0.004 * size,)).load()
+    for link in likely_ends(robot)[:2]:
+        points = matrix_from_wxyz_xyz(poses[:, robot.link_index(link)])[:, :3, 3]
+        if np.ptp(points, axis=0).max() < 1e-6:
+            continue
+        vertices = (points[:, None] + ball.vertices).reshape(-1, 3)
+        faces = (np.arange(len(points))[:, None, None] * len(ball.vertices) + ball.faces).reshape(-1, 3)
+        picture.add_mesh(vertices, faces, TRACE)
+
+
+def _size(picture: Picture) -> float:
+    """Diagonal of what is drawn."""
+    corners = [corners.reshape(-1, 3) for corners, _ in picture.solid]
+    return float(np.linalg.norm(np.ptp(np.concatenate(corners), axis=0))) if corners else 1.0
+
+
+def _along(result: PlanResult) -> tuple[Float[np.ndarray, "n"], str]:
+    """What the panels are drawn over: time, or waypoints."""
+    assert result.path is not None
+    if result.times is not None:
+        return np.asarray(result.times), "time (s)"
+    return np.arange(len(result.path), dtype=np.float64), "waypoint"
+
+
+def _clearance(axes: Any, model: CollisionModel, result: PlanResult, along: np.ndarray) -> None:
+    """Measured clearance, and what the proof guarantees of all the way."""
+    assert result.path is not None
+    rows = np.unique(np.linspace(0, len(result.path) - 1, MEASURED).round().astype(int))
+    measured = 1e3 * np.atleast_1d(model.clearance(result.path[rows], exact=True))
+    axes.plot(along[rows], measured, color=LINE, linewidth=1.3, label="measured")
+    axes.axhline(0.0, color="black", linewidth=0.8)
+    if result.proof is not None and result.proof.free:
+        axes.axhline(
+            1e3 * result.proof.margin, color="gray", linestyle="--", linewidth=0.9,
+            label=f"proved all the way: {1e3 * result.proof.margin:.2f} mm",
+        )  # fmt: skip
+    axes.set_ylim(bottom=min(0.0, float(measured.min())) - 0.05 * float(measured.max()))
+    axes.set_ylabel("clearance (mm)")
+    axes.legend(fontsize=7, framealpha=0.7)
+
+
+def _speeds(axes: Any, motion: Any, moving: np.ndarray) -> None:
+    """Largest share of the limits that any joint uses."""
+    t = np.linspace(0.0, motion.duration, 600)
+    limits = motion.limits.velocity, motion.limits.acceleration, motion.limits.jerk
+    for order, (limit, name) in enumerate(zip(limits, ("speed", "acceleration", "jerk"), strict=True), 1):
+        if limit is not None and np.isfinite(limit[moving]).any():
+            share = np.abs(motion.at(t, order)[:, moving]) / limit[moving]
+            axes.plot(t, 100.0 * share.max(axis=1), linewidth=1.1, label=name)
+    axes.axhline(100.0, color=LIMIT, linewidth=0.8)
+    axes.set_ylim(0.0, 115.0)
+    axes.set_ylabel("% of the limits")
+    axes.legend(fontsize=7, framealpha=0.7, loc="lower right")
