@@ -103,7 +103,7 @@ class Stomp:
     def _default_costs(self) -> tuple[Any, ...]:
         from ._costs import default_costs
 
-        return default_costs(self.model, self.start, self.group)
+        return default_costs(self.model, np.stack([self.start, self.goal]), self.group)
 
     def cost(self, trajectories: Float[np.ndarray, "k t dof"]) -> Float[np.ndarray, "k t"]:
         """Sum of all costs and of the control cost, per trajectory and timestep."""
