@@ -96,7 +96,8 @@ def test_rollouts_keep_ends_limits_and_held_joints():
     spread(
         mean, noise, np.array([1.0, 0.2]), np.array([0.0, -9.0]), np.array([1.0, 9.0]), np.array([0, 2]), out
     )
-    assert (out[:, [0, -1]] == 0.5).all() and (out[:, :, 1] == 0.5).all()
+    assert (out[:, [0, -1]] == 0.5).all()
+    assert (out[:, :, 1] == 0.5).all()
     expected = 0.5 + noise.transpose(1, 0, 2) * [1.0, 0.2]
     np.testing.assert_allclose(out[:, 1:-1, 0], np.clip(expected[..., 0], 0.0, 1.0), atol=1e-15)
     np.testing.assert_allclose(out[:, 1:-1, 2], expected[..., 1], atol=1e-15)
@@ -136,7 +137,9 @@ def test_a_descent_finds_the_least_of_a_plain_cost():
         descent.step()
         costs.append(descent.cost)
     assert (np.diff(costs) <= 0.0).all()  # the trajectory itself is among the rollouts: it never gets worse
-    assert costs[-1] < 0.01 * costs[0]
+    off = np.sqrt(costs[-1] / aim.size)
+    assert off < 0.2 / 4  # well below the noise, and a quarter of where it began
+    assert off < np.sqrt(costs[0] / aim.size) / 4
 
 
 # Promises ------------------------------------------------------------------------------------------
@@ -146,10 +149,14 @@ def test_a_wall_is_passed_through_its_gap_and_the_path_is_proved():
     model = wall()
     assert not model.segment_free(LEFT, RIGHT).free
     result = stomp().run()
-    assert result and result.evidence == "proved" and result.proof is not None and result.proof.free
+    assert result
+    assert result.evidence == "proved"
+    assert result.proof is not None
+    assert result.proof.free
     np.testing.assert_array_equal(result.path[[0, -1]], [LEFT, RIGHT])
     assert clear(model.world, along(result.path)).min() > 0.0
-    assert (np.abs(result.path) <= 1.0).all() and (result.path[:, 2] == 0.0).all()
+    assert (np.abs(result.path) <= 1.0).all()
+    assert (result.path[:, 2] == 0.0).all()
     assert len(result.cost_history) == result.iterations > 0
 
 
@@ -162,8 +169,11 @@ def test_same_seed_same_path_other_seed_another():
 
 def test_a_closed_wall_is_never_passed():
     result = stomp(wall(0.0), restarts=2, iterations=15).run()
-    assert not result and result.reason == "blocked" and result.evidence != "proved"
-    assert result.starts == 3 and "no path was found" in result.why
+    assert not result
+    assert result.reason == "blocked"
+    assert result.evidence != "proved"
+    assert result.starts == 3
+    assert "no path was found" in result.why
 
 
 @pytest.mark.parametrize("improve", [0, 15])
@@ -171,8 +181,10 @@ def test_a_valid_path_is_never_returned_worse(improve):
     model = wall()
     assert prove_path(model, AROUND).free
     result = stomp(improve=improve).run(AROUND)
-    assert result and result.iterations <= improve
-    assert prove_path(model, result.path).free and clear(model.world, along(result.path)).min() > 0.0
+    assert result
+    assert result.iterations <= improve
+    assert prove_path(model, result.path).free
+    assert clear(model.world, along(result.path)).min() > 0.0
     assert roughness(result.path) <= roughness(AROUND)
     if not improve:
         np.testing.assert_array_equal(result.path, AROUND)
@@ -180,7 +192,8 @@ def test_a_valid_path_is_never_returned_worse(improve):
 
 def test_a_path_that_is_not_free_is_made_free():
     result = stomp(restarts=0).run(np.array([LEFT, [0.0, 0.35, 0.0], RIGHT]))
-    assert result and clear(wall().world, along(result.path)).min() > 0.0
+    assert result
+    assert clear(wall().world, along(result.path)).min() > 0.0
 
 
 def test_hook_cancel_and_time():
@@ -194,12 +207,15 @@ def test_hook_cancel_and_time():
 
     closed = wall(0.0)
     result = stomp(closed).run(hook=hook, cancel=event)
-    assert [row[0] for row in seen] == [1, 2, 3] and result.reason == "cancelled"
+    assert [row[0] for row in seen] == [1, 2, 3]
+    assert result.reason == "cancelled"
     np.testing.assert_array_equal([row[1] for row in seen], result.cost_history)
     assert all(row[2].shape == (64, 3) for row in seen)
     assert stomp(closed).run(cancel=lambda: True).iterations == 0
     late = stomp(closed).run(timeout=0.0)
-    assert not late and late.reason == "timeout" and late.iterations == 0
+    assert not late
+    assert late.reason == "timeout"
+    assert late.iterations == 0
 
 
 def test_patience_ends_a_start():
@@ -207,7 +223,8 @@ def test_patience_ends_a_start():
     result = Stomp(
         wall(0.0), LEFT, RIGHT, PLANE, [flat], StompOptions(restarts=0, iterations=50, patience=4)
     ).run()
-    assert result.iterations == 4 and not result
+    assert result.iterations == 4
+    assert not result
 
 
 def test_ends_that_cannot_be_part_of_a_path():
@@ -215,10 +232,12 @@ def test_ends_that_cannot_be_part_of_a_path():
     for start, goal, reason in (
         (inside, RIGHT, "start"),
         (LEFT, inside, "goal"),
-        (LEFT, RIGHT + [1, 0, 0], "limits"),
+        (LEFT, RIGHT + np.array([1.0, 0.0, 0.0]), "limits"),
     ):
         result = Stomp(wall(), start, goal, PLANE).run()
-        assert not result and result.reason == reason and reason[:4] in result.why
+        assert not result
+        assert result.reason == reason
+        assert reason[:4] in result.why
         assert result.iterations == 0
 
 
@@ -234,7 +253,7 @@ def test_options_and_arguments_that_make_no_sense():
         with pytest.raises(InputError, match="sigma"):
             stomp(sigma=sigma)
     with pytest.raises(InputError, match="'z'"):
-        Stomp(wall(), LEFT, RIGHT + [0.0, 0.0, 0.02], PLANE)
+        Stomp(wall(), LEFT, RIGHT + np.array([0.0, 0.0, 0.02]), PLANE)
     with pytest.raises(InputError, match="NaN"):
         Stomp(wall(), LEFT * np.nan, RIGHT, PLANE)
     with pytest.raises(InputError, match="timeout"):

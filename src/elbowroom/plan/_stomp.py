@@ -8,6 +8,7 @@ in `_stomp_descent`; several starts are several descents, the first proved path 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -88,11 +89,14 @@ class Stomp:
         """(m,) size of the noise at first."""
         self.dt = self._duration() / (self.options.timesteps - 1)
         """Seconds between timesteps, as the costs count speeds."""
-        ends = np.stack([self.start, self.goal])
-        self.costs: tuple[Cost, ...] = (
-            default_costs(model, ends, self.group) if costs is None else tuple(costs)
-        )
-        """What is kept low."""
+        self._given_costs = None if costs is None else tuple(costs)
+
+    @cached_property
+    def costs(self) -> tuple[Cost, ...]:
+        """What is kept low; made when first needed, so that a blocked start or goal is said before boxes are spared."""
+        if self._given_costs is not None:
+            return self._given_costs
+        return default_costs(self.model, np.stack([self.start, self.goal]), self.group)
 
     # What it begins with --------------------------------------------------------------------------
 
