@@ -82,13 +82,15 @@ def link_in_lanes(
     met, left = 0, 0
     g0 = links[link, LINK_GROUP]
     for g in range(g0, g0 + links[link, LINK_GROUPS]):
-        near = near_mask(placed, g, points[4 * g + 3] + pad, base, table, blur, world, grid) & wanted & ~met
+        near = (
+            near_mask(placed, g, points[4 * g + 3] + pad, 0.0, base, table, blur, world, grid) & wanted & ~met
+        )
         if near == 0:
             continue
         s0 = groups[g - nl, GROUP_SPHERE]
         for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
             radius = points[4 * s + 3]
-            close = near_mask(placed, s, radius + pad, base, table, blur, world, grid) & near & ~met
+            close = near_mask(placed, s, radius + pad, 0.0, base, table, blur, world, grid) & near & ~met
             lane = 0
             while close >> lane:
                 if (close >> lane) & 1:
@@ -226,7 +228,9 @@ def curve_by_spheres(pieces, slack, margins, proving, lanes, turns, world, grid,
                     i = piece_of[lane]
                     moves[lane] = half_of[lane] * link_move[i, link] + link_room[i, link] if proving else 0.0
                     most = max(most, apart[lane] + moves[lane])
-                near = near_mask(placed, link, points[4 * link + 3] + most, base, table, blur, world, grid)
+                near = near_mask(
+                    placed, link, points[4 * link + 3] + most, 0.0, base, table, blur, world, grid
+                )
                 near &= everyone
                 if near == 0:
                     continue

@@ -106,7 +106,7 @@ def _among(
     g0 = links[link, LINK_GROUP]
     for g in range(g0, g0 + links[link, LINK_GROUPS]):
         near = (
-            near_mask(placed, g, points[4 * g + 3] + pad + move, base, table, blur, world, grid)
+            near_mask(placed, g, points[4 * g + 3] + pad + move, 0.0, base, table, blur, world, grid)
             & wanted
             & ~met
         )
@@ -115,7 +115,7 @@ def _among(
         s0 = groups[g - nl, GROUP_SPHERE]
         for s in range(s0, s0 + groups[g - nl, GROUP_SPHERES]):
             reach = points[4 * s + 3] + pad + move
-            close = near_mask(placed, s, reach, base, table, blur, world, grid) & near & ~met
+            close = near_mask(placed, s, reach, 0.0, base, table, blur, world, grid) & near & ~met
             lane = 0
             while close >> lane:
                 if (close >> lane) & 1:
@@ -218,7 +218,7 @@ def pieces_left(
                     link = turns[turn]
                     move, still = half * link_moves[link, 0], pad + link_moves[link, 1]
                     reach = points[4 * link + 3] + still + move
-                    mask = near_mask(placed, link, reach, base, table, blur, world, grid) & everyone
+                    mask = near_mask(placed, link, reach, 0.0, base, table, blur, world, grid) & everyone
                     if mask:
                         need(link, ready, links, poses, points, placed)
                         mask, touched = _among(
