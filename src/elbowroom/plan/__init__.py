@@ -32,7 +32,9 @@ from ._sampler import Sampler as Sampler
 from ._self_cost import SelfCollisionCost as SelfCollisionCost
 from ._shorten import shorten as shorten
 from ._smooth import smooth as smooth
+from ._stomp import Stomp as Stomp
 from ._stomp_options import StompOptions as StompOptions
+from ._stomp_result import StompResult as StompResult
 from ._timing import time_curve as time_curve
 from ._watch import PlanProgress as PlanProgress
 
@@ -56,7 +58,9 @@ __all__ = [
     "Roadmap",
     "Sampler",
     "SelfCollisionCost",
+    "Stomp",
     "StompOptions",
+    "StompResult",
     "TubeCost",
     "UprightCost",
     "VelocityCost",
