@@ -23,7 +23,8 @@ import numpy as np
 from benchmarks import _plan_ompl
 from benchmarks._plan_problems import Problem, bare, generated, read_problems
 from elbowroom.plan import PlanOptions, PlanResult, plan_motion
-from tests.plan_oracles import PathJudge, beyond_limits
+from tests.motion_limits import beyond_limits
+from tests.plan_oracles import PathJudge
 
 SAMPLE = Path(__file__).parents[2] / "shared" / "data" / "mbm_panda_sample.json.gz"
 """Where the sample is looked for when no file is named."""

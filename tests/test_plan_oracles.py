@@ -9,7 +9,8 @@ import elbowroom as er
 from elbowroom.plan import Curve
 from elbowroom.world import Box, HalfSpace, Sphere, World
 
-from .plan_oracles import Held, PathJudge, beyond_limits
+from .motion_limits import beyond_limits
+from .plan_oracles import Held, PathJudge
 from .world.world_tools import at
 
 # A cart of 0.2 that slides in x and lifts in z, beside a post whose near face is at x = 0.9.

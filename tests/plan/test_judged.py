@@ -14,7 +14,8 @@ from benchmarks._plan_problems import Problem, bare, generated, read_problems
 from benchmarks.plan import SAMPLE
 from elbowroom.plan import PlanOptions, PlanResult, plan_motion
 
-from ..plan_oracles import PathJudge, beyond_limits
+from ..motion_limits import beyond_limits
+from ..plan_oracles import PathJudge
 
 SEED = 3
 
