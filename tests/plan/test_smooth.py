@@ -46,7 +46,7 @@ def on_cart(model: er.CollisionModel, path: np.ndarray) -> Curve:
     curve = smooth(model, Group.of(model.robot, path[0], PLANE), path)
     check_continuous(curve)
     rows = curve.at(np.linspace(0.0, curve.end, 20_000))
-    assert (rows[0] == path[0]).all() and (rows[-1] == path[-1]).all()
+    assert (rows[[0, -1]] == path[[0, -1]]).all()
     assert (rows[:, 2] == path[0, 2]).all()
     assert (np.abs(rows[:, :2]) <= 1.0).all()
     if model.world is not None:
@@ -126,7 +126,8 @@ def test_tight_corners_are_left_as_tight_as_they_are() -> None:
 def test_straight_paths_stay_straight() -> None:
     for path in (THROUGH[[0, 1]], THROUGH[[0, 0, 1, 1]], np.linspace(THROUGH[0], THROUGH[1], 50)):
         curve = on_cart(wall(), path)
-        assert curve.bulges.max() < 1e-12 and curve.stops.sum() == 2
+        assert curve.bulges.max() < 1e-12
+        assert curve.stops.sum() == 2
     still = on_cart(wall(), THROUGH[[0, 0]])
     assert (still.waypoints == THROUGH[0]).all()
 
@@ -169,7 +170,8 @@ def test_smooth_seeds_do_not_become_rougher(rows: int) -> None:
     seed = first.at(np.linspace(0.0, first.end, rows))
     seed[0], seed[-1] = THROUGH[0], THROUGH[-1]
     again = on_cart(wall(), seed)
-    for steps in (32, 64, 256):
+    assert again.stops.sum() == 2
+    for steps in (64, 256):
         assert roughness(again, steps) <= roughness(seed, steps)
 
 
@@ -211,4 +213,5 @@ def test_an_arm_among_obstacles(kind: str) -> None:
         assert length(dense_rows(curve)) <= 1.02 * length(path)
         ratios.append(roughness(curve) / roughness(path))
     assert len(ratios) >= 2
-    assert max(ratios) <= 1.0 and np.median(ratios) <= 0.25
+    assert max(ratios) <= 1.0
+    assert np.median(ratios) <= 0.25

@@ -33,7 +33,7 @@ REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
 """Metres added to where it was seen to go."""
-MADE = ("grid", "_boxes", "chains", "_grouped", "_sides")
+MADE = ("grid", "_boxes", "_of_robot", "_sides")
 """What is made on demand and does not travel."""
 
 
@@ -81,6 +81,7 @@ class WorldEngine:
             np.flatnonzero(~np.array(still, dtype=bool))[::-1].copy(),
         )
         freeze(self._still, self.turns)
+        self._of_robot: dict[str, Any] = {}  # what is made on demand and shared by all worlds
         self._enter(world, allow)
         self._local = threading.local()
 
@@ -101,7 +102,7 @@ class WorldEngine:
         other = copy.copy(self)
         for made in ("grid", "_boxes", "_sides"):  # of the world
             other.__dict__.pop(made, None)
-        other._local = threading.local()
+        other._local, other._of_robot = threading.local(), self._of_robot
         other._enter(world, allow)
         return other
 
@@ -252,14 +253,22 @@ class WorldEngine:
         room = float(self._balls[1].max()) + ROOM
         return frozen(np.stack([centers.min(axis=(0, 1)) - room, centers.max(axis=(0, 1)) + room]))
 
-    @cached_property
+    @property
     def chains(self) -> LinkChains:
         """The links on their bodies, for proofs of segments."""
-        return pack_link_chains(self.robot, self._balls, self._packed, self.links)
+        if "chains" not in self._of_robot:
+            chains = pack_link_chains(self.robot, self._balls, self._packed, self.links)
+            self._of_robot["chains"] = chains
+        return self._of_robot["chains"]
 
-    @cached_property
+    @property
     def _grouped(self) -> tuple[Int[np.ndarray, "links 2"], Float[np.ndarray, "balls 4"]]:
         """Balls of each link in its frame, the one around them first."""
+        if "grouped" not in self._of_robot:
+            self._of_robot["grouped"] = self._group_balls()
+        return self._of_robot["grouped"]
+
+    def _group_balls(self) -> tuple[Int[np.ndarray, "links 2"], Float[np.ndarray, "balls 4"]]:
         centers, radii, of = self._balls
         rows: list[np.ndarray] = []
         spans: list[tuple[int, int]] = []
@@ -301,4 +310,5 @@ class WorldEngine:
         # Pickling makes arrays writable, and kernels are compiled for those that are not.
         self._robot = *self._robot[:2], self._packed.nodes, self._packed.tris, frozen(self._robot[4])
         freeze(self.allowed, self._strict, self._still, self.turns)
+        self._of_robot = {}
         self._local = threading.local()

@@ -19,7 +19,7 @@ from ._curve import Curve, straight_pieces
 from ._edges import Edges
 from ._group import Group
 from ._piece_proofs import PieceProofs
-from ._roughness import STEPS, roughness
+from ._roughness import roughness
 
 KNOTS = 32
 """Pieces of the spline on a path without corners; each corner may add one."""
@@ -64,19 +64,15 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
     if len(corners) < 3:
         return plain
     proofs = PieceProofs(model, group, edges or Edges.of(model))
+    allowed = roughness(rows)
     for every in (False, True):
         spline = _Spline(proofs, group, corners, every)
         found = spline.tightened()
-        if found is not None:
-            return found if _smoother(found, rows) else plain
+        if found is not None and roughness(found) <= allowed:
+            return found
         if spline.exact:
             break
     return plain
-
-
-def _smoother(curve: Curve, path: Float[np.ndarray, "n dof"]) -> bool:
-    """Whether a curve is no rougher than a path, at coarse and at fine steps."""
-    return all(roughness(curve, steps) <= roughness(path, steps) for steps in (STEPS // 2, STEPS, 4 * STEPS))
 
 
 class _Spline:

@@ -11,6 +11,8 @@ from ._grid import BLOCK, SLACK, TIGHT
 from ._kernels_points import safe_world_distance
 from ._kernels_tree import STACK, box_gap_squared
 
+FEW = 16
+"""Obstacles near a block of cells that are asked one by one; where there are more, the tree is."""
 FAR, NEAR, HIT = range(3)
 """What a look at the grid says."""
 
@@ -44,6 +46,32 @@ def _nearest_bounded(world, x, y, z, limit, waiting):
     return best
 
 
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _candidates(world, x, y, z, reach, waiting, some):
+    """Obstacles whose boxes are within `reach` of a point, into `some`; their number, or -1 when there is no room."""
+    tree, boxes = world.tree, world.boxes
+    n = 0
+    waiting[0] = 0
+    top = min(1, len(world.members))
+    while top > 0:
+        top -= 1
+        row = waiting[top]
+        if box_gap_squared(tree, row, x, y, z) > reach * reach:
+            continue
+        first, count = int(tree[row, 6]), int(tree[row, 7])
+        if count == 0:
+            waiting[top], waiting[top + 1] = first, first + 1
+            top += 2
+            continue
+        for i in range(first, first + count):
+            if box_gap_squared(boxes, i, x, y, z) <= reach * reach:
+                if n == len(some):
+                    return -1
+                some[n] = world.members[i]
+                n += 1
+    return n
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_grid(world, frame, shape, first, last, bounds):
     """Fills the blocks of columns first ... last - 1 along x.
@@ -51,7 +79,7 @@ def fill_grid(world, frame, shape, first, last, bounds):
     A block far from all obstacles, or deep inside one, gets the bounds that its centre's distance leaves to its cells.
     """
     world = borrowed(world)
-    waiting = np.empty(STACK, np.int64)
+    waiting, some = np.empty(STACK, np.int64), np.empty(FEW, np.int64)
     cell = 1.0 / frame[3]
     half = 0.5 * np.sqrt(3.0) * cell
     reach = BLOCK * half
@@ -68,6 +96,12 @@ def fill_grid(world, frame, shape, first, last, bounds):
                 )  # the next is at most a step farther
                 middle = _nearest_bounded(world, cx, cy, cz, limit, waiting)
                 exact = -reach < middle < 3.0 * reach
+                # What is nearest to a cell of the block is not much farther from its centre than the nearest there.
+                n = (
+                    _candidates(world, cx, cy, cz, max(middle, 0.0) + 2.0 * reach, waiting, some)
+                    if exact
+                    else -1
+                )
                 x1, y1, z1 = min(nx, (bx + 1) * BLOCK), min(ny, (by + 1) * BLOCK), min(nz, (bz + 1) * BLOCK)
                 for i in range(bx * BLOCK, x1):
                     for j in range(by * BLOCK, y1):
@@ -77,7 +111,14 @@ def fill_grid(world, frame, shape, first, last, bounds):
                             z = frame[2] + (k + 0.5) * cell
                             off = np.sqrt((x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2)
                             found = middle - off
-                            if exact:
+                            if n >= 0:
+                                found = middle + off + SLACK
+                                for c in range(n):
+                                    if found > 0.0:
+                                        found = min(
+                                            found, safe_world_distance(world, some[c], x, y, z, found)
+                                        )
+                            elif exact:
                                 found = _nearest_bounded(world, x, y, z, middle + off + SLACK, waiting)
                             low = np.float32(found - half - SLACK)
                             bounds[(i * ny + j) * nz + k] = low - np.float32(1e-7) * abs(low)
