@@ -23,9 +23,7 @@ from ..world.coal_world import obstacle, pose
 from .reference_cost import obstacle_cost
 
 TOLERANCE = 1e-9
-import os
-
-CASES = int(os.environ.get("CASES", "200"))
+CASES = 200
 KINDS = ("box", "box", "box", "sphere", "cylinder", "capsule", "half_space", "point_cloud", "mesh")
 WEDGE = trimesh.convex.convex_hull(
     np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.25], [0.2, 0.2, 0.1]])

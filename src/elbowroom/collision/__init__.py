@@ -16,8 +16,8 @@ from ._parts import Parts as Parts
 from ._parts import WorldParts as WorldParts
 from ._segment import SegmentProof as SegmentProof
 from ._segment import SegmentProofs as SegmentProofs
-from ._slack import as_slacks as as_slacks
 from ._segment_world import LinkChains as LinkChains
+from ._slack import as_slacks as as_slacks
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 from ._warm import Helper as Helper

@@ -2,9 +2,10 @@
 
 from ._batch import PlanProblem as PlanProblem
 from ._batch import plan_batch as plan_batch
-from ._costs import Cost as Cost
-from ._costs import FunctionCost as FunctionCost
+from ._cost import Cost as Cost
+from ._cost import FunctionCost as FunctionCost
 from ._costs import cost_report as cost_report
+from ._costs import default_costs as default_costs
 from ._costs import total_cost as total_cost
 from ._curve import Curve as Curve
 from ._edges import Edges as Edges
@@ -28,11 +29,12 @@ from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
 from ._roughness import roughness as roughness
 from ._sampler import Sampler as Sampler
+from ._self_cost import SelfCollisionCost as SelfCollisionCost
 from ._shorten import shorten as shorten
 from ._smooth import smooth as smooth
-from ._self_cost import SelfCollisionCost as SelfCollisionCost
-from ._smooth import smooth as smooth
+from ._stomp import Stomp as Stomp
 from ._stomp_options import StompOptions as StompOptions
+from ._stomp_result import StompResult as StompResult
 from ._timing import time_curve as time_curve
 from ._watch import PlanProgress as PlanProgress
 
@@ -54,13 +56,16 @@ __all__ = [
     "PlanResult",
     "PlaneCost",
     "Roadmap",
-    "SelfCollisionCost",
     "Sampler",
+    "SelfCollisionCost",
+    "Stomp",
     "StompOptions",
+    "StompResult",
     "TubeCost",
     "UprightCost",
     "VelocityCost",
     "cost_report",
+    "default_costs",
     "limits_of",
     "link_boxes",
     "plan_batch",

@@ -12,13 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from .._text import short
-from ..errors import InputError
-from ..robot import Robot
-from ._costs import as_trajectories, checked_weight
-
-IN_A_TENTH = 10.0
-"""Acceleration limits where none are given, by the velocity limits: full speed in 0.1 s (1/s)."""
+from ..robot import Robot, per_joint, stated_speeds, usual_accelerations
+from ._cost import as_trajectories, checked_weight
 
 
 class VelocityCost:
@@ -31,14 +26,15 @@ class VelocityCost:
 
         Args:
             robot: whose joints they are.
-            limits: (dof,) or one number, rad/s or m/s; None takes the robot's. Infinite limits are none.
+            limits: (dof,) or one number, rad/s or m/s; None takes the robot's, as timing does. Infinity is none.
             weight: factor.
 
         Raises:
             InputError: limits that are not above zero, or of another shape.
         """
         self.robot = robot
-        self.limits = _limits("VelocityCost", robot, robot.velocity_limits if limits is None else limits)
+        given = stated_speeds(robot) if limits is None else limits
+        self.limits = frozen(per_joint(given, robot.dof, "VelocityCost: limits"))
         self.weight = checked_weight("VelocityCost", weight)
 
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
@@ -61,15 +57,15 @@ class AccelerationCost:
 
         Args:
             robot: whose joints they are.
-            limits: (dof,) or one number, rad/s^2 or m/s^2; None takes ten times the robot's velocity limits.
+            limits: (dof,) or one number, rad/s^2 or m/s^2; None takes those that timing takes.
             weight: factor.
 
         Raises:
             InputError: limits that are not above zero, or of another shape.
         """
         self.robot = robot
-        default = IN_A_TENTH * np.asarray(robot.velocity_limits)
-        self.limits = _limits("AccelerationCost", robot, default if limits is None else limits)
+        given = usual_accelerations(stated_speeds(robot)) if limits is None else limits
+        self.limits = frozen(per_joint(given, robot.dof, "AccelerationCost: limits"))
         self.weight = checked_weight("AccelerationCost", weight)
 
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
@@ -78,15 +74,3 @@ class AccelerationCost:
         at_rest = np.concatenate([rows[:, :1], rows, rows[:, -1:]], axis=1)
         over = np.abs(np.diff(at_rest, n=2, axis=1)) / (dt * dt * self.limits)
         return self.weight * np.maximum(over - 1.0, 0.0).sum(axis=2)
-
-
-def _limits(what: str, robot: Robot, given: Any) -> Float[np.ndarray, "dof"]:
-    try:
-        limits = np.broadcast_to(np.asarray(given, dtype=np.float64), (robot.dof,)).copy()
-    except (TypeError, ValueError):
-        limits = np.zeros(robot.dof)
-    if not (limits > 0.0).all():
-        raise InputError(
-            f"{what}: limits must be ({robot.dof},) numbers above zero, or one, found {short(given)}"
-        )
-    return frozen(limits)

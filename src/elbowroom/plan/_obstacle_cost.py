@@ -26,8 +26,8 @@ from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
 from ..robot import find_bodies
+from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import links_among_obstacles
-from ._costs import as_trajectories, checked_number, checked_weight
 
 BLOCK = 256
 """Configurations that `collides` looks at in one go."""

@@ -15,7 +15,7 @@ from .._poses import matrix_from_wxyz_xyz
 from .._text import short
 from ..errors import InputError
 from ..robot import Robot
-from ._costs import as_trajectories, checked_number, checked_weight
+from ._cost import as_trajectories, checked_number, checked_weight
 
 
 class _OfLink:

@@ -20,8 +20,8 @@ from jaxtyping import Bool, Float
 
 from .._frozen import frozen
 from ..collision import CollisionModel
+from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import pack_links
-from ._costs import as_trajectories, checked_number, checked_weight
 
 
 class SelfCollisionCost:

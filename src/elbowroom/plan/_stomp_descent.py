@@ -80,10 +80,8 @@ class Descent:
         n, joints = self._delta.shape
         self._rng.standard_normal(out=self._normal)
         np.matmul(self._smoothness.factor, self._normal, out=self._noise)
-        spread(
-            self.path, self._noise.reshape(n, k, joints), self.noise * self._sigma, group.lower, group.upper, group.moving,
-            self._trajectories,
-        )  # fmt: skip
+        noise, sigma = self._noise.reshape(n, k, joints), self.noise * self._sigma
+        spread(self.path, noise, sigma, group.lower, group.upper, group.moving, self._trajectories)
         self._costs[:k] = self._cost(self._trajectories[:k])
         rows = k + 1 + self._kept
         costs = self._costs[:rows]

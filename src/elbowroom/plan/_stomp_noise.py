@@ -1,4 +1,4 @@
-"""Smoothness of a trajectory: the acceleration matrix, the covariance of noise that it asks for, and first trajectories.
+"""Smoothness of a trajectory: the acceleration matrix, the noise that it asks for, and first trajectories.
 
 The matrix of finite differences A gives the accelerations of a trajectory that rests at both ends; R = A^T A weighs
 them. Noise with covariance R^-1 bends a trajectory without shaking it and leaves both ends where they are, and R^-1

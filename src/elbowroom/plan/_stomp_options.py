@@ -69,7 +69,9 @@ class StompOptions:
         for name, bound in (("sensitivity", math.inf), ("sigma_decay", 1.0), ("sigma_floor", 1.0)):
             value = getattr(self, name)
             if not (_is_number(value) and 0.0 < value <= bound):
-                raise InputError(f"StompOptions: {name} must be above 0 and at most {bound:g}, found {value!r:.40}")
+                raise InputError(
+                    f"StompOptions: {name} must be above 0 and at most {bound:g}, found {value!r:.40}"
+                )
         if not (_is_number(self.control_weight) and self.control_weight >= 0.0):
             raise InputError(
                 f"StompOptions: control_weight must not be negative, found {self.control_weight!r:.40}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from ._roughness import roughness
 from ._stomp_descent import Descent
 from ._stomp_noise import resampled
 from ._stomp_result import Evidence, StompResult
+from ._watch import Watch
 
 if TYPE_CHECKING:
     from ._stomp import Stomp
@@ -36,17 +36,11 @@ MAX_TIMESTEPS = 4
 class Search:
     """What was found so far."""
 
-    def __init__(
-        self, stomp: Stomp, hook: Hook | None, cancel: Cancel | None, timeout: float | None
-    ) -> None:
-        if timeout is not None and not timeout >= 0.0:
+    def __init__(self, stomp: Stomp, hook: Hook | None, cancel: Cancel | None, timeout: float | None) -> None:
+        if timeout is not None and not (isinstance(timeout, (int, float)) and timeout >= 0.0):
             raise InputError(f"timeout must be seconds from 0 up, found {timeout!r:.40}")
         self._stomp, self._options, self._hook = stomp, stomp.options, hook
-        self._cancelled: Callable[[], bool] = (
-            (lambda: False) if cancel is None else cancel.is_set if isinstance(cancel, Event) else cancel
-        )
-        self._began = time.perf_counter()
-        self._ends = np.inf if timeout is None else self._began + timeout
+        self._watch = Watch(np.inf if timeout is None else timeout, cancel)
         self._history: list[float] = []
         self._starts = 0
         self._path: Path = np.stack([stomp.start, stomp.goal])
@@ -61,6 +55,8 @@ class Search:
         refused = self._refused()
         if refused is not None:
             return refused
+        if self._time_is_up():
+            return self._result()
         paths = stomp.first_paths()
         for start in range(options.restarts + 1):
             path = next(paths)
@@ -111,10 +107,7 @@ class Search:
         return evidence
 
     def _time_is_up(self) -> bool:
-        if self._cancelled():
-            self._stopped = "cancelled"
-        elif time.perf_counter() >= self._ends:
-            self._stopped = "timeout"
+        self._stopped = self._watch.over()
         return self._stopped != ""
 
     # Answers --------------------------------------------------------------------------------------
@@ -122,7 +115,11 @@ class Search:
     def _refused(self) -> StompResult | None:
         """The answer where start or goal cannot be part of any path."""
         stomp, group = self._stomp, self._stomp.group
-        for name, cfg in (("start", stomp.start), ("goal", stomp.goal)):
+        ends: tuple[tuple[Reason, Float[np.ndarray, "dof"]], ...] = (
+            ("start", stomp.start),
+            ("goal", stomp.goal),
+        )
+        for name, cfg in ends:
             values = group.parts(cfg)
             beyond = np.maximum(values - group.upper, group.lower - values)
             if beyond.max() > 0.0:
@@ -132,13 +129,12 @@ class Search:
                     f"{name}: joint {group.joints[k]!r} at {number(float(values[k]))} is beyond its limits "
                     f"{number(float(group.lower[k]))} to {number(float(group.upper[k]))}",
                 )
-        for name, cfg in (("start", stomp.start), ("goal", stomp.goal)):
+        for name, cfg in ends:
             if not stomp.model.free(cfg):
                 return self._result(name, f"the {name} is blocked: {stomp.model.explain(cfg)}")
         return None
 
     def _result(self, reason: Reason = "", why: str = "") -> StompResult:
-        seconds = time.perf_counter() - self._began
         success = self._evidence == "proved"
         if not why:
             reason = "" if success else self._stopped or "blocked"
@@ -152,7 +148,7 @@ class Search:
             cost_history=frozen(np.array(self._history)),
             iterations=len(self._history),
             starts=self._starts,
-            seconds=seconds,
+            seconds=self._watch.seconds(),
             why=why,
             reason=reason,
             notes=self._stomp.group.notes,
@@ -163,7 +159,9 @@ class Search:
         if not reason:
             return f"a path proved free after {work}"
         ended = {"cancelled": "cancelled", "timeout": "time was up"}.get(reason, "no path was found")
-        known = "the best path is free at its timesteps but not proved between them" if self._evidence else (
-            "the best path still collides"
+        known = (
+            "the best path is free at its timesteps but not proved between them"
+            if self._evidence
+            else ("the best path still collides")
         )
         return f"{ended} after {work}; {known}"

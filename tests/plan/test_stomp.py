@@ -1,0 +1,268 @@
+"""STOMP: its matrices and its update against plain numpy, its promises on a cart among boxes."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from elbowroom.errors import InputError
+from elbowroom.plan import FunctionCost, Group, Stomp, StompOptions, prove_path, roughness
+from elbowroom.plan._kernels_stomp import add_control_cost, keep_within, spread, weigh
+from elbowroom.plan._stomp_descent import Descent
+from elbowroom.plan._stomp_noise import Smoothness, first_path, resampled
+from tests.plan.cart import LEFT, PLANE, RIGHT, along, cart, clear, wall
+
+AROUND = np.array([LEFT, [-0.3, 0.6, 0.0], [0.3, 0.6, 0.0], RIGHT])
+"""Through the gap of `wall`, with corners."""
+
+
+def stomp(model=None, **options) -> Stomp:
+    return Stomp(wall() if model is None else model, LEFT, RIGHT, PLANE, options=StompOptions(**options))
+
+
+# Matrices ------------------------------------------------------------------------------------------
+
+
+def test_covariance_is_the_inverse_of_squared_accelerations():
+    t = 20
+    accelerations = np.zeros((t, t + 2))  # of a trajectory with one timestep of rest before and after
+    for k in range(t):
+        accelerations[k, k : k + 3] = 1.0, -2.0, 1.0
+    free = accelerations[:, 2:-2]  # the first and the last timestep are fixed, as is the rest around them
+    inverse = np.linalg.inv(free.T @ free)
+    found = Smoothness.of(t)
+    np.testing.assert_allclose(found.covariance, inverse / np.diag(inverse).max(), rtol=1e-9)
+    np.testing.assert_allclose(found.factor @ found.factor.T, found.covariance, atol=1e-12)
+    np.testing.assert_allclose(found.smoother.max(axis=0), 1.0 / (t - 2), rtol=1e-12)
+
+
+def test_noise_has_the_covariance():
+    smoothness = Smoothness.of(12)
+    noise = smoothness.factor @ np.random.default_rng(0).standard_normal((10, 200_000))
+    np.testing.assert_allclose(np.cov(noise), smoothness.covariance, atol=0.02)
+
+
+def test_minimum_control_is_least_and_near_the_cubic():
+    start, goal, t = np.array([0.0, 1.0]), np.array([2.0, -1.0]), 41
+
+    def control(path):
+        return (np.diff(np.concatenate([path[:1], path, path[-1:]]), 2, axis=0) ** 2).sum()
+
+    least, cubic = (first_path(kind, start, goal, t) for kind in ("minimum-control", "cubic"))
+    assert control(least) < control(cubic)
+    bent = least.copy()
+    bent[1:-1] += 1e-3 * np.random.default_rng(0).normal(size=(t - 2, 2))
+    assert control(least) < control(bent)
+    np.testing.assert_allclose(least, cubic, atol=0.03)
+    np.testing.assert_allclose(np.diff(first_path("linear", start, goal, t), 2, axis=0), 0.0, atol=1e-12)
+
+
+def test_a_bent_path_passes_the_via_and_keeps_its_ends():
+    line = first_path("linear", np.zeros(2), np.ones(2), 30)
+    bent = Smoothness.of(30).through(line, 12, np.array([3.0, -2.0]))
+    np.testing.assert_allclose(bent[12], [3.0, -2.0], atol=1e-12)
+    np.testing.assert_array_equal(bent[[0, -1]], line[[0, -1]])
+
+
+def test_resampled_steps_are_equally_long():
+    path = resampled(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]), 8)
+    np.testing.assert_allclose(np.abs(np.diff(path, axis=0)).sum(axis=1), 1.0, atol=1e-12)
+
+
+# Kernels -------------------------------------------------------------------------------------------
+
+
+def test_update_equals_a_plain_one():
+    rng = np.random.default_rng(1)
+    rollouts, costs = rng.normal(size=(9, 15, 4)), rng.uniform(0.0, 5.0, size=(9, 15))
+    costs[:, 6] = 2.0  # nothing to learn
+    moving, mean, h = np.array([0, 2]), rng.normal(size=(15, 2)), 7.0
+    found = np.empty((13, 2))
+    weigh(rollouts, costs, moving, h, mean, found)
+    for t in range(1, 14):
+        scaled = costs[:, t] - costs[:, t].min()
+        width = scaled.max()
+        weights = np.exp(-h * scaled / width) if width else np.zeros(9)
+        weights /= weights.sum() or 1.0
+        noise = rollouts[:, t][:, moving] - mean[t]
+        np.testing.assert_allclose(found[t - 1], weights @ noise, atol=1e-12)
+
+
+def test_rollouts_keep_ends_limits_and_held_joints():
+    rng = np.random.default_rng(2)
+    out = np.full((5, 10, 3), 0.5)
+    mean = np.full((10, 2), 0.5)
+    noise = rng.normal(size=(8, 5, 2))
+    spread(
+        mean, noise, np.array([1.0, 0.2]), np.array([0.0, -9.0]), np.array([1.0, 9.0]), np.array([0, 2]), out
+    )
+    assert (out[:, [0, -1]] == 0.5).all()
+    assert (out[:, :, 1] == 0.5).all()
+    expected = 0.5 + noise.transpose(1, 0, 2) * [1.0, 0.2]
+    np.testing.assert_allclose(out[:, 1:-1, 0], np.clip(expected[..., 0], 0.0, 1.0), atol=1e-15)
+    np.testing.assert_allclose(out[:, 1:-1, 2], expected[..., 1], atol=1e-15)
+
+
+def test_limits_are_kept_by_smooth_bends():
+    t = np.linspace(0.0, 1.0, 40)
+    path = np.stack([2.0 * np.sin(np.pi * t), -np.sin(3 * np.pi * t)], axis=1)
+    before = path.copy()
+    keep_within(path, Smoothness.of(40).covariance, np.array([-1.0, -0.5]), np.array([1.0, 0.5]))
+    assert (np.abs(path) <= [1.0, 0.5]).all()
+    np.testing.assert_array_equal(path[[0, -1]], before[[0, -1]])
+    clipped = np.clip(before, [-1.0, -0.5], [1.0, 0.5])
+    bends, corners = (np.abs(np.diff(rows, 2, axis=0)).max() for rows in (path, clipped))
+    assert bends < corners
+
+
+def test_control_cost_is_that_of_squared_second_differences():
+    paths = np.random.default_rng(3).normal(size=(4, 9, 3))
+    costs = np.ones((4, 9))
+    add_control_cost(paths, np.array([0, 1]), 2.5, costs)
+    padded = np.concatenate([paths[:, :1], paths, paths[:, -1:]], axis=1)[..., :2]
+    np.testing.assert_allclose(costs, 1.0 + 2.5 * (np.diff(padded, 2, axis=1) ** 2).sum(-1), rtol=1e-12)
+
+
+def test_a_descent_finds_the_least_of_a_plain_cost():
+    """A bowl around a bent trajectory: the answer is known."""
+    group = Group.of(cart().robot, LEFT, PLANE)
+    line = first_path("linear", LEFT[:2], RIGHT[:2], 30)
+    aim = Smoothness.of(30).through(line, 15, np.array([0.1, 0.4]))
+    descent = Descent(
+        group, lambda rows: ((rows[..., :2] - aim) ** 2).sum(-1), StompOptions(), np.full(2, 0.2), line,
+        np.random.default_rng(0),
+    )  # fmt: skip
+    costs = [descent.cost]
+    for _ in range(80):
+        descent.step()
+        costs.append(descent.cost)
+    assert (np.diff(costs) <= 0.0).all()  # the trajectory itself is among the rollouts: it never gets worse
+    off = np.sqrt(costs[-1] / aim.size)
+    assert off < 0.2 / 4  # well below the noise, and a quarter of where it began
+    assert off < np.sqrt(costs[0] / aim.size) / 4
+
+
+# Promises ------------------------------------------------------------------------------------------
+
+
+def test_a_wall_is_passed_through_its_gap_and_the_path_is_proved():
+    model = wall()
+    assert not model.segment_free(LEFT, RIGHT).free
+    result = stomp().run()
+    assert result
+    assert result.evidence == "proved"
+    assert result.proof is not None
+    assert result.proof.free
+    np.testing.assert_array_equal(result.path[[0, -1]], [LEFT, RIGHT])
+    assert clear(model.world, along(result.path)).min() > 0.0
+    assert (np.abs(result.path) <= 1.0).all()
+    assert (result.path[:, 2] == 0.0).all()
+    assert len(result.cost_history) == result.iterations > 0
+
+
+def test_same_seed_same_path_other_seed_another():
+    one, same, other = (stomp(seed=seed).run() for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.path, same.path)
+    np.testing.assert_array_equal(one.cost_history, same.cost_history)
+    assert one.path.shape != other.path.shape or not np.array_equal(one.path, other.path)
+
+
+def test_a_closed_wall_is_never_passed():
+    result = stomp(wall(0.0), restarts=2, iterations=15).run()
+    assert not result
+    assert result.reason == "blocked"
+    assert result.evidence != "proved"
+    assert result.starts == 3
+    assert "no path was found" in result.why
+
+
+@pytest.mark.parametrize("improve", [0, 15])
+def test_a_valid_path_is_never_returned_worse(improve):
+    model = wall()
+    assert prove_path(model, AROUND).free
+    result = stomp(improve=improve).run(AROUND)
+    assert result
+    assert result.iterations <= improve
+    assert prove_path(model, result.path).free
+    assert clear(model.world, along(result.path)).min() > 0.0
+    assert roughness(result.path) <= roughness(AROUND)
+    if not improve:
+        np.testing.assert_array_equal(result.path, AROUND)
+
+
+def test_a_path_that_is_not_free_is_made_free():
+    result = stomp(restarts=0).run(np.array([LEFT, [0.0, 0.35, 0.0], RIGHT]))
+    assert result
+    assert clear(wall().world, along(result.path)).min() > 0.0
+
+
+def test_hook_cancel_and_time():
+    seen = []
+    event = threading.Event()
+
+    def hook(iteration, cost, path):
+        seen.append((iteration, cost, path))
+        if iteration == 3:
+            event.set()
+
+    closed = wall(0.0)
+    result = stomp(closed).run(hook=hook, cancel=event)
+    assert [row[0] for row in seen] == [1, 2, 3]
+    assert result.reason == "cancelled"
+    np.testing.assert_array_equal([row[1] for row in seen], result.cost_history)
+    assert all(row[2].shape == (64, 3) for row in seen)
+    assert stomp(closed).run(cancel=lambda: True).iterations == 0
+    late = stomp(closed).run(timeout=0.0)
+    assert not late
+    assert late.reason == "timeout"
+    assert late.iterations == 0
+
+
+def test_patience_ends_a_start():
+    flat = FunctionCost(lambda rows, dt: np.ones(rows.shape[:2]))
+    result = Stomp(
+        wall(0.0), LEFT, RIGHT, PLANE, [flat], StompOptions(restarts=0, iterations=50, patience=4)
+    ).run()
+    assert result.iterations == 4
+    assert not result
+
+
+def test_ends_that_cannot_be_part_of_a_path():
+    inside = np.zeros(3)
+    for start, goal, reason in (
+        (inside, RIGHT, "start"),
+        (LEFT, inside, "goal"),
+        (LEFT, RIGHT + np.array([1.0, 0.0, 0.0]), "limits"),
+    ):
+        result = Stomp(wall(), start, goal, PLANE).run()
+        assert not result
+        assert result.reason == reason
+        assert reason[:4] in result.why
+        assert result.iterations == 0
+
+
+def test_options_and_arguments_that_make_no_sense():
+    for name, value in (
+        ("timesteps", 4), ("rollouts", 1), ("reuse", -1), ("iterations", 1.5), ("patience", 0), ("window", True),
+        ("sensitivity", 0.0), ("sigma_decay", 1.1), ("sigma_floor", float("nan")), ("control_weight", -1.0),
+        ("initial", "quintic"), ("duration", 0.0), ("restarts", -1), ("improve", "3"), ("seed", -1),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=name):
+            StompOptions(**{name: value})
+    for sigma in (0.0, -1.0, float("nan"), [0.1, 0.1, 0.1], "wide"):
+        with pytest.raises(InputError, match="sigma"):
+            stomp(sigma=sigma)
+    with pytest.raises(InputError, match="'z'"):
+        Stomp(wall(), LEFT, RIGHT + np.array([0.0, 0.0, 0.02]), PLANE)
+    with pytest.raises(InputError, match="NaN"):
+        Stomp(wall(), LEFT * np.nan, RIGHT, PLANE)
+    with pytest.raises(InputError, match="timeout"):
+        stomp().run(timeout=-1.0)
+    for path, word in (
+        (AROUND[:1], "two"),
+        (AROUND[:-1], "goal"),
+        (AROUND[1:], "start"),
+        (AROUND[:, :2], "shape"),
+    ):
+        with pytest.raises(InputError, match=word):
+            stomp().run(path)
