@@ -278,3 +278,24 @@ def test_results_travel():
     assert other.proof.free
     assert prove_path(wall(), other.motion).free
     assert np.abs(other.motion.at(other.times, 1)).max() <= SPEED
+
+
+# STOMP ------------------------------------------------------------------------------------------
+
+
+def test_stomp_alone_finds_a_way_around_a_post():
+    model = cart().with_world(World([block("post", (-0.1, 0.1), (-0.3, 0.15))]))
+    options = PlanOptions(timeout=60.0, method="stomp")
+    result = plan_motion(model, LEFT, RIGHT, PLANE, options)
+    assert is_sound(model, result, LEFT, RIGHT)
+    assert result.method == "stomp"
+    assert len(result.cost_history) > 0
+    again = plan_motion(model, LEFT, RIGHT, PLANE, options)
+    assert (again.path == result.path).all()
+    told = []
+    ended = plan_motion(
+        wall(0.0), LEFT, RIGHT, PLANE, options, cancel=lambda: len(told) > 2, progress=told.append
+    )
+    assert ended.reason == "cancelled"
+    assert {one.stage for one in told} == {"stomp"}
+    assert told[-1].cost > 0.0

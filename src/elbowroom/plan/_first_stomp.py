@@ -41,7 +41,9 @@ def by_stomp(
         if ended:
             why = f"{'cancelled' if ended == 'cancelled' else 'time was up'} after {watch.seconds():.3g} s of STOMP"
             return NoMotion(ended, why, cost_history=_joined(history))
-        stomp = Stomp(question.model, question.start, goals[goal], question.group.joints, costs, settings)
+        stomp = Stomp(
+            question.model, question.start, goals[goal].copy(), question.group.joints, costs, settings
+        )
         share = watch.left() / (len(order) - k)
         found = stomp.run(initial, hook=hook, cancel=watch.cancelled, timeout=share)
         history.append(found.cost_history)
