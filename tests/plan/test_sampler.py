@@ -11,9 +11,11 @@ from elbowroom.world import Box, World
 
 
 def ends_of(model: CollisionModel, count: int, seed: int) -> np.ndarray:
-    """Configurations that are free by spheres."""
+    """Free configurations; by spheres, but for links that no joint moves."""
     cfgs = model.robot.random_cfgs(400, seed=seed)
-    return cfgs[model.free(cfgs, by="spheres")][:count]
+    found = cfgs[Edges.of(model).free_by_spheres(cfgs, cfgs)][:count]
+    assert len(found) == count
+    return found
 
 
 def planted(model, start, goals, seed=0) -> Sampler:

@@ -209,7 +209,7 @@ class Sampler:
         after = self._parents[1, : sizes[1]]
         parents = np.concatenate([self._parents[0, : sizes[0]], np.where(after >= 0, after + sizes[0], -1)])
         trees = np.repeat(np.arange(2), sizes)
-        kept: np.ndarray = np.isfinite(parts).all(axis=1)
+        kept = np.asarray(np.isfinite(parts).all(axis=1))
         ask = np.flatnonzero(kept & (parents >= 0))
         cfgs = self._group.whole(parts)
         kept[ask] = self._edges.by_meshes(cfgs[parents[ask]], cfgs[ask])
