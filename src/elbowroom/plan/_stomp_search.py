@@ -91,7 +91,9 @@ class Search:
                 unproved += 1
                 if unproved % DENSER == 0 and len(descent.path) < MAX_TIMESTEPS * options.timesteps:
                     path = resampled(descent.path, 2 * len(descent.path) - 1)
+                    idle = descent.idle
                     descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+                    descent.idle = idle
                 else:
                     descent.respace()
 
