@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from .pairs import PairOptions as PairOptions
     from .pairs import PairReason as PairReason
     from .pairs import compute_pairs as compute_pairs
+    from .plan import PathProof as PathProof
+    from .plan import PlanOptions as PlanOptions
+    from .plan import PlanResult as PlanResult
+    from .plan import plan_motion as plan_motion
+    from .plan import prove_path as prove_path
     from .robot import Configurations as Configurations
     from .robot import Robot as Robot
     from .robot import as_robot as as_robot
@@ -66,6 +71,11 @@ _HOME = {
     "IkOptions": "ik",
     "IkResult": "ik",
     "IkSolver": "ik",
+    "PathProof": "plan",
+    "PlanOptions": "plan",
+    "PlanResult": "plan",
+    "plan_motion": "plan",
+    "prove_path": "plan",
     "Configurations": "robot",
     "Robot": "robot",
     "as_robot": "robot",
@@ -95,6 +105,9 @@ __all__ = [
     "PairMatrix",
     "PairOptions",
     "PairReason",
+    "PathProof",
+    "PlanOptions",
+    "PlanResult",
     "Robot",
     "SegmentProof",
     "SelfCollisionChecker",
@@ -111,7 +124,9 @@ __all__ = [
     "compute_pairs",
     "fit_spheres",
     "load_robot",
+    "plan_motion",
     "prove_coverage",
+    "prove_path",
     "read_configurations",
 ]
 

@@ -132,9 +132,9 @@ class Edges:
         if among is not None:
             found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
             prove_world_segments(
-                frozen(begins.view()), frozen(ends.view()), self._exactly, frozen(np.ones((1, len(among.links)), np.bool_)),
-                self._parts.buffer, np.array([budget]), among.bodies, among.world, among.grid, among.allowed, found,
-                counts,
+                frozen(begins.view()), frozen(ends.view()), self._exactly,
+                frozen(np.ones((1, len(among.links)), np.bool_)), self._parts.buffer, np.array([budget]),
+                among.bodies, among.world, among.grid, among.allowed, found, counts,
             )  # fmt: skip
             if counts[0, 0] != FREE:
                 return False
@@ -155,7 +155,8 @@ class Edges:
         prove_segments(
             np.array(begins), np.array(ends), self._exactly, frozen(np.ones((1, len(which)), np.bool_)),
             self._parts.buffer, np.full(len(begins), budget), which, chains.kinds, chains.drivers, chains.local,
-            chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes, bodies.tris, found, counts,
+            chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes, bodies.tris, found,
+            counts,
         )  # fmt: skip
         return counts[:, 0] == FREE
 
