@@ -21,11 +21,11 @@ class Wait:
 
     Args:
         what: is being done.
-        patience: seconds in all before it is announced.
+        announced: whether it is said at all.
     """
 
-    def __init__(self, what: str, patience: float = PATIENCE) -> None:
-        self.what, self.patience = what, patience
+    def __init__(self, what: str, *, announced: bool = True) -> None:
+        self.what, self.announced = what, announced
         self.seconds = 0.0
         """So far."""
         self._said = False
@@ -33,13 +33,13 @@ class Wait:
     def report(self, seconds: float) -> None:
         """Adds the time of a piece."""
         self.seconds += seconds
-        if self.seconds > self.patience:
+        if self.announced and self.seconds > PATIENCE:
             self._say()
 
     @contextmanager
     def during(self) -> Generator[None]:
         """Around one piece that may be long: announces it while it is going on."""
-        timer = threading.Timer(self.patience, self._say)
+        timer = threading.Timer(PATIENCE, self._say)
         timer.daemon = True
         timer.start()
         try:
@@ -55,7 +55,7 @@ class Wait:
 
 COMPILING = Wait("compiling kernels, once per machine")
 """Of this process, and of one that compiles for it."""
-LOADING = Wait("loading compiled kernels", patience=float("inf"))
+LOADING = Wait("loading compiled kernels", announced=False)
 """Of this process; never announced."""
 
 
