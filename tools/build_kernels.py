@@ -129,7 +129,9 @@ def main() -> int:
             done = subprocess.run(
                 call, env=environment, cwd=name, stdin=subprocess.DEVNULL, capture_output=True, text=True
             )
-            if done.returncode not in ((0, 1) if call[1] == "-m" else (0,)):  # 1 of a command: the answer is no
+            if done.returncode not in (
+                (0, 1) if call[1] == "-m" else (0,)
+            ):  # 1 of a command: the answer is no
                 raise SystemExit(f"{' '.join(call)[:200]} failed:\n{done.stderr}")
             words = " ".join(call[1:]).replace(USED_OFTEN, "...").replace(PLANNING, "plans").replace(name, "")
             print(f"{time.perf_counter() - began:6.0f} s  {words}", flush=True)

@@ -12,36 +12,14 @@ from elbowroom.errors import ApproximationWarning, InputError
 from elbowroom.mesh import ExactCollision
 from elbowroom.plan import Curve, prove_path, time_curve
 from elbowroom.world import Box, Sphere, World, scene_for
+from tests.rails import rails_parts
 from tests.spoiled_paths import cases, curve_through
-
-QUICK = er.FitOptions(method="centerline")
-"""A fit of a second: a proof must not depend on the spheres."""
-RAILS = """<robot name="rails">
-  <link name="post"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>
-  <link name="bare"/>
-  <link name="cart"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
-  <joint name="x" type="prismatic"><parent link="post"/><child link="bare"/><axis xyz="1 0 0"/>
-    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-  <joint name="y" type="prismatic"><parent link="bare"/><child link="cart"/><axis xyz="0 1 0"/>
-    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-</robot>"""
 
 
 @pytest.fixture(scope="module")
 def rails(tmp_path_factory):
     """A cart of 0.1 that moves in a plane around a post of 0.2: they touch where |x| and |y| are both within 0.15."""
-    path = tmp_path_factory.mktemp("rails") / "rails.urdf"
-    path.write_text(RAILS)
-    robot = er.load_robot(path)
-    spheres = er.fit_spheres(robot, QUICK)
-    pairs = er.compute_pairs(robot, spheres, er.PairOptions(check=[("cart", "post")]))
-    return er.CollisionModel(robot, spheres, pairs, threads=1)
-
-
-@pytest.fixture(scope="module")
-def bare(load):
-    """A robot without a world, spheres quickly fitted."""
-    return cache(lambda name: er.CollisionModel(load(name), er.fit_spheres(load(name), QUICK), threads=1))
+    return er.CollisionModel(*rails_parts(tmp_path_factory.mktemp("rails")), threads=1)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from .._frozen import frozen
-from ..robot import Robot, per_joint, stated_speeds, usual_accelerations
+from ..robot import Robot, speed_limits
 from ._track_options import TrackOptions
 
 
@@ -18,12 +17,4 @@ def limits_of(
     Raises:
         InputError: of another shape, or not above zero.
     """
-    if options.velocity_limits is None:
-        velocity = stated_speeds(robot)
-    else:
-        velocity = per_joint(options.velocity_limits, robot.dof, "TrackOptions: velocity_limits")
-    if options.acceleration_limits is None:
-        acceleration = usual_accelerations(velocity)
-    else:
-        acceleration = per_joint(options.acceleration_limits, robot.dof, "TrackOptions: acceleration_limits")
-    return frozen(velocity), frozen(acceleration)
+    return speed_limits(robot, options.velocity_limits, options.acceleration_limits, "TrackOptions")

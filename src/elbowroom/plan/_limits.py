@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from ..robot import Robot, per_joint, stated_speeds, usual_accelerations
+from ..robot import Robot, per_joint, speed_limits
 from ._options import PlanOptions
 
 Row = Float[np.ndarray, "dof"]
@@ -18,15 +18,10 @@ def limits_of(robot: Robot, options: PlanOptions) -> tuple[Row, Row, Row | None]
     Raises:
         InputError: of another shape, or not above zero.
     """
-    if options.velocity_limits is None:
-        velocity = stated_speeds(robot)
-    else:
-        velocity = per_joint(options.velocity_limits, robot.dof, "PlanOptions: velocity_limits")
-    if options.acceleration_limits is None:
-        acceleration = usual_accelerations(velocity)
-    else:
-        acceleration = per_joint(options.acceleration_limits, robot.dof, "PlanOptions: acceleration_limits")
+    velocity, acceleration = speed_limits(
+        robot, options.velocity_limits, options.acceleration_limits, "PlanOptions"
+    )
     jerk = None
     if options.jerk_limits is not None:
         jerk = frozen(per_joint(options.jerk_limits, robot.dof, "PlanOptions: jerk_limits"))
-    return frozen(velocity), frozen(acceleration), jerk
+    return velocity, acceleration, jerk

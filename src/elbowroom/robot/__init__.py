@@ -6,7 +6,7 @@ and how far they can move a point (`Chains`), pairs and configurations by name (
 (`description_tree`), one robot on a link of another, and parts left out (`joined`, `without_links`), the bodies in
 an MJCF scene (`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they
 are (`read_mesh`, `MeshResolver`), triangles of primitives, joint motions, and how fast joints may be (`stated_speeds`,
-`usual_accelerations`, `per_joint`). Kernels that other folders build on are in
+`usual_accelerations`, `per_joint`, `speed_limits`). Kernels that other folders build on are in
 `elbowroom.robot.kernels`, which loads numba.
 """
 
@@ -46,6 +46,7 @@ from ._resolve import MeshResolver as MeshResolver
 from ._robot import Robot as Robot
 from ._speeds import UNLIMITED_SPEED as UNLIMITED_SPEED
 from ._speeds import per_joint as per_joint
+from ._speeds import speed_limits as speed_limits
 from ._speeds import stated_speeds as stated_speeds
 from ._speeds import usual_accelerations as usual_accelerations
 from ._srdf import DisabledPair as DisabledPair
@@ -118,6 +119,7 @@ __all__ = [
     "sphere_mesh",
     "srdf_pairs",
     "srdf_tree",
+    "speed_limits",
     "stated_speeds",
     "unseen_links",
     "usual_accelerations",

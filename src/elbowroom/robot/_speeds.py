@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._frozen import frozen
 from .._text import short
 from ..errors import InputError
 from ._robot import Robot
@@ -44,3 +45,21 @@ def per_joint(value: Any, dof: int, what: str) -> Float[np.ndarray, "dof"]:
     if not (found > 0.0).all():
         raise InputError(f"{what} must be above zero, found {short(value)}")
     return found
+
+
+def speed_limits(
+    robot: Robot, velocity: Any, acceleration: Any, whose: str
+) -> tuple[Float[np.ndarray, "dof"], Float[np.ndarray, "dof"]]:
+    """Limits of velocity and of acceleration, read-only, as a user gives them; None takes what is stated and usual.
+
+    Raises:
+        InputError: of another shape, or not above zero; `whose` options they are is said in the message.
+    """
+    fast = (
+        stated_speeds(robot)
+        if velocity is None
+        else per_joint(velocity, robot.dof, f"{whose}: velocity_limits")
+    )
+    if acceleration is None:
+        return frozen(fast), frozen(usual_accelerations(fast))
+    return frozen(fast), frozen(per_joint(acceleration, robot.dof, f"{whose}: acceleration_limits"))
