@@ -177,7 +177,8 @@ def _already_there(question: Question, goal: int) -> PlanResult:
 def _sentence(found: Found, made: Finished, goals: int, goal: int) -> str:
     which = f"goal {goal} of {goals}" if goals > 1 else "the goal"
     lasts = "" if made.times is None else f" in {number(float(made.times[-1]), 3)} s"
-    return f"reached {which}{lasts}, found by the {found.method}, proved free all the way"
+    how = "STOMP" if found.method == "stomp" else f"the {found.method}"
+    return f"reached {which}{lasts}, found by {how}, proved free all the way"
 
 
 def _seconds(watch: Watch) -> FrozenMap[str, float]:

@@ -28,7 +28,11 @@ MEASURED = 200
 """Moments at which clearance is measured."""
 START, END, TRACE = (0.30, 0.52, 0.80), (0.36, 0.66, 0.40), (0.80, 0.20, 0.18)
 """Colours of the robot at the start, at the end (mixed on the way), and of the way of its hands."""
-AZIMUTHS = (40.0, -50.0)
+AZIMUTHS = (40.0, -50.0, 130.0, -140.0, -5.0, 85.0, 175.0, -95.0)
+"""Degrees from which a motion may be seen, the usual ones first."""
+ELEVATION = 24.0
+APART = 60.0
+"""Degrees between two views, at least."""
 LINE, LIMIT = "#1f5fa8", "#c62828"
 
 
@@ -69,6 +73,7 @@ def plot_plan(model: CollisionModel, result: PlanResult) -> Figure:
         axes.plot(np.arange(1, len(result.cost_history) + 1), result.cost_history, color=LINE, linewidth=1.2)
         axes.set_ylabel("cost of STOMP")
         axes.set_xlabel("iteration")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         if (np.asarray(result.cost_history) > 0.0).all():
             axes.set_yscale("log")
     for axes in right.axes:
@@ -80,7 +85,7 @@ def plot_plan(model: CollisionModel, result: PlanResult) -> Figure:
 def motion_picture(
     model: CollisionModel, path: Float[np.ndarray, "n dof"], *, width: int = 560, height: int = 640
 ) -> Float[np.ndarray, "height 2*width 3"]:
-    """The robot along a path from the front left and from the right, values in [0, 1].
+    """The robot along a path from two sides where obstacles hide least of it, values in [0, 1].
 
     It is blue and see-through at the start, green and solid at the end; a red line is the way of its last links.
     """
@@ -97,10 +102,30 @@ def motion_picture(
         picture.glass += _moved(ghost, picture)
     _add_traces(picture, robot, path)
     views = [
-        picture.draw(Camera(azimuth_deg=azimuth, elevation_deg=24.0, width=width, height=height))
-        for azimuth in AZIMUTHS
+        picture.draw(Camera(azimuth_deg=azimuth, elevation_deg=ELEVATION, width=width, height=height))
+        for azimuth in azimuths(model, path)
     ]
     return np.concatenate(views, axis=1)
+
+
+def azimuths(model: CollisionModel, path: Float[np.ndarray, "n dof"]) -> tuple[float, float]:
+    """The two of `AZIMUTHS` from which obstacles hide the fewest links along a path; of equal ones the first."""
+    if model.world is None:
+        return AZIMUTHS[0], AZIMUTHS[1]
+    rows = path[np.linspace(0, len(path) - 1, MOMENTS).round().astype(int)]
+    links = [model.robot.link_index(name) for name in model.robot.mesh_links]
+    origins = model.robot.link_poses(rows)[:, links, 4:].reshape(-1, 3)
+    step = 0.04 * float(np.linalg.norm(np.ptp(origins, axis=0)))
+    away = step * np.arange(1, 51)[:, None]
+    hidden = np.empty(len(AZIMUTHS))
+    for k, azimuth in enumerate(AZIMUTHS):
+        sight = origins[:, None] + away * Camera(azimuth_deg=azimuth, elevation_deg=ELEVATION).axes()[2]
+        apart = model.world.distance(sight.reshape(-1, 3)).reshape(len(origins), -1)
+        hidden[k] = (apart < step / 2).any(axis=1).mean()  # half a step: nothing thin is passed by
+    best, *others = np.argsort(hidden, kind="stable")
+    turns = (np.subtract(AZIMUTHS, AZIMUTHS[best]) + 180.0) % 360.0 - 180.0
+    second = next(k for k in others if abs(turns[k]) >= APART)
+    return AZIMUTHS[best], AZIMUTHS[second]
 
 
 def _moved(ghost: Picture, picture: Picture) -> list[tuple[np.ndarray, Colour]]:
