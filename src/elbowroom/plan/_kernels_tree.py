@@ -12,7 +12,7 @@ import numpy as np
 from .._borrow import borrowed
 from .._jit import njit
 from ..collision import Lanes
-from ..collision.kernels import FREE, edge_by_spheres
+from ..collision.kernels import FREE, LIKELY, edge_by_spheres
 from ..world import PackedGrid, PackedWorld
 
 SIZE_A, SIZE_B, DONE, MEET_A, MEET_B, STATE = 0, 1, 2, 3, 4, 5
@@ -21,6 +21,7 @@ CUT, FOUND, FULL = range(3)
 """Why `grow` came back: iterations done, trees met, or no room left."""
 CONNECT = 64
 """Nodes that one iteration may add to a tree, at most."""
+SHORT = 0.05
 BLOCK = 64
 """Nodes whose distances are computed together."""
 
@@ -53,19 +54,19 @@ def nearest_node(nodes, count, q, gaps):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def add_node(tree, q, parent, nodes, parents, state):
-    """Appends a node; returns its number."""
+def add_node(tree, q, parent, length, nodes, parents, lengths, state):
+    """Appends a node whose first edges are of this length; returns its number."""
     n = state[tree]
     for j in range(len(q)):
         nodes[tree, j, n] = q[j]
-    parents[tree, n] = parent
+    parents[tree, n], lengths[tree, n] = parent, length
     state[tree] = n + 1
     return n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow(
-    until, state, rng, nodes, parents, moving, low, high, step, rows, counts, work, lanes, turns, world, grid,
+    until, state, rng, nodes, parents, lengths, sure, moving, low, high, knobs, rows, counts, work, lanes, turns, world, grid,
     allowed, scratch,
 ):  # fmt: skip
     """Iterates until `until` iterations are done in all, the trees meet, or there is no room for more nodes.
@@ -77,7 +78,8 @@ def grow(
         nodes: (2, m, room), a multiple of BLOCK, infinite where empty; parents (2, room), -1 at roots.
         moving: (m,) entries of a configuration.
         low, high: (m,) where to sample.
-        step: longest edge.
+        lengths: (2, room) how far the next edge from a node goes: half as far after each that was refused.
+        step: longest edge, and shortest.
         rows: (2, dof) configurations with the held joints in place.
         counts: (pairs + links * obstacles,) receives who refused extensions.
         work: (2, m) and (BLOCK,) scratch.
@@ -85,6 +87,7 @@ def grow(
     lanes, scratch = borrowed(Lanes(*lanes)), borrowed(scratch)
     world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
     points, gaps = work
+    step = knobs[0]
     fresh, goal = points[0], points[1]
     m, room, n_pairs = len(moving), nodes.shape[2], len(lanes.pair_reach)
     while state[DONE] < until:
@@ -108,16 +111,18 @@ def grow(
         steps = 0
         while steps < CONNECT:
             # One step from node `at` of `tree` towards `goal`.
-            share = min(1.0, step / far) if far > 0.0 else 1.0
+            length = lengths[tree, at]
+            share = min(1.0, length / far) if far > 0.0 else 1.0
             for j in range(m):
                 q = nodes[tree, j, at]
                 rows[0, moving[j]] = q
                 fresh[j] = goal[j] if share == 1.0 else q + share * (goal[j] - q)
                 rows[1, moving[j]] = fresh[j]
             status, _, pair, link, obstacle = edge_by_spheres(
-                rows[0], rows[1], lanes, turns, world, grid, allowed, scratch
+                rows[0], rows[1], True, lanes, turns, world, grid, allowed, scratch
             )
-            if status != FREE:
+            if status != FREE and status != LIKELY:
+                lengths[tree, at] = max(knobs[1], 0.5 * min(length, far))
                 if pair >= 0:
                     counts[pair] += 1
                 elif link >= 0 and obstacle >= 0:
@@ -126,9 +131,10 @@ def grow(
             if share == 1.0 and joined >= 0:
                 state[MEET_A + tree], state[MEET_A + 1 - tree] = at, joined
                 return FOUND
-            at = add_node(tree, fresh, at, nodes, parents, state)
+            at = add_node(tree, fresh, at, min(step, knobs[2] * length), nodes, parents, lengths, state)
+            sure[tree, at] = status == FREE
             steps += 1
-            far -= step
+            far -= length
             if joined < 0:  # the other tree comes to meet the new node
                 joined = at
                 for j in range(m):
