@@ -8,6 +8,8 @@ from ._kernels_lane_curve import curve_by_spheres as curve_by_spheres
 from ._kernels_lanes import LIKELY as LIKELY
 from ._kernels_lanes import edge_by_spheres as edge_by_spheres
 from ._kernels_lanes import lane_scratch as lane_scratch
+from ._kernels_lanes import look_table as look_table
+from ._kernels_lanes import near_mask as near_mask
 from ._kernels_link_world import BODY as BODY
 from ._kernels_link_world import FIRST_BALL as FIRST_BALL
 from ._kernels_link_world import FIRST_ON_WAY as FIRST_ON_WAY

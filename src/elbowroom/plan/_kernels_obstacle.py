@@ -1,8 +1,9 @@
 """Numba kernel of the two-part obstacle cost: spheres of links near obstacles, boxes of links that meet them.
 
-Most of a robot is far from everything: a ball around each link is looked up in the clearance grid at every step, then
-balls around parts of links, then the spheres; only spheres that the grid cannot clear get exact distances, only boxes
-whose ball it cannot clear are compared with obstacles. What is left out adds nothing, so the cost is exact.
+Most of a robot is far from everything: a ball around each link is looked up in the clearance grid, sixteen steps at a
+time, then balls around parts of links, then the spheres; only spheres that the grid cannot clear get exact distances,
+only boxes whose ball it cannot clear are compared with obstacles. The looks are made in float32 and allow for it; what
+they leave out adds nothing, so the cost is exact.
 
 `robot` are the links as `_cost_pack.PackedLinks`, as plain tuples are `world` and `grid`.
 """
@@ -14,12 +15,12 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..collision.kernels import look
+from ..collision.kernels import look_table, near_mask
+from ..distance.kernels import LOOK
 from ..robot.kernels import LANES
 from ..world import PackedGrid, PackedWorld
 from ..world.kernels import (
     BOX_WIDTH,
-    FAR,
     STACK,
     box_gap_squared,
     box_meets_any,
@@ -73,6 +74,27 @@ def _turn_box(poses, at, boxes, b, x, y, z, box):
     box[12], box[13], box[14] = boxes[b, 12], boxes[b, 13], boxes[b, 14]
 
 
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _near(poses, at, balls, i, first, clearance, look, world, grid):
+    """Steps of a block, as bits, at which an obstacle may be within `clearance` of ball `i` on a body.
+
+    Args:
+        poses: of the bodies; the body's in this block begin at `at`.
+        balls: rows with the centre from column `first` on and the radius last.
+        look: (placed, base, table, blur) as `near_mask` takes them.
+    """
+    placed, base, table, blur = look
+    ball = balls[i]
+    x, y, z = ball[first], ball[first + 1], ball[first + 2]
+    reach = ball[-1] + clearance + blur
+    for j in range(3):
+        r = at + 3 * j * LANES
+        for lane in range(LANES):
+            u, v, w = poses[r + lane], poses[r + LANES + lane], poses[r + 2 * LANES + lane]
+            placed[j * LANES + lane] = u * x + v * y + w * z + poses[at + (9 + j) * LANES + lane]
+    return near_mask(placed, 0, reach, 0.0, base, table, blur, world, grid)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def obstacle_costs(
     paths, rate, clearance, by_spheres, robot, world, grid, allowed, spared, near_cost, meets, scratch
@@ -93,66 +115,65 @@ def obstacle_costs(
     robot, scratch = borrowed(PackedLinks(*robot)), borrowed(scratch)
     world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
     allowed, spared = borrowed(allowed), borrowed(spared)
-    frame, shape, bounds, planes, loose = grid.frame, grid.shape, grid.bounds, grid.planes, grid.loose
     links, link_balls, groups, group_balls = robot.links, robot.link_balls, robot.groups, robot.group_balls
     spheres, boxes, box_of = robot.spheres, robot.boxes, robot.box_of
-    poses, trig, near, box, waiting, walks = scratch
+    poses, trig, near, box, waiting, walks, placed, base, table = scratch
     bodies, steps = len(robot.parents), paths.shape[1]
+    look = placed, base, table, look_table(base, grid.frame, grid.shape, table)
     last = 0
     for p in range(len(paths)):
         move_bodies(
             paths[p], robot.parents, robot.kinds, robot.drivers, robot.local, robot.polys, trig, poses
         )
-        for link in range(len(links)):
-            body = links[link, 0]
-            bx, by, bz = link_balls[link, 0], link_balls[link, 1], link_balls[link, 2]
-            reach = link_balls[link, 3] + clearance
-            for t in range(steps):
-                x, y, z = point_at(poses, place(t, body, bodies), bx, by, bz)
-                near[t, link] = look(frame, shape, bounds, planes, loose, world, x, y, z, reach) != FAR
-        for t in range(steps):
-            total = 0.0
+        near_cost[p], meets[p] = 0.0, False
+        for t0 in range(0, steps, LANES):
+            everyone = (1 << min(LANES, steps - t0)) - 1
             for link in range(len(links)):
                 body = links[link, 0]
-                if not near[t, link] or body == 0 or not by_spheres:  # what cannot move has no speed
+                at = place(t0, body, bodies)
+                near[link] = _near(poses, at, link_balls, link, 0, clearance, look, world, grid) & everyone
+                if near[link] == 0 or body == 0 or not by_spheres:  # what cannot move has no speed
                     continue
-                at = place(t, body, bodies)
                 for g in range(links[link, 1], links[link, 1] + links[link, 2]):
-                    x, y, z = point_at(poses, at, group_balls[g, 0], group_balls[g, 1], group_balls[g, 2])
-                    reach = group_balls[g, 3] + clearance
-                    if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
+                    close = _near(poses, at, group_balls, g, 0, clearance, look, world, grid) & near[link]
+                    if close == 0:
                         continue
                     for s in range(groups[g, 0], groups[g, 0] + groups[g, 1]):
+                        some = _near(poses, at, spheres, s, 0, clearance, look, world, grid) & close
                         cx, cy, cz, reach = (
                             spheres[s, 0],
                             spheres[s, 1],
                             spheres[s, 2],
                             spheres[s, 3] + clearance,
                         )
-                        x, y, z = point_at(poses, at, cx, cy, cz)
-                        if look(frame, shape, bounds, planes, loose, world, x, y, z, reach) == FAR:
-                            continue
-                        gap = _gap(world, allowed[link], x, y, z, reach, waiting)
-                        if gap < reach:
-                            speed = step_speed(poses, t, steps, body, bodies, cx, cy, cz, rate)
-                            total += (reach - gap) * speed
-            near_cost[p, t] = total
-            hit = False
+                        lane = 0
+                        while some >> lane:
+                            if (some >> lane) & 1:
+                                x, y, z = point_at(poses, at + lane, cx, cy, cz)
+                                gap = _gap(world, allowed[link], x, y, z, reach, waiting)
+                                if gap < reach:
+                                    t = t0 + lane
+                                    speed = step_speed(poses, t, steps, body, bodies, cx, cy, cz, rate)
+                                    near_cost[p, t] += (reach - gap) * speed
+                            lane += 1
+            first = last  # the box that met something last comes first
             for turn in range(len(boxes)):
-                b = last + turn  # the box that met something at the step before comes first
-                b -= len(boxes) if b >= len(boxes) else 0
+                b = (first + turn) % len(boxes)
                 link = box_of[b]
-                if not near[t, link]:
+                if near[link] & everyone == 0:
                     continue
-                at = place(t, links[link, 0], bodies)
-                x, y, z = point_at(poses, at, boxes[b, 9], boxes[b, 10], boxes[b, 11])
-                if look(frame, shape, bounds, planes, loose, world, x, y, z, boxes[b, 15]) == FAR:
-                    continue
-                _turn_box(poses, at, boxes, b, x, y, z, box)
-                if box_meets_any(world, box, spared[b], walks):
-                    last, hit = b, True
-                    break
-            meets[p, t] = hit
+                at = place(t0, links[link, 0], bodies)
+                some = _near(poses, at, boxes, b, 9, 0.0, look, world, grid) & near[link] & everyone
+                lane = 0
+                while some >> lane:
+                    if (some >> lane) & 1:
+                        x, y, z = point_at(poses, at + lane, boxes[b, 9], boxes[b, 10], boxes[b, 11])
+                        _turn_box(poses, at + lane, boxes, b, x, y, z, box)
+                        if box_meets_any(world, box, spared[b], walks):
+                            meets[p, t0 + lane] = True
+                            everyone &= ~(1 << lane)  # its other boxes need no look
+                            last = b
+                    lane += 1
 
 
 def cost_scratch(steps, bodies, links):
@@ -161,8 +182,11 @@ def cost_scratch(steps, bodies, links):
     return (
         np.empty(blocks * bodies * POSE * LANES),
         np.empty(2 * LANES),
-        np.empty((steps, max(1, links)), np.bool_),
+        np.empty(max(1, links), np.int64),
         np.empty(BOX_WIDTH),
         np.empty(STACK, np.int64),
         box_scratch(),
+        np.empty(3 * LANES, np.float32),
+        np.append(np.eye(3), np.zeros(3))[None],
+        np.empty(LOOK, np.float32),
     )
