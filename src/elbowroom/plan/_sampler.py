@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ._edges import Edges
+from ._exact_growth import grow_exactly
 from ._group import Group
 
 KNOBS = np.array([3.0, 0.05, 2.0])
@@ -23,6 +24,8 @@ LOOKS = 48
 """Configurations tried at each of these distances."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
+EXACT = 100
+"""Iterations of exact growth each time that the trees are stuck: about as long as the iterations before."""
 
 
 class Sampler:
@@ -101,6 +104,7 @@ class Sampler:
                 tree = int(np.argmin(self._state[:2]))
                 for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
                     self._lead_out(tree, root)
+                self._met = self._exactly()
             if self._state[DONE] >= until:
                 break
         return self._met
@@ -120,12 +124,29 @@ class Sampler:
             rows = group.whole(parts)
             found = 0
             for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0).tolist():
-                if found < WAYS and self._state[tree] < self._nodes.shape[2] and edges.exact(begin, rows[k]):
-                    n = int(self._state[tree])
-                    self._nodes[tree, :, n], self._parents[tree, n] = parts[k], root
-                    self._state[tree] = n + 1
-                    self._proved.add((tree, n))
-                    found += 1
+                if found < WAYS and edges.exact(begin, rows[k]):
+                    found += self._add(tree, parts[k], root) >= 0
+
+    def _exactly(self) -> bool:
+        """Grows the trees by some exact edges; whether they met."""
+        met = grow_exactly(
+            self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high),
+            np.random.default_rng([int(self._rng[0]), int(self._state[2])]), EXACT,
+        )  # fmt: skip
+        if met is None:
+            return False
+        self._state[3:5] = met
+        return self._holds()
+
+    def _add(self, tree: int, parts: Float[np.ndarray, "m"], parent: int) -> int:
+        """A node more, its edge proved; -1 without room for it."""
+        n = int(self._state[tree])
+        if n == self._nodes.shape[2]:
+            return -1
+        self._nodes[tree, :, n], self._parents[tree, n] = parts, parent
+        self._state[tree] = n + 1
+        self._proved.add((tree, n))
+        return n
 
     def _holds(self) -> bool:
         """Whether meshes agree with the path that was found; what they refuse is cut off the trees."""

@@ -1,0 +1,78 @@
+"""Trees that grow by exact edges: slow, and the way on where spheres leave none.
+
+Near a contact of several links at once no configuration around is free by spheres, so trees whose edges spheres prove
+never leave their roots. Here meshes decide every edge; a few of these lead to where spheres can go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from ._edges import Edges
+from ._group import Group
+
+STEP = 1.0
+"""Longest exact edge, rad (m)."""
+SHARES = (1.0, 0.25, 0.05)
+"""Of a step: what is tried where more is refused."""
+CONNECT = 8
+"""Steps of one tree towards a new node of the other, at most."""
+
+Add = Callable[[int, Float[np.ndarray, "m"], int], int]
+"""Adds a node to a tree, with its parent; returns its number, or -1 where there is no room."""
+
+
+def grow_exactly(
+    edges: Edges,
+    group: Group,
+    nodes: Float[np.ndarray, "2 m room"],
+    sizes: Int[np.ndarray, "2"],
+    add: Add,
+    span: tuple[Float[np.ndarray, "m"], Float[np.ndarray, "m"]],
+    rng: np.random.Generator,
+    iterations: int,
+) -> tuple[int, int] | None:
+    """Iterations of RRT-Connect; the nodes of both trees at the place where they met, or None.
+
+    Args:
+        edges: of the model.
+        group: the joints that may move.
+        nodes: of both trees; infinite where there is none.
+        sizes: nodes of both trees; `add` counts them up.
+        add: see `Add`.
+        span: where to sample.
+        rng: of the samples.
+        iterations: at most.
+    """
+
+    def nearest(tree: int, at: Float[np.ndarray, "m"]) -> int:
+        return int(np.argmin(((nodes[tree, :, : sizes[tree]] - at[:, None]) ** 2).sum(axis=0)))
+
+    def towards(tree: int, node: int, goal: Float[np.ndarray, "m"]) -> int:
+        """One step from a node, as far as it is free; the new node, or -1."""
+        at = nodes[tree, :, node]
+        whole = min(1.0, STEP / max(float(np.linalg.norm(goal - at)), 1e-12))
+        for share in SHARES:
+            fresh = goal.copy() if whole * share == 1.0 else at + whole * share * (goal - at)
+            if edges.free(group.whole(at)[None], group.whole(fresh)[None])[0]:
+                return add(tree, fresh, node)
+        return -1
+
+    for _ in range(iterations):
+        tree = int(np.argmin(sizes))
+        goal = rng.uniform(*span)
+        new = towards(tree, nearest(tree, goal), goal)
+        if new < 0:
+            continue
+        goal, other = nodes[tree, :, new].copy(), 1 - tree
+        at = nearest(other, goal)
+        for _ in range(CONNECT):
+            at = towards(other, at, goal)
+            if at < 0:
+                break
+            if (nodes[other, :, at] == goal).all():
+                return (new, at) if tree == 0 else (at, new)
+    return None
