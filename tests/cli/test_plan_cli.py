@@ -98,6 +98,26 @@ def test_a_goal_in_an_obstacle_is_no_answer(capsys, robot, tmp_path):
     assert report["path"] is None
 
 
+def test_stomp_shows_its_cost(capsys, robot, tmp_path):
+    """A cube where the left hand would pass: the straight line is blocked."""
+    start, goal = robot.named_cfgs["arms_forward"], robot.named_cfgs["arms_up"]
+    pose = np.eye(4)
+    pose[:3, 3] = robot.link_poses((start + goal) / 2)[robot.link_index(LEFT)][4:]
+    scene, picture = tmp_path / "scene.json", tmp_path / "motion.png"
+    World([Box(size=(0.12, 0.12, 0.12), pose=pose, name="cube")]).write(scene)
+    words = ["--start", "arms_forward", "--goal", "arms_up", "--method", "stomp", "--timeout", "600"]
+    code, out, _ = run(capsys, "teaarm", scene, *words, "--plot", picture, "--json")
+    report = json.loads(out)
+    assert code == 0, report["why"]
+    assert report["method"] == "stomp"
+    assert report["proof"]["free"]
+    assert "found by STOMP" in report["why"]
+    assert report["cost_history"]
+    drawn = matplotlib.image.imread(picture)
+    assert drawn.std() > 0.01
+    assert drawn.shape[0] > drawn.shape[1] / 2  # a fourth panel
+
+
 # Words ----------------------------------------------------------------------------------------------
 
 

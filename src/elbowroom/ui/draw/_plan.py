@@ -70,7 +70,9 @@ def plot_plan(model: CollisionModel, result: PlanResult) -> Figure:
     right.axes[curves - 1 - (len(result.cost_history) > 0)].set_xlabel(label)
     if len(result.cost_history):
         axes = next(panels)
-        axes.plot(np.arange(1, len(result.cost_history) + 1), result.cost_history, color=LINE, linewidth=1.2)
+        few = "." if len(result.cost_history) < 10 else ""  # one alone makes no line
+        iterations = np.arange(1, len(result.cost_history) + 1)
+        axes.plot(iterations, result.cost_history, color=LINE, linewidth=1.2, marker=few)
         axes.set_ylabel("cost of STOMP")
         axes.set_xlabel("iteration")
         axes.xaxis.get_major_locator().set_params(integer=True)
