@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elbowroom.errors import InputError, UnknownJointError
-from elbowroom.plan import PlanOptions, plan_motion, prove_path, roughness
+from elbowroom.plan import PlanOptions, _finish, plan_motion, prove_path, roughness
 from elbowroom.world import World
 from tests.plan.cart import HALF, LEFT, PLANE, RIGHT, SPEED, along, block, cart, clear, wall
 
@@ -61,6 +61,18 @@ def test_a_motion_is_timed_within_limits():
     assert np.abs(result.motion.at(result.times) - result.path).max() < 1e-9
 
 
+def test_rows_are_proved_themselves_under_limits_of_jerk(monkeypatch):
+    """The bound of how far they are from the curve is only looked at in places then."""
+    asked = []
+    monkeypatch.setattr(_finish, "prove_path", lambda *a, **k: asked.append(a[1]) or prove_path(*a, **k))
+    for jerk, rows in ((None, False), (40.0, True)):
+        asked.clear()
+        options = PlanOptions(timeout=60.0, velocity_limits=0.5, acceleration_limits=2.0, jerk_limits=jerk)
+        result = plan_motion(wall(), LEFT, RIGHT, PLANE, options)
+        assert is_sound(wall(), result, LEFT, RIGHT)
+        assert [each is result.path for each in asked] == [True] * rows
+
+
 def test_parts_can_be_left_out():
     plain = PlanOptions(timeout=60.0, timed=False, smooth=False, shortcuts=0)
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, plain)
@@ -69,7 +81,8 @@ def test_parts_can_be_left_out():
     assert (result.path == result.waypoints).all()
     assert is_sound(wall(), result, LEFT, RIGHT)
     shorter = plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, timed=False, smooth=False))
-    assert len(shorter.path) <= len(result.path)
+    lengths = [np.linalg.norm(np.diff(each.path, axis=0), axis=1).sum() for each in (shorter, result)]
+    assert lengths[0] < lengths[1]
     assert is_sound(wall(), shorter, LEFT, RIGHT)
     rounded = plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=60.0, timed=False))
     assert is_sound(wall(), rounded, LEFT, RIGHT)

@@ -154,9 +154,7 @@ def test_a_curve_is_judged_by_itself_and_not_by_its_chords(rails):
     around = np.array([[-0.5, 0.0], [-0.5, 0.6], [0.5, 0.6], [0.5, 0.0]])
     curve = Curve(around[None], np.array([0.0, 1.0]), np.ones(2, np.bool_))
     assert curve.at(np.array([0.5]))[0, 1] == pytest.approx(0.45)
-    proof = prove_path(rails, curve)
-    assert proof.free
-    assert proof.segments > 1
+    assert prove_path(rails, curve).free
     assert not prove_path(rails, around[[0, 3]]).free
     through = np.array([[-0.5, 0.3], [-0.5, -0.1], [0.5, -0.1], [0.5, 0.3]])
     assert not prove_path(rails, Curve(through[None], curve.knots, curve.stops)).free

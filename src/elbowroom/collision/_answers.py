@@ -195,15 +195,13 @@ class Answers:
         """
         return self.segments_free(self.robot.as_cfg(a)[None], self.robot.as_cfg(b)[None], slack)[0]
 
-    def segments_free(self, a: Any, b: Any, slack: Any = None, *, quick: bool = False) -> SegmentProofs:
+    def segments_free(self, a: Any, b: Any, slack: Any = None) -> SegmentProofs:
         """`segment_free` for many segments in one call, on all cores.
 
         Args:
             a: (n, dof) configurations.
             b: (n, dof); segment k goes from a[k] to b[k].
             slack: (n, dof), or (dof,) or a number for all of them.
-            quick: spheres first, sixteen pieces at a time: several times faster where most is free. Clearances are then
-                not looked for beyond a millimetre.
         """
         begins, ends = self.robot.as_cfgs(a), self.robot.as_cfgs(b)
         if len(begins) != len(ends):
@@ -215,7 +213,26 @@ class Answers:
         self._engine.free(np.concatenate([begins, ends[-1:] if chained else ends]), "meshes")
         slacks = as_slacks(slack, len(begins), self.robot.dof)
         among = None if self._around is None else self._around.engine
-        return self._engine.segments(begins, ends, slacks, among, self._quick() if quick else None)
+        return self._engine.segments(begins, ends, slacks, among)
+
+    def curves_free(self, pieces: Any, slack: Any = None) -> SegmentProofs:
+        """`segments_free` for cubic curves in joint space, straight ones too: spheres first, all of them together.
+
+        Several times faster where most is free; clearances are not looked for beyond a millimetre above the buffer.
+        Blocked is said where the chord of a short part of the curve is.
+
+        Args:
+            pieces: (n, 4, dof) control configurations of Bezier cubics, which begin at the first and end at the last.
+            slack: (n, dof), or (dof,) or a number for all of them: how far joints may be off the curves.
+        """
+        dof = self.robot.dof
+        given = np.asarray(pieces, dtype=np.float64)
+        if given.ndim != 3 or given.shape[1:] != (4, dof):
+            raise InputError(f"pieces must be (n, 4, {dof}), found the shape {given.shape}")
+        rows = self.robot.as_cfgs(given.reshape(-1, dof)).reshape(given.shape)
+        among = None if self._around is None else self._around.engine
+        slacks = as_slacks(slack, len(rows), dof)
+        return self._engine.curves(rows, slacks, among, self._quick())
 
     def _quick(self) -> Pieces:
         """Proofs by spheres first, for robot and obstacles as they are."""

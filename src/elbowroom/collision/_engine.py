@@ -149,11 +149,24 @@ class Engine:
         ends: Float[np.ndarray, "n dof"],
         slacks: Float[np.ndarray, "#n dof"],
         among: WorldEngine | None = None,
-        quick: Pieces | None = None,
+        **more: Any,
     ) -> SegmentProofs:
-        """As `CollisionModel.segments_free`; `among` are the obstacles."""
-        prove = partial(prove_all, self.chains, self._packed, among, buffer=self.buffer, threads=self.threads)
-        return prove(begins, ends, slacks) if quick is None else quick.prove(prove, begins, ends, slacks)
+        """As `CollisionModel.segments_free`; `among` are the obstacles, `more` is for `prove_all`."""
+        return prove_all(
+            self.chains, self._packed, among, begins, ends, slacks, self.buffer, self.threads, **more
+        )
+
+    def curves(
+        self,
+        pieces: Float[np.ndarray, "n 4 dof"],
+        slacks: Float[np.ndarray, "#n dof"],
+        among: WorldEngine | None,
+        quick: Pieces,
+    ) -> SegmentProofs:
+        """As `CollisionModel.curves_free`, by `quick` first."""
+        return quick.prove(
+            partial(self.segments, among=among), partial(self.free, by="meshes"), pieces, slacks
+        )
 
     @cached_property
     def chains(self) -> PackedChains:

@@ -1,7 +1,8 @@
-"""Segments by spheres first: which pieces of them the exact proof must still look at, and for whom.
+"""Cubic pieces by spheres first: which parts of them the exact proof must still look at, and for whom.
 
-Method in `_kernels_pieces`. Most of a path is far from everything, which spheres show for sixteen pieces at a time; the
-exact proof is left with short pieces near obstacles, and there with the links and pairs that are near.
+Method in `_kernels_lane_curve`. Most of a path is far from everything, which spheres show for sixteen places at a time;
+the exact proof is left with short parts near obstacles, and there with the links and pairs that are near. It proves
+their chords, within how far the curve is from them.
 """
 
 from __future__ import annotations
@@ -19,40 +20,55 @@ from ..typing import LinkPair
 from ..world import World
 from ._lanes import Lanes
 from ._segment import SegmentProofs, as_proofs
-from ._slack import rows_of
 from ._world_engine import WorldEngine
 
 WISH = 0.001
 """Metres of clearance, above the buffer, that are proved where they are there: a margin worth stating."""
 ROOM = 512
-"""Pieces that may be left, and one more for each segment; where there are more, segments are left whole."""
+"""Parts that may be left, and some more for each piece; pieces for which there is no room are left whole."""
+MORE = 8
+"""The same, for each piece."""
+ROUNDING = 4e-15
+"""Of the largest joint value: what rounding of control points, and of places on a piece, stays below."""
 
 
 class Left(NamedTuple):
-    """Pieces that spheres do not show to be free."""
+    """Parts of pieces that spheres do not show to be free."""
 
     t: Float[np.ndarray, "k"]
     half: Float[np.ndarray, "k"]
-    """Middle and half width, as parts of the segment."""
+    """Middle and half width, as parameters of the piece."""
     owner: Int[np.ndarray, "k"]
-    """Segment of each."""
+    """Piece of each."""
     links: Bool[np.ndarray, "k links"]
     """Links that obstacles may reach."""
     pairs: Bool[np.ndarray, "k pairs"]
     """Checked pairs that may meet."""
 
-    def segments(
-        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
-    ) -> tuple[Float[np.ndarray, "k dof"], Float[np.ndarray, "k dof"]]:
-        """The pieces as segments of their own."""
-        first, way = begins[self.owner], (ends - begins)[self.owner]
-        return frozen(first + (self.t - self.half)[:, None] * way), frozen(
-            first + (self.t + self.half)[:, None] * way
-        )
+    def chords(
+        self, pieces: Float[np.ndarray, "n 4 dof"], slacks: Float[np.ndarray, "#n dof"]
+    ) -> tuple[Float[np.ndarray, "k dof"], Float[np.ndarray, "k dof"], Float[np.ndarray, "k dof"]]:
+        """Where the parts begin and end, and how far joints may be off the lines between.
+
+        A function whose second derivative is at most A leaves its chord over h by at most A h^2 / 8; that of a Bezier
+        cubic is at most six times a second difference of its control points.
+        """
+        own = pieces[self.owner]
+        bend = np.abs(own[:, :2] - 2.0 * own[:, 1:3] + own[:, 2:]).max(axis=1)
+        off = slacks[self.owner if len(slacks) > 1 else np.zeros_like(self.owner)]
+        off = off + 3.0 * (self.half**2)[:, None] * bend + ROUNDING * np.abs(pieces).max(initial=0.0)
+        return _at(own, self.t - self.half), _at(own, self.t + self.half), frozen(off)
+
+
+def _at(pieces: Float[np.ndarray, "k 4 dof"], t: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k dof"]:
+    """One place on each piece."""
+    t, s = t[:, None], 1.0 - t[:, None]
+    ends = s * s * s * pieces[:, 0] + t * t * t * pieces[:, 3]
+    return frozen(ends + 3.0 * s * t * (s * pieces[:, 1] + t * pieces[:, 2]))
 
 
 class Pieces:
-    """What proves segments of one model by spheres first."""
+    """What proves cubic pieces of one model by spheres first."""
 
     def __init__(
         self, lanes: Lanes, among: WorldEngine | None, pairs: tuple[LinkPair, ...], buffer: float
@@ -79,29 +95,36 @@ class Pieces:
     def prove(
         self,
         exact: Callable[..., SegmentProofs],
-        begins: Float[np.ndarray, "n dof"],
-        ends: Float[np.ndarray, "n dof"],
+        check: Callable[[Float[np.ndarray, "m dof"]], Any],
+        pieces: Float[np.ndarray, "n 4 dof"],
         slacks: Float[np.ndarray, "#n dof"],
     ) -> SegmentProofs:
-        """Proves or refutes segments: by spheres, and what they leave by `exact`, which is `prove_all` of the model.
+        """Proves or refutes pieces: by spheres, and what they leave by `exact`, which is `prove_all` of the model.
 
-        What cannot be proved with `WISH` to spare is tried without.
+        What cannot be proved with `WISH` to spare is tried without. Blocked is said where the chord of a part is.
+
+        Args:
+            exact: takes begins, ends, slacks, `opens` and `wish`.
+            check: raises for configurations that no error bound covers.
+            pieces: control configurations.
+            slacks: how far joints may be off them.
         """
         from ._kernels_segment import BLOCKED, FREE, UNDECIDED
 
-        start, n = time.perf_counter(), len(begins)
+        start, n = time.perf_counter(), len(pieces)
         _, among, pairs, buffer = self._given
-        left, looked = self.left(begins, ends, slacks)
+        left, looked = self.left(pieces, slacks, check)
         most = WISH + buffer if pairs or among is not None else np.inf
         found, counts = np.tile([-1.0, most], (n, 1)), np.tile([FREE, -1, 0, 0], (n, 1))
         counts[:, 2] = looked
-        rows, (first, last) = np.arange(len(left.t)), left.segments(begins, ends)
+        rows = np.arange(len(left.t))
+        first, last, off = left.chords(pieces, slacks)
         for wish in (WISH, 0.0):
             if not len(rows):
                 break
             owner = left.owner[rows]
             opens = frozen(left.links[rows]), frozen(left.pairs[rows])
-            proofs = exact(first[rows], last[rows], rows_of(slacks, owner), opens=opens, wish=wish)
+            proofs = exact(*(frozen(each[rows]) for each in (first, last, off)), opens=opens, wish=wish)
             free, pairs = proofs.free, proofs.pairs
             np.add.at(counts[:, 2], owner, proofs.by_spheres)
             np.add.at(counts[:, 3], owner, proofs.by_meshes)
@@ -111,56 +134,63 @@ class Pieces:
             rows, who = rows[~free], proofs.pair_idx[~free]
             if wish == 0.0:
                 place = left.t[rows] + (2.0 * t - 1.0) * left.half[rows]
-                for k in np.lexsort((place, ~blocked))[
-                    ::-1
-                ].tolist():  # the first blocked place has the last word
-                    segment = left.owner[rows[k]]
-                    found[segment, 0] = place[k]
-                    counts[segment, :2] = BLOCKED if blocked[k] else UNDECIDED, who[k]
+                in_order = np.lexsort((place, ~blocked))
+                for k in in_order[::-1].tolist():  # the first blocked place has the last word
+                    piece = left.owner[rows[k]]
+                    found[piece, 0] = place[k]
+                    counts[piece, :2] = BLOCKED if blocked[k] else UNDECIDED, who[k]
         return as_proofs(found, counts, pairs, bool(slacks.any()), time.perf_counter() - start)
 
     def left(
         self,
-        begins: Float[np.ndarray, "n dof"],
-        ends: Float[np.ndarray, "n dof"],
+        pieces: Float[np.ndarray, "n 4 dof"],
         slacks: Float[np.ndarray, "#n dof"],
+        check: Callable[[Float[np.ndarray, "m dof"]], Any],
     ) -> tuple[Left, Int[np.ndarray, "n"]]:
-        """Pieces that spheres do not show to be free, `WISH` above the buffer and within the slack; and pieces looked
+        """Parts that spheres do not show to be free, `WISH` above the buffer and within the slack; and places looked
         at."""
         lanes, among, checked_pairs, _ = self._given
-        n = len(begins)
+        n, dof = len(pieces), pieces.shape[2]
         if among is not None and not among.still_free():
-            return self._whole(n, True), np.zeros(n, np.int64)
-        from ._kernels_pieces import pieces_left
+            return self._whole(np.arange(n), True), np.zeros(n, np.int64)
+        from ._kernels_lane_curve import curve_by_spheres
 
-        found, owner, links, pairs, scratch = self._scratch(n + ROOM, begins.shape[1])
-        looked = np.zeros(n, np.int64)
-        k = pieces_left(
-            frozen(begins.view()), frozen(ends.view()), rows_of(slacks, slice(None)), WISH, *self._args, found, owner,
-            links, pairs, looked, scratch,
+        parts, owner, links, pairs, scratch = self._scratch(ROOM + MORE * n, dof)
+        status, looked = np.empty(n, np.int64), np.empty(n, np.int64)
+        k = curve_by_spheres(
+            frozen(np.ascontiguousarray(pieces).view()), slacks, frozen(np.full(n, WISH)), True, *self._args, scratch,
+            status, looked, parts, owner, links, pairs,
         )  # fmt: skip
-        checked = np.zeros((k, len(checked_pairs)), np.bool_)
-        checked[:, lanes.pair_rows] = pairs[:k]
-        left = Left(found[:k, 0].copy(), found[:k, 1].copy(), owner[:k].copy(), links[:k].copy(), checked)
+        kept = np.flatnonzero(status[owner[:k]] == 0)
+        checked = np.zeros((len(kept), len(checked_pairs)), np.bool_)
+        checked[:, lanes.pair_rows] = pairs[kept]
+        lists = [Left(parts[kept, 0], parts[kept, 1], owner[kept], links[kept], checked)]
+        whole = np.flatnonzero(status)
+        if len(whole):
+            check(pieces[whole].reshape(-1, dof))
+            lists.append(self._whole(whole, True))
         if len(lanes.mesh_pairs):
-            left = Left(*(np.concatenate(both) for both in zip(left, self._whole(n, False), strict=True)))
-        return left, looked
+            lists.append(self._whole(np.flatnonzero(status == 0), False))
+        if len(lists) == 1:
+            return lists[0], looked
+        return Left(*(np.concatenate(each) for each in zip(*lists, strict=True))), looked
 
-    def _whole(self, n: int, everyone: bool) -> Left:
-        """All segments, whole: for everyone, or for the pairs that spheres cannot decide."""
+    def _whole(self, which: Int[np.ndarray, "k"], everyone: bool) -> Left:
+        """Whole pieces: for everyone, or for the pairs that spheres cannot decide."""
         lanes, _, checked, _ = self._given
+        n = len(which)
         links, pairs = np.full((n, len(lanes.link_reach)), everyone), np.full((n, len(checked)), everyone)
         pairs[:, lanes.mesh_pairs] = True
-        return Left(np.full(n, 0.5), np.full(n, 0.5), np.arange(n), links, pairs)
+        return Left(np.full(n, 0.5), np.full(n, 0.5), which, links, pairs)
 
     def _scratch(self, rows: int, dof: int) -> tuple[Any, ...]:
         """What the kernel fills and works with, of the calling thread."""
         kept = getattr(self._local, "kept", None)
-        if kept is None or len(kept[1]) != rows:
-            from ._kernels_pieces import pieces_scratch
+        if kept is None or len(kept[1]) < rows:
+            from ._kernels_lanes import lane_scratch
 
             lanes = self._given[0]
             opens = (np.empty((rows, len(reach)), np.bool_) for reach in (lanes.link_reach, lanes.pair_reach))
-            scratch = pieces_scratch(lanes, dof)
-            kept = self._local.kept = np.empty((rows, 2)), np.empty(rows, np.int64), *opens, scratch
+            kept = np.empty((rows, 2)), np.empty(rows, np.int64), *opens, lane_scratch(lanes, dof)
+            self._local.kept = kept
         return kept

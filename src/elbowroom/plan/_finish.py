@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from ..collision import CollisionModel
 from ._curve import Curve
 from ._first import Found, Question
 from ._limits import limits_of
+from ._motion import Motion
 from ._path_proof import PathProof
-from ._prove import prove_path
+from ._piece_proofs import Evidence
+from ._prove import prove_path, prove_rest
 from ._roughness import roughness
 from ._shorten import shorten
-from ._smooth import smooth
+from ._smooth import smoothed
 from ._timing import time_curve
 
 FINER = (1.0, 4.0, 16.0)
@@ -50,15 +53,15 @@ def finished(question: Question, found: Found) -> Finished:
     first = found.path
     shortcuts = 0 if found.method == "stomp" else question.options.shortcuts
     blamed: list[str] = []
-    for what, waypoints, curve in _candidates(question, first, shortcuts, found.method == "seed"):
-        made = (_timed if question.options.timed else _plain)(question, waypoints, curve)
+    for what, waypoints, curve, evidence in _candidates(question, first, shortcuts, found.method == "seed"):
+        made = (_timed if question.options.timed else _plain)(question, waypoints, curve, evidence)
         if made is not None:
             return replace(made, notes=(*blamed, *made.notes))
         blamed.append(f"{what} could not be proved free as a whole and was left out")
     if (
         question.options.timed
     ):  # the path itself was proved edge by edge: better without speeds than not at all
-        made = _plain(question, first, Curve.polyline(first))
+        made = _plain(question, first, Curve.polyline(first), None)
         if made is not None:
             return replace(made, notes=(*blamed, "speeds were left out: the path is given as waypoints"))
     raise AssertionError("edges that were proved free are refused by the proof of the path")
@@ -66,10 +69,11 @@ def finished(question: Question, found: Found) -> Finished:
 
 def _candidates(
     question: Question, first: Float[np.ndarray, "w dof"], shortcuts: int, given: bool
-) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], Curve]]:
-    """What may be returned, the best first; later ones are only made where those before fail.
+) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], Curve, Evidence | None]]:
+    """What may be returned, the best first, and what is proved of it already.
 
-    A path that was given is never made rougher: shorter corners may be sharper ones.
+    Later ones are only made where those before fail. A path that was given is never made rougher: shorter corners may be
+    sharper ones.
     """
     options, watch = question.options, question.watch
     short = first
@@ -81,24 +85,28 @@ def _candidates(
     for guide in (short,) if short is first or not given else (short, first):
         if options.smooth and len(guide) > 2 and not watch.over():
             watch.tell("smooth")
-            curve = smooth(question.model, question.group, guide, edges=question.edges)
+            curve, evidence = smoothed(question.model, question.group, guide, edges=question.edges)
             watch.lap("smooth")
             if not given or roughness(curve) <= most:
-                yield "the rounded path", guide, curve
+                yield "the rounded path", guide, curve, evidence
     if short is not first and (not given or roughness(short) <= most):
-        yield "the shortened path", short, Curve.polyline(short)
-    yield "the path as it was found", first, Curve.polyline(first)
+        yield "the shortened path", short, Curve.polyline(short), None
+    yield "the path as it was found", first, Curve.polyline(first), None
 
 
-def _plain(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve) -> Finished | None:
+def _plain(
+    question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve, evidence: Evidence | None
+) -> Finished | None:
     """The path without times: rows where its pieces meet; their chords are part of the curve's proof."""
     question.watch.tell("proof")
-    proof = prove_path(question.model, curve)
+    proof = prove_rest(question.model, curve, np.zeros(question.model.robot.dof), evidence)
     question.watch.lap("proof")
     return Finished(curve.waypoints, None, waypoints, curve, None, proof, ()) if proof.free else None
 
 
-def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve) -> Finished | None:
+def _timed(
+    question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve, evidence: Evidence | None
+) -> Finished | None:
     """The path with times, proved as rows with straight lines between them."""
     options, watch, model = question.options, question.watch, question.model
     watch.tell("timing")
@@ -110,9 +118,7 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
         rows = question.group.whole(question.group.parts(rows))  # held joints to the last bit
         watch.lap("timing")
         watch.tell("proof")
-        proof = prove_path(model, curve, slack=motion.chord_error(rate))  # the curve and the rows at once
-        if not proof.free:
-            proof = prove_path(model, rows, times=times)
+        proof = _proof(model, motion, rate, times, rows, evidence)
         watch.lap("proof")
         if proof.free:
             notes = (
@@ -122,3 +128,20 @@ def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Cur
             )
             return Finished(rows, times, waypoints, curve, motion, proof, notes)
     return None
+
+
+def _proof(
+    model: CollisionModel,
+    motion: Motion,
+    rate: float,
+    times: Float[np.ndarray, "n"],
+    rows: Float[np.ndarray, "n dof"],
+    evidence: Evidence | None,
+) -> PathProof:
+    """Of the curve and the rows at once, or of the rows alone: where their distance from the curve is too much for a
+    proof, and under limits of jerk, where it is not bound."""
+    if motion.limits.jerk is None:
+        proof = prove_rest(model, motion.curve, motion.chord_error(rate), evidence)
+        if proof.free:
+            return proof
+    return prove_path(model, rows, times=times)

@@ -12,8 +12,8 @@ from ..collision.kernels import FREE, edge_by_spheres
 from ..world import PackedGrid, PackedWorld
 from ._kernels_tree import uniform
 
-WORTH = 1e-9
-"""Length (rad, m) that a cut must save."""
+WORTH = 0.005
+"""Share of the length of the path that a cut between random places must save: each may leave two corners more."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -71,7 +71,7 @@ def cut_corners(path, count, attempts, rng, cuts, marks, lanes, turns, world, gr
             total = 0.0
             for d in range(dof):
                 total += (cuts[1, d] - cuts[0, d]) ** 2
-            if t - s - np.sqrt(total) < WORTH:
+            if t - s - np.sqrt(total) < WORTH * marks[count - 1]:
                 continue
         tried += skipping
         status, _, _, _, _ = edge_by_spheres(

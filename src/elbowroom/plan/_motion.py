@@ -133,7 +133,8 @@ class Motion(Frozen):
         """How far straight lines between the rows of `resampled(rate)` are from the curve, at most (rad, m).
 
         A function whose second derivative is at most A leaves its chord over h seconds by at most A h^2 / 8; velocities
-        do not jump, at stops neither.
+        do not jump, at stops neither. Under limits of jerk, accelerations were only looked at in many places, and this
+        is no proof: prove the rows themselves.
         """
         self._steps(rate)
         return self.peaks[1] / (8.0 * rate * rate)

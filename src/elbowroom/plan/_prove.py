@@ -1,10 +1,10 @@
 """prove_path: a path is free, all of it, or the first place where it is not.
 
-Straight lines between configurations are proved by `CollisionModel.segments_free`. A curve is proved as its chords with
-slack: each joint of a piece stays within the piece's bulge of its chord, so what is free within the bulge is free on
-the curve. Pieces that cannot be proved are halved, which quarters the bulge, until they are proved, a configuration of
-the path itself is found to touch something, or they are all but straight. Blocked is said only of a configuration of
-the path that the meshes refuse.
+Cubic pieces, straight ones too, are proved by `CollisionModel.curves_free`: by spheres, and where these refuse, short
+parts as their chords with slack: each joint stays within the bulge of a part, so what is free within it is free on the
+curve. Pieces that cannot be proved are halved, which quarters the bulge, until they are proved, a configuration of the
+path itself is found to touch something, or they are all but straight. Blocked is said only of a configuration of the
+path that the meshes refuse.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from .._frozen import frozen
 from .._text import number
 from ..collision import CollisionModel, as_slacks
 from ..errors import InputError
-from ._curve import Curve, bulges_of, halves
+from ._curve import Curve, bulges_of, halves, straight_pieces
 from ._path_proof import PathProof
+from ._piece_proofs import Evidence
 
 STRAIGHT = 1e-7
 """Bulge (rad, m) below which halving a piece shows nothing new."""
@@ -30,8 +31,6 @@ HARDLY = 0.05
 """Share of the slack below which a bulge hardly matters."""
 FIRST = 2.0**-10
 """Part of a segment between waypoints to which the first blocked place is known."""
-ROUNDING = 1e-15
-"""Times the largest joint value: what rounding may take from a bulge, many times over."""
 
 Clock = Callable[[float], float]
 """Seconds at a place of the path."""
@@ -47,17 +46,39 @@ def prove_path(model: CollisionModel, path: Any, *, times: Any = None, slack: An
         times: (n,) seconds at the waypoints, increasing; a `Motion` has its own.
         slack: (dof,) or a number: how far joints may be off the path, rad or m, at any time in either direction. What a
             controller may be off; or `motion.chord_error(rate)`, and straight lines between rows of
-            `motion.resampled(rate)` are proved too.
+            `motion.resampled(rate)` are proved too (not under limits of jerk; prove the rows).
 
     Raises:
         InputError: no configurations, wrong shape, NaN, values that no error bound covers, times that do not increase,
             slack that is negative.
     """
-    start = time.perf_counter()
-    robot = model.robot
     pieces, clock = _pieces(model, path, times)
-    row = as_slacks(slack, 1, robot.dof)[0]
-    found = _search(model, pieces, row)
+    return _proof(model, pieces, clock, as_slacks(slack, 1, model.robot.dof)[0], None)
+
+
+def prove_rest(
+    model: CollisionModel, curve: Curve, slack: Float[np.ndarray, "dof"], evidence: Evidence | None
+) -> PathProof:
+    """`prove_path` of a curve some pieces of which are proved: only the others are looked at.
+
+    Args:
+        model: of the evidence.
+        curve: of the evidence.
+        slack: how far joints may be off it, rad or m.
+        evidence: what is known of its pieces; None for nothing.
+    """
+    return _proof(model, curve.pieces, None, slack, evidence)
+
+
+def _proof(
+    model: CollisionModel,
+    pieces: Float[np.ndarray, "k 4 dof"],
+    clock: Clock | None,
+    row: Float[np.ndarray, "dof"],
+    evidence: Evidence | None,
+) -> PathProof:
+    start = time.perf_counter()
+    found = _search(model, pieces, row, evidence)
     place, pair = found.blocked if found.blocked is not None else found.undecided or (None, None)
     decided = found.undecided is None or found.blocked is not None
     when = None if place is None or clock is None else clock(place)
@@ -101,16 +122,24 @@ class _Found:
 
 
 def _search(
-    model: CollisionModel, pieces: Float[np.ndarray, "k 4 dof"], slack: Float[np.ndarray, "dof"]
+    model: CollisionModel,
+    pieces: Float[np.ndarray, "k 4 dof"],
+    slack: Float[np.ndarray, "dof"],
+    evidence: Evidence | None,
 ) -> _Found:
     """Proves pieces, halves what cannot be proved, and looks for the first place that is blocked."""
     found = _Found()
-    rounding = ROUNDING * float(np.abs(pieces).max(initial=0.0))
-    places, widths = np.arange(len(pieces), dtype=np.float64), np.ones(len(pieces))
+    places = np.arange(len(pieces), dtype=np.float64)
+    if evidence is not None:
+        known = evidence.covers(slack)
+        found.margin = float(evidence.margins[known].min(initial=np.inf))
+        found.segments = evidence.segments
+        pieces, places = pieces[~known], places[~known]
+    widths = np.ones(len(pieces))
     end = np.inf
     while len(pieces):
         bulges = bulges_of(pieces)
-        proofs = model.segments_free(pieces[:, 0], pieces[:, 3], bulges + (slack + rounding), quick=True)
+        proofs = model.curves_free(pieces, slack)
         found.segments += len(pieces)
         found.margin = min(found.margin, float(proofs.clearance[proofs.free].min(initial=np.inf)))
         if proofs.free.all():
@@ -163,15 +192,12 @@ def _pieces(
         pieces, dof = curve.pieces, model.robot.dof
         if pieces.shape[2] != dof:
             raise InputError(f"{model.robot.name} has {dof} joints, found a curve of {pieces.shape[2]}")
-        model.robot.as_cfgs(pieces.reshape(-1, dof))
         waypoints = len(pieces) + 1
     else:
         rows = model.robot.as_cfgs(path)
         if len(rows) == 0:
             raise InputError("a path needs at least one configuration, found none")
-        begins, ends = (rows[:-1], rows[1:]) if len(rows) > 1 else (rows, rows)
-        thirds = (ends - begins) / 3.0
-        pieces = np.stack([begins, begins + thirds, ends - thirds, ends], axis=1)
+        pieces = straight_pieces(rows if len(rows) > 1 else rows[[0, 0]])
         waypoints = len(rows)
     if motion is not None:
         return pieces, lambda place: float(np.interp(_parameter(curve, place), motion.places, motion.times))

@@ -18,7 +18,7 @@ from ..collision import CollisionModel
 from ._curve import Curve, straight_pieces
 from ._edges import Edges
 from ._group import Group
-from ._piece_proofs import PieceProofs
+from ._piece_proofs import Evidence, PieceProofs
 from ._roughness import roughness
 
 KNOTS = 32
@@ -58,21 +58,28 @@ def smooth(model: CollisionModel, group: Group, path: Any, *, edges: Edges | Non
     Returns:
         `Curve.polyline(path)` where nothing better can be proved.
     """
+    return smoothed(model, group, path, edges=edges)[0]
+
+
+def smoothed(
+    model: CollisionModel, group: Group, path: Any, *, edges: Edges | None = None
+) -> tuple[Curve, Evidence | None]:
+    """As `smooth`, with what was proved of its pieces on the way; None for a curve that is the path as it was."""
     rows = np.asarray(path, dtype=np.float64)
     plain = Curve.polyline(rows)
     corners = np.ascontiguousarray(plain.waypoints[plain.stops])
     if len(corners) < 3:
-        return plain
+        return plain, None
     proofs = PieceProofs(model, group, edges or Edges.of(model))
     allowed = roughness(rows)
     for every in (False, True):
         spline = _Spline(proofs, group, corners, every)
         found = spline.tightened()
         if found is not None and roughness(found) <= allowed:
-            return found
+            return found, spline.evidence
         if spline.exact:
             break
-    return plain
+    return plain, None
 
 
 class _Spline:
@@ -113,6 +120,8 @@ class _Spline:
         )
         self.spares = np.full(count - 1, -1.0)
         """How far joints may be off the pieces as they were when they were last proved; -1 where they never were."""
+        self.clearances = np.zeros(count - 1)
+        """Metres that everything keeps then."""
         self.known = np.zeros_like(self.pieces)
         """Those pieces."""
         straight = straight_pieces(group.whole(self.guide))
@@ -171,12 +180,21 @@ class _Spline:
                 free[rows] = self.proofs.clear(whole[rows], self.margins[rows])
         if free.all():
             rows = np.flatnonzero(moved)
-            self.spares[rows], self.known[rows] = self.proofs.spares(whole[rows]), pieces[rows]
+            self.spares[rows], self.clearances[rows] = self.proofs.spares(whole[rows])
+            self.known[rows] = pieces[rows]
+            rows = rows[(self.spares < 0.0)[rows] & self.pinned[rows]]
+            if len(rows):  # on the guide, which may be too close for any slack
+                bare, self.clearances[rows] = self.proofs.proved(whole[rows], 0.0)
+                self.spares[rows[bare]] = 0.0
             free = self.spares >= 0.0
-            rows = rows[(~free & self.pinned)[rows]]  # on the guide, which may be too close for any slack
-            if len(rows):
-                free[rows] = self.proofs.exactly(whole[rows])
         return free
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is proved of the pieces as they are."""
+        moved = np.abs(self.pieces - self.known).max(axis=(1, 2))
+        left = np.where(self.spares >= moved, self.spares - moved, -1.0)
+        return Evidence(self.group.moves, left, self.clearances, len(left))
 
     @property
     def pinned(self) -> Bool[np.ndarray, "k"]:
