@@ -141,6 +141,25 @@ def test_two_hundred_random_cases_equal_the_reference(panda):
 
 
 @BASE_TOUCHES
+def test_the_verdict_decides_where_boxes_meet_if_asked(panda):
+    rng = np.random.default_rng(3)
+    refused = spared = 0
+    for _ in range(6):
+        model, paths = panda.with_world(random_world(rng, 6)), random_paths(rng, panda.robot, 4, 24)
+        paths = np.clip(paths, panda.robot.lower, panda.robot.upper)
+        boxes, verdict = ObstacleCost(model), ObstacleCost(model, boxes_decide=False)
+        near, meets = boxes.parts(paths, 0.05)
+        same, decided = verdict.parts(paths, 0.05)
+        np.testing.assert_array_equal(near, same)
+        free = np.asarray(model.free(paths.reshape(-1, panda.robot.dof))).reshape(meets.shape)
+        np.testing.assert_array_equal(decided, meets & ~free)
+        np.testing.assert_array_equal(verdict.collides(paths[0]), decided[0])
+        refused, spared = refused + int(decided.sum()), spared + int((meets & free).sum())
+    assert refused > 0
+    assert spared > 0
+
+
+@BASE_TOUCHES
 def test_held_objects_count_with_spheres_and_boxes(panda):
     rng = np.random.default_rng(2)
     held = panda.attach(

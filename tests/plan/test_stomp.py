@@ -10,6 +10,7 @@ from elbowroom.plan import FunctionCost, Group, Stomp, StompOptions, prove_path,
 from elbowroom.plan._kernels_stomp import add_control_cost, keep_within, spread, weigh
 from elbowroom.plan._stomp_descent import Descent
 from elbowroom.plan._stomp_noise import Smoothness, first_path, resampled
+from elbowroom.plan._stomp_starts import through_vias
 from tests.plan.cart import LEFT, PLANE, RIGHT, along, cart, clear, wall
 
 AROUND = np.array([LEFT, [-0.3, 0.6, 0.0], [0.3, 0.6, 0.0], RIGHT])
@@ -55,13 +56,6 @@ def test_minimum_control_is_least_and_near_the_cubic():
     assert control(least) < control(bent)
     np.testing.assert_allclose(least, cubic, atol=0.03)
     np.testing.assert_allclose(np.diff(first_path("linear", start, goal, t), 2, axis=0), 0.0, atol=1e-12)
-
-
-def test_a_bent_path_passes_the_via_and_keeps_its_ends():
-    line = first_path("linear", np.zeros(2), np.ones(2), 30)
-    bent = Smoothness.of(30).through(line, 12, np.array([3.0, -2.0]))
-    np.testing.assert_allclose(bent[12], [3.0, -2.0], atol=1e-12)
-    np.testing.assert_array_equal(bent[[0, -1]], line[[0, -1]])
 
 
 def test_resampled_steps_are_equally_long():
@@ -127,7 +121,8 @@ def test_a_descent_finds_the_least_of_a_plain_cost():
     """A bowl around a bent trajectory: the answer is known."""
     group = Group.of(cart().robot, LEFT, PLANE)
     line = first_path("linear", LEFT[:2], RIGHT[:2], 30)
-    aim = Smoothness.of(30).through(line, 15, np.array([0.1, 0.4]))
+    aim = line.copy()
+    aim[1:-1] += Smoothness.of(30).covariance[:, 14, None] * np.array([0.1, 0.4])
     descent = Descent(
         group, lambda rows: ((rows[..., :2] - aim) ** 2).sum(-1), StompOptions(), np.full(2, 0.2), line,
         np.random.default_rng(0),
@@ -176,6 +171,18 @@ def test_a_closed_wall_is_never_passed():
     assert "no path was found" in result.why
 
 
+def test_further_starts_keep_ends_and_limits_and_are_the_same_for_a_seed():
+    one, same = (through_vias(stomp(seed=4)) for _ in range(2))
+    seen = [next(one) for _ in range(3)]
+    for path in seen:
+        np.testing.assert_array_equal(path, next(same))
+        np.testing.assert_array_equal(path[[0, -1]], [LEFT[:2], RIGHT[:2]])
+        assert (np.abs(path) <= 1.0).all()
+        steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
+        assert steps.max() < 2.5 * np.median(steps)
+    assert not np.array_equal(seen[0], seen[1])
+
+
 @pytest.mark.parametrize("improve", [0, 15])
 def test_a_valid_path_is_never_returned_worse(improve):
     model = wall()
@@ -188,6 +195,24 @@ def test_a_valid_path_is_never_returned_worse(improve):
     assert roughness(result.path) <= roughness(AROUND)
     if not improve:
         np.testing.assert_array_equal(result.path, AROUND)
+
+
+def test_a_given_path_is_kept_where_a_cost_calls_it_a_collision():
+    """Boxes may not fit where links do: its proof counts."""
+
+    class Everywhere:
+        name, weight = "everywhere", 1.0
+
+        def cost(self, trajectories, dt):
+            return 100.0 * np.ones(trajectories.shape[:2])
+
+        def collides(self, cfgs):
+            return np.ones(len(cfgs), np.bool_)
+
+    options = StompOptions(improve=3, restarts=1, iterations=3)
+    result = Stomp(wall(), LEFT, RIGHT, PLANE, [Everywhere()], options).run(AROUND)
+    assert result
+    np.testing.assert_array_equal(result.path, AROUND)
 
 
 def test_a_path_that_is_not_free_is_made_free():
@@ -246,6 +271,7 @@ def test_options_and_arguments_that_make_no_sense():
         ("timesteps", 4), ("rollouts", 1), ("reuse", -1), ("iterations", 1.5), ("patience", 0), ("window", True),
         ("sensitivity", 0.0), ("sigma_decay", 1.1), ("sigma_floor", float("nan")), ("control_weight", -1.0),
         ("initial", "quintic"), ("duration", 0.0), ("restarts", -1), ("improve", "3"), ("seed", -1),
+        ("restart_after", 0), ("restart_sigma", 0.0),
     ):  # fmt: skip
         with pytest.raises(InputError, match=name):
             StompOptions(**{name: value})

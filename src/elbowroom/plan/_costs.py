@@ -17,20 +17,23 @@ from ._obstacle_cost import ObstacleCost
 from ._self_cost import SelfCollisionCost
 
 
-def default_costs(model: CollisionModel, ends: Any, group: Group) -> tuple[Cost, ...]:
+def default_costs(
+    model: CollisionModel, ends: Any, group: Group, *, boxes_decide: bool = True
+) -> tuple[Cost, ...]:
     """Obstacles, the robot itself, and limits of velocity and acceleration of the joints that move.
 
     Args:
         model: the robot among its obstacles.
         ends: (dof,) or (n, dof) configurations that count as free, such as start and goal: see `ObstacleCost`.
         group: the joints that move.
+        boxes_decide: as of `ObstacleCost`.
     """
     still = np.setdiff1d(np.arange(model.robot.dof), group.moving)
     velocity = stated_speeds(model.robot)
     acceleration = usual_accelerations(velocity)
     velocity[still] = acceleration[still] = np.inf
     return (
-        ObstacleCost(model, start=ends),
+        ObstacleCost(model, start=ends, boxes_decide=boxes_decide),
         SelfCollisionCost(model),
         VelocityCost(model.robot, velocity),
         AccelerationCost(model.robot, acceleration),

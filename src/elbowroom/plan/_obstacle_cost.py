@@ -9,7 +9,8 @@ radius), and `speed` is that of its centre, m/s: central differences of its plac
 at the first and the last step. Spheres are those that cover the links in the verdict (`CollisionModel.parts`, padding
 against the world included), boxes those of `link_boxes`. Pairs that the model allows to touch count in neither part;
 with a buffer, distances are what they exceed it by, and boxes are that much larger. The boxes hold their links: where
-none meets an obstacle, no link touches one.
+none meets an obstacle, no link touches one. Where one does, the links themselves may still be free: with
+`boxes_decide=False` the penalty is only for steps that the verdict (`CollisionModel.free`) refuses too.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class ObstacleCost:
         collision_penalty: float = 100.0,
         skip_links: Iterable[str] | None = None,
         start: Any = None,
+        boxes_decide: bool = True,
         weight: float = 1.0,
     ) -> None:
         """Packs links and obstacles of a model.
@@ -57,6 +59,8 @@ class ObstacleCost:
             skip_links: links whose boxes are not looked at. None: links that no joint moves, and with `start` the
                 boxes that meet an obstacle there, each with those obstacles alone; the latter with a warning.
             start: (dof,) or (n, dof) configurations that are to count as free, such as start and goal.
+            boxes_decide: whether boxes alone decide on the penalty. If not, the verdict is asked where they meet an
+                obstacle: slower, but it sees ways that boxes do not fit through.
             weight: factor of both parts.
 
         Raises:
@@ -66,13 +70,14 @@ class ObstacleCost:
         self.clearance = checked_number("ObstacleCost: clearance", clearance, unit="metres")
         self.collision_penalty = checked_number("ObstacleCost: collision_penalty", collision_penalty)
         self.weight = checked_weight("ObstacleCost", weight)
+        self.boxes_decide = bool(boxes_decide)
         self.skip_links = _skipped(model, skip_links)
         """Links whose boxes are never looked at."""
         self.spared: tuple[tuple[str, str], ...] = ()
         """(link, obstacle) whose boxes met at the start and do not count."""
         self._local = threading.local()
         self._pack()
-        if start is not None and skip_links is None:
+        if start is not None and skip_links is None and self.boxes_decide:
             self._spare(self.robot.as_cfgs(start))
 
     def _pack(self) -> None:
@@ -137,10 +142,11 @@ class ObstacleCost:
         rows = as_trajectories(self.robot, trajectories, dt)
         if self._among is None:
             return np.zeros(rows.shape[:2]), np.zeros(rows.shape[:2], np.bool_)
-        return self._run(rows, 1.0 / dt, True, self._spared)
+        near, meets = self._run(rows, 1.0 / dt, True, self._spared)
+        return near, self._decided(rows, meets)
 
     def collides(self, cfgs: Any) -> Bool[np.ndarray, "n"]:
-        """At which configurations the box of a link meets an obstacle: the test that the cost makes.
+        """At which configurations the box of a link meets an obstacle (and the verdict agrees): the cost's own test.
 
         Args:
             cfgs: (n, dof).
@@ -154,7 +160,13 @@ class ObstacleCost:
             for first in range(0, len(rows), BLOCK):
                 block = frozen(rows[None, first : first + BLOCK])
                 out[first : first + BLOCK] = self._run(block, 1.0, False, self._spared)[1][0]
-        return out
+        return self._decided(rows, out)
+
+    def _decided(self, cfgs: np.ndarray, meets: Bool[np.ndarray, "*n"]) -> Bool[np.ndarray, "*n"]:
+        """Where boxes meet obstacles, or where the verdict refuses besides."""
+        if not self.boxes_decide and meets.any():
+            meets[meets] = ~np.asarray(self.model.free(cfgs[meets]))
+        return meets
 
     def _run(
         self, paths: np.ndarray, rate: float, by_spheres: bool, spared: np.ndarray

@@ -7,7 +7,7 @@ in `_stomp_descent`; several starts are several descents, the first proved path 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,7 +22,6 @@ from ._costs import default_costs, total_cost
 from ._group import Group
 from ._path_proof import PathProof
 from ._prove import prove_path
-from ._stomp_noise import Smoothness, first_path
 from ._stomp_options import StompOptions
 from ._stomp_result import Evidence, StompResult
 from ._stomp_search import Cancel, Hook, Search
@@ -33,8 +32,6 @@ long before they are good: limits that bind early keep them from getting around 
 solved, 7 with a bound of 0.15 rad a step). The path is timed afterwards."""
 END_TOLERANCE = 1e-6
 """How far the ends of a given path may be from start and goal (rad, m)."""
-VIA_TIMESTEPS = (0.25, 0.75)
-"""Part of a trajectory in which it passes a via configuration."""
 
 
 @runtime_checkable
@@ -96,7 +93,8 @@ class Stomp:
         """What is kept low; made when first needed, so that a blocked start or goal is said before boxes are spared."""
         if self._given_costs is not None:
             return self._given_costs
-        return default_costs(self.model, np.stack([self.start, self.goal]), self.group)
+        ends = np.stack([self.start, self.goal])
+        return default_costs(self.model, ends, self.group, boxes_decide=self.options.boxes_decide)
 
     # What it begins with --------------------------------------------------------------------------
 
@@ -129,29 +127,6 @@ class Stomp:
         if self.options.control_weight:
             add_control_cost(trajectories, self.group.moving, self.options.control_weight / dt**4, total)
         return total
-
-    def first_paths(self) -> Iterator[Float[np.ndarray, "t m"]]:
-        """First trajectories, one after the other: as `initial` says, then through via configurations.
-
-        Of as many via configurations as there are rollouts, drawn from the joints' ranges, the one whose trajectory
-        costs least is taken: a look at many costs no more than one iteration.
-        """
-        options, group, timesteps = self.options, self.group, self.options.timesteps
-        start, goal = group.parts(self.start), group.parts(self.goal)
-        line = first_path(options.initial, start, goal, timesteps)
-        yield line
-        low, high = group.span(self.start, self.goal)
-        smoothness = Smoothness.of(timesteps)
-        first, last = (round(part * (timesteps - 1)) for part in VIA_TIMESTEPS)
-        rng = np.random.default_rng([options.seed, 1])
-        while True:
-            vias = rng.uniform(low, high, size=(options.rollouts, len(low)))
-            places = rng.integers(first, last + 1, size=options.rollouts)
-            paths = np.stack(
-                [smoothness.through(line, int(t), via) for t, via in zip(places, vias, strict=True)]
-            )
-            paths = np.clip(paths, group.lower, group.upper)
-            yield paths[int(self.cost(group.whole(paths)).sum(axis=1).argmin())]
 
     # The search -----------------------------------------------------------------------------------
 
@@ -188,15 +163,20 @@ class Stomp:
                 raise InputError(f"initial: the path must lead from start to goal; its {name} is another")
         return rows
 
-    def evidence(self, path: Float[np.ndarray, "t dof"]) -> tuple[Evidence, PathProof | None]:
+    def evidence(
+        self, path: Float[np.ndarray, "t dof"], *, given: bool = False
+    ) -> tuple[Evidence, PathProof | None]:
         """What is known of a path: limits and collisions (those of the costs) at its timesteps, then the proof between.
 
-        A look at the middle between timesteps spares the proof of a path that jumps through something thin.
+        A look at the middle between timesteps spares the proof of a path that jumps through something thin. A path that
+        was given counts by its proof alone: it may lead where boxes do not fit.
         """
         parts = self.group.parts(path)
-        if (parts < self.group.lower).any() or (parts > self.group.upper).any() or self.collides(path).any():
+        if (parts < self.group.lower).any() or (parts > self.group.upper).any():
             return "", None
-        if self.collides(0.5 * (path[1:] + path[:-1])).any():
+        if not given and self.collides(path).any():
+            return "", None
+        if not given and self.collides(0.5 * (path[1:] + path[:-1])).any():
             return "sampled", None
         proof = prove_path(self.model, path)
         return ("proved" if proof.free else "sampled"), proof

@@ -53,18 +53,6 @@ class Smoothness(Frozen):
             smoother=frozen(inverse / (inverse.max(axis=0) * n)),
         )
 
-    def through(
-        self, path: Float[np.ndarray, "t m"], timestep: int, via: Float[np.ndarray, "m"]
-    ) -> Float[np.ndarray, "t m"]:
-        """A path bent as gently as can be so that it passes a configuration at a timestep; the ends stay.
-
-        It is what noise with this covariance would be on average, given that it passes there.
-        """
-        bend = self.covariance[:, timestep - 1] / self.covariance[timestep - 1, timestep - 1]
-        out = path.copy()
-        out[1:-1] += bend[:, None] * (via - path[timestep])
-        return out
-
 
 def first_path(
     kind: str, start: Float[np.ndarray, "m"], goal: Float[np.ndarray, "m"], timesteps: int

@@ -18,6 +18,7 @@ from ._roughness import roughness
 from ._stomp_descent import Descent
 from ._stomp_noise import resampled
 from ._stomp_result import Evidence, StompResult
+from ._stomp_starts import straight, through_vias
 from ._watch import Watch
 
 if TYPE_CHECKING:
@@ -57,24 +58,34 @@ class Search:
             return refused
         if self._time_is_up():
             return self._result()
-        paths = stomp.first_paths()
+        others = through_vias(stomp)
         for start in range(options.restarts + 1):
-            path = next(paths)
+            path = next(others) if start else straight(stomp)
+            sigma = stomp.sigma * (options.restart_sigma if start else 1.0)
             if start == 0 and given is not None:
                 path = resampled(stomp.group.parts(given), options.timesteps)
-                self._consider(given, float(stomp.cost(stomp.group.whole(path)[None]).sum()))
+                cost = float(stomp.cost(stomp.group.whole(path)[None]).sum())
+                self._consider(given, cost, given=True)
             self._starts += 1
-            self._descend(path, np.random.default_rng([options.seed, 0, start]))
+            last = start == options.restarts
+            iterations = options.iterations if last else min(options.iterations, options.restart_after)
+            self._descend(path, sigma, iterations, np.random.default_rng([options.seed, 0, start]))
             if self._evidence == "proved" or self._stopped:
                 break
         return self._result()
 
-    def _descend(self, path: Float[np.ndarray, "t m"], rng: np.random.Generator) -> None:
+    def _descend(
+        self,
+        path: Float[np.ndarray, "t m"],
+        sigma: Float[np.ndarray, "m"],
+        iterations: int,
+        rng: np.random.Generator,
+    ) -> None:
         """Improves one trajectory until it is proved (and `improve` iterations more), or that is given up."""
         stomp, options = self._stomp, self._options
-        descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+        descent = Descent(stomp.group, stomp.cost, options, sigma, path, rng)
         self._consider(descent.whole, descent.cost)
-        left, unproved = options.iterations, 0
+        left, unproved = iterations, 0
         if self._evidence == "proved":
             left = options.improve
         while left > 0 and descent.idle < options.patience and not self._time_is_up():
@@ -92,16 +103,16 @@ class Search:
                 if unproved % DENSER == 0 and len(descent.path) < MAX_TIMESTEPS * options.timesteps:
                     path = resampled(descent.path, 2 * len(descent.path) - 1)
                     idle = descent.idle
-                    descent = Descent(stomp.group, stomp.cost, options, stomp.sigma, path, rng)
+                    descent = Descent(stomp.group, stomp.cost, options, sigma, path, rng)
                     descent.idle = idle
                 else:
                     descent.respace()
 
-    def _consider(self, path: Path, cost: float) -> Evidence:
+    def _consider(self, path: Path, cost: float, *, given: bool = False) -> Evidence:
         """Takes a path if it is better than what there is: proved where that is not, or cheaper and no rougher."""
         if self._evidence == "proved" and (cost >= self._cost or roughness(path) > roughness(self._path)):
             return ""
-        evidence, proof = self._stomp.evidence(path)
+        evidence, proof = self._stomp.evidence(path, given=given)
         rank = ("", "sampled", "proved")
         if (rank.index(evidence), -cost) > (rank.index(self._evidence), -self._cost):
             self._path, self._cost = path.copy(), cost
