@@ -72,8 +72,8 @@ def _candidates(
 ) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], Curve, Evidence | None]]:
     """What may be returned, the best first, and what is proved of it already.
 
-    Later ones are only made where those before fail. A path that was given is never made rougher: shorter corners may be
-    sharper ones.
+    Later ones are only made where those before fail. A path that was given is never made rougher: shorter corners
+    may be sharper ones.
     """
     options, watch = question.options, question.watch
     short = first
