@@ -11,7 +11,7 @@ from elbowroom.errors import InputError
 from elbowroom.ik import SafeOptions, SafeStep
 from elbowroom.ik._brake import braking, rest
 from elbowroom.world import Box, World
-from tests.collision.conftest import RAILS
+from tests.rails import RAILS
 
 DT = 0.005
 
