@@ -80,7 +80,7 @@ def suite(name: str, count: int, seed: int) -> int:
             found["unseen"] += not seen
             if not seen:
                 print(f"unseen {name} {found['paths']} {case.spoiled}: {proof}", flush=True)
-        if found["paths"] % 250 == 0:
+        if found["paths"] % 25 == 0:
             print(f"{name}: {found}", flush=True)
     print(
         f"{name}: {found['paths']} paths, {found['spoiled']} spoiled: {found['free']} called free, of them "
