@@ -62,7 +62,7 @@ class StompOptions:
     """Iterations after a valid path was found, for a lower cost; what they find counts only if it is proved too and no
     rougher."""
     duration: float | None = None
-    """Seconds that speeds in the costs refer to; None takes four times what the straight line needs at the velocity
+    """Seconds that speeds in the costs refer to; None takes twenty times what the straight line needs at the velocity
     limits, at least one second. The returned path has no times."""
     seed: int = 0
     """Of all random choices: the same seed gives the same path, unless time runs out."""
