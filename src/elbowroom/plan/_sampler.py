@@ -10,12 +10,12 @@ from jaxtyping import Float, Int
 from ._edges import Edges
 from ._group import Group
 
-KNOBS = np.array([3.0, 0.05, 2.0])
-STEP = 3.0
+KNOBS = np.array([1.0, 0.02])
+STEP = 1.0
 """Longest edge of a tree, rad (m): long edges are refused quickly, and few of them make a path."""
 ROOM = 1024
 """Nodes that a tree has room for at first."""
-STUCK = 2000
+STUCK = 150
 """Iterations after which the exact proof leads out of the roots of the smaller tree, and again after twice as many."""
 RADII = (0.1, 0.3, 1.0)
 """How far from a root it looks for configurations that are free by spheres (rad, m)."""
@@ -48,14 +48,14 @@ class Sampler:
             goals: free configurations, any of which will do; held joints as at the start.
             seed: of the random choices.
         """
-        from ._kernels_tree import BLOCK, STATE
+        from ._kernels_tree import STATE, tree_work
 
         self._edges, self._group = edges, group
         self._low, self._high = group.span(start, goals)
         m = len(group.moving)
         roots = [group.parts(start[None]), group.parts(np.atleast_2d(goals))]
         room = max(ROOM, 2 * len(roots[1]))
-        self._nodes, self._parents, self._lengths, self._sure = _room(room, m)
+        self._nodes, self._parents = _room(room, m)
         self._state = np.zeros(STATE, np.int64)
         for tree, parts in enumerate(roots):
             self._nodes[tree, :, : len(parts)] = parts.T
@@ -64,7 +64,7 @@ class Sampler:
         self._rows = np.tile(group.held, (2, 1))
         n_obstacles = edges.args[4].shape[1]
         self._counts = np.zeros(edges.n_pairs + len(edges.links) * n_obstacles, np.int64)
-        self._work = np.empty((2, m)), np.empty(BLOCK)
+        self._work = tree_work(m)
         self._met, self._stuck = False, STUCK
         self._proved: set[tuple[int, int]] = (
             set()
@@ -85,17 +85,16 @@ class Sampler:
         until = int(self._state[DONE]) + steps
         while not self._met:
             code = grow(
-                min(until, self._stuck), self._state, self._rng, self._nodes, self._parents, self._lengths, self._sure,
-                self._group.moving, self._low, self._high, KNOBS, self._rows, self._counts, self._work, *self._edges.args,
+                min(until, self._stuck), self._state, self._rng, self._nodes, self._parents, self._group.moving,
+                self._low, self._high, KNOBS[0], KNOBS[1], self._rows, self._counts, self._work, *self._edges.args,
                 self._edges.scratch(),
             )  # fmt: skip
             if code == FOUND:
                 self._met = self._holds()
             elif code == FULL:
-                old, n = (self._nodes, self._parents, self._lengths, self._sure), self._nodes.shape[2]
-                self._nodes, self._parents, self._lengths, self._sure = fresh = _room(2 * n, old[0].shape[1])
-                for now, before in zip(fresh, old, strict=True):
-                    now[..., :n] = before
+                old, old_parents = self._nodes, self._parents
+                self._nodes, self._parents = _room(2 * old.shape[2], old.shape[1])
+                self._nodes[:, :, : old.shape[2]], self._parents[:, : old.shape[2]] = old, old_parents
             elif self._state[DONE] == self._stuck:
                 self._stuck *= 2
                 tree = int(np.argmin(self._state[:2]))
@@ -136,11 +135,7 @@ class Sampler:
         ends = [self._nodes[tree, :, node] for tree, node in steps]
         begins = [self._nodes[tree, :, self._parents[tree, node]] for tree, node in steps]
         begins, ends = [*begins, self._nodes[0, :, ways[0][0]]], [*ends, self._nodes[1, :, ways[1][0]]]
-        begins, ends = self._group.whole(np.array(begins)), self._group.whole(np.array(ends))
-        free = np.ones(len(begins), np.bool_)
-        sure = np.array([*(self._sure[step] for step in steps), False], np.bool_)
-        free[sure] = self._edges.by_meshes(begins[sure], ends[sure])
-        free[~sure] = self._edges.free(begins[~sure], ends[~sure])
+        free = self._edges.free(self._group.whole(np.array(begins)), self._group.whole(np.array(ends)))
         for step, good in zip(steps, free[:-1].tolist(), strict=True):
             if good:
                 self._proved.add(step)
@@ -218,7 +213,7 @@ class Sampler:
         kept = np.asarray(np.isfinite(parts).all(axis=1))
         ask = np.flatnonzero(kept & (parents >= 0))
         cfgs = self._group.whole(parts)
-        kept[ask] = self._edges.by_meshes(cfgs[parents[ask]], cfgs[ask])
+        kept[ask] = self._edges.free_by_spheres(cfgs[parents[ask]], cfgs[ask])
         for k in np.flatnonzero(parents >= 0).tolist():  # parents come first
             kept[k] &= kept[parents[k]]
         number = np.cumsum(kept) - 1
@@ -230,9 +225,9 @@ def seeded(seed: int) -> Any:
     return np.array([(seed * 0x632BE59BD9B4E019 + 1) % 2**64], dtype=np.uint64)
 
 
-def _room(room: int, m: int) -> tuple[Any, Any, Any, Any]:
-    """Empty nodes, parents and lengths of two trees."""
+def _room(room: int, m: int) -> tuple[Any, Any]:
+    """Empty nodes and parents of two trees."""
     from ._kernels_tree import BLOCK
 
     room = -(-room // BLOCK) * BLOCK
-    return np.full((2, m, room), np.inf), np.full((2, room), -1, np.int64), np.full((2, room), KNOBS[0]), np.zeros((2, room), np.bool_)
+    return np.full((2, m, room), np.inf), np.full((2, room), -1, np.int64)
