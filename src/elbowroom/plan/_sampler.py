@@ -15,12 +15,16 @@ STEP = 1.0
 """Longest edge of a tree, rad (m): long edges are refused quickly, and few of them make a path."""
 ROOM = 1024
 """Nodes that a tree has room for at first."""
-STUCK = 150
+STUCK = 60
 """Iterations after which the exact proof leads out of the roots of the smaller tree, and again after twice as many."""
+FEW, LATE = 8, 1000
+"""Only a tree with fewer nodes is led out, up to so many iterations: one that grows needs no help."""
 RADII = (0.1, 0.3, 1.0)
 """How far from a root it looks for configurations that are free by spheres (rad, m)."""
 LOOKS = 48
 """Configurations tried at each of these distances."""
+TRIES, LEAD = 12, 100
+"""Of them, edges that the exact proof is asked about, and pieces that it may take."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
 
@@ -98,6 +102,8 @@ class Sampler:
             elif self._state[DONE] == self._stuck:
                 self._stuck *= 2
                 tree = int(np.argmin(self._state[:2]))
+                if self._state[tree] >= FEW and self._state[DONE] < LATE:
+                    continue
                 for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
                     self._lead_out(tree, root)
             if self._state[DONE] >= until:
@@ -110,6 +116,7 @@ class Sampler:
         rng = np.random.default_rng([int(self._rng[0]), tree, root])
         at = self._nodes[tree, :, root].copy()
         begin = group.whole(at)
+        found = 0
         for radius in RADII:
             away = rng.normal(size=(LOOKS, len(at)))
             parts = np.clip(
@@ -117,9 +124,8 @@ class Sampler:
                 np.minimum(self._low, at), np.maximum(self._high, at),
             )  # fmt: skip
             rows = group.whole(parts)
-            found = 0
-            for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0).tolist():
-                if found < WAYS and self._state[tree] < self._nodes.shape[2] and edges.exact(begin, rows[k]):
+            for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0)[:TRIES].tolist():
+                if found < WAYS and self._state[tree] < self._nodes.shape[2] and edges.exact(begin, rows[k], LEAD):
                     n = int(self._state[tree])
                     self._nodes[tree, :, n], self._parents[tree, n] = parts[k], root
                     self._state[tree] = n + 1
