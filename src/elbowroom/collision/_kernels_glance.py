@@ -40,7 +40,7 @@ def glance(count, first, lanes, turns, world, grid, allowed, scratch, blame):
     Args:
         count: configurations, LANES at most.
         first: whether one such lane is enough.
-        lanes: a `Lanes`; `turns` the links to compare with obstacles; `world`, `grid`, `allowed` as everywhere, borrowed.
+        lanes: a `Lanes`; `turns` the links to compare with obstacles; `world`, `grid`, `allowed` as everywhere.
         scratch: of `lane_scratch`.
         blame: (LANES,) receives who meets: a pair of `lanes`, or the number of pairs + link * obstacles + obstacle.
     """
@@ -60,7 +60,11 @@ def glance(count, first, lanes, turns, world, grid, allowed, scratch, blame):
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
         reach = np.float32(pad)
-        mask = hits(placed, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + reach) & everyone & ~met
+        mask = (
+            hits(placed, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + reach)
+            & everyone
+            & ~met
+        )
         if mask:
             need(a, ready, links, poses, points, placed)
             need(b, ready, links, poses, points, placed)

@@ -119,7 +119,11 @@ def grow(
                 if refused[k] >= 0:
                     counts[refused[k]] += 1
                 continue
-            tree, at, joined = side, ats[k], -1  # `joined`: the node of the other tree at `goal`; -1 for a sample
+            tree, at, joined = (
+                side,
+                ats[k],
+                -1,
+            )  # `joined`: the node of the other tree at `goal`; -1 for a sample
             if done < 2:
                 for j in range(m):
                     goal[j] = nodes[tree, j, at]

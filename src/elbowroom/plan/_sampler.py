@@ -10,21 +10,26 @@ from jaxtyping import Float, Int
 from ._edges import Edges
 from ._group import Group
 
-KNOBS = np.array([1.0, 0.02])
-STEP = 1.0
-"""Longest edge of a tree, rad (m): long edges are refused quickly, and few of them make a path."""
+STEP = 0.7
+"""Longest edge of a tree, rad (m): out of a tight place, few edges of 1 rad are free and none of 3."""
+LONG, OPEN = 3.0, 6
+"""Longest edge in the first iterations, which are all that an open scene takes, and how many these are."""
+APART = 0.025
+"""Metres between glances at an edge."""
 ROOM = 1024
 """Nodes that a tree has room for at first."""
 STUCK = 60
 """Iterations after which the exact proof leads out of the roots of the smaller tree, and again after twice as many."""
 FEW, LATE = 8, 1000
-"""Only a tree with fewer nodes is led out, up to so many iterations: one that grows needs no help."""
+"""Until so many iterations only a tree with fewer nodes is led out: one that grows needs no help."""
 RADII = (0.1, 0.3, 1.0)
 """How far from a root it looks for configurations that are free by spheres (rad, m)."""
 LOOKS = 48
 """Configurations tried at each of these distances."""
-TRIES, LEAD = 12, 100
-"""Of them, edges that the exact proof is asked about, and pieces that it may take."""
+TRIES = 12
+"""Of them, edges that the exact proof is asked about."""
+LEAD = 100
+"""Pieces that the exact proof of an edge may take here: it is asked about edges of which others will do."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
 
@@ -32,7 +37,8 @@ WAYS = 3
 class Sampler:
     """Two trees, one from the start and one from all goals, that grow until they meet.
 
-    Every edge is proved free. The same seed gives the same trees, however the steps are cut.
+    Edges are glanced at while trees grow; those of a path are proved free before it counts. The same seed gives the
+    same trees, however the steps are cut.
     """
 
     def __init__(
@@ -70,9 +76,7 @@ class Sampler:
         self._counts = np.zeros(edges.n_pairs + len(edges.links) * n_obstacles, np.int64)
         self._work = tree_work(m)
         self._met, self._stuck = False, STUCK
-        self._proved: set[tuple[int, int]] = (
-            set()
-        )  # nodes whose edge to the parent needs no look at meshes any more
+        self._proved: set[tuple[int, int]] = set()  # nodes whose edge to the parent is proved free
         if edges.possible:
             for tree, parts in enumerate(roots):
                 rows = group.whole(parts)
@@ -88,10 +92,11 @@ class Sampler:
             return self._met
         until = int(self._state[DONE]) + steps
         while not self._met:
+            early = self._state[DONE] < OPEN
             code = grow(
-                min(until, self._stuck), self._state, self._rng, self._nodes, self._parents, self._group.moving,
-                self._low, self._high, KNOBS[0], KNOBS[1], self._rows, self._counts, self._work, *self._edges.args,
-                self._edges.scratch(),
+                min(until, OPEN if early else self._stuck), self._state, self._rng, self._nodes, self._parents,
+                self._group.moving, self._low, self._high, LONG if early else STEP, APART, self._rows, self._counts,
+                self._work, *self._edges.args, self._edges.scratch(),
             )  # fmt: skip
             if code == FOUND:
                 self._met = self._holds()
@@ -102,10 +107,9 @@ class Sampler:
             elif self._state[DONE] == self._stuck:
                 self._stuck *= 2
                 tree = int(np.argmin(self._state[:2]))
-                if self._state[tree] >= FEW and self._state[DONE] < LATE:
-                    continue
-                for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
-                    self._lead_out(tree, root)
+                if self._state[tree] < FEW or self._state[DONE] >= LATE:
+                    for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
+                        self._lead_out(tree, root)
             if self._state[DONE] >= until:
                 break
         return self._met
@@ -116,8 +120,8 @@ class Sampler:
         rng = np.random.default_rng([int(self._rng[0]), tree, root])
         at = self._nodes[tree, :, root].copy()
         begin = group.whole(at)
-        found = 0
         for radius in RADII:
+            found = 0
             away = rng.normal(size=(LOOKS, len(at)))
             parts = np.clip(
                 at + radius * away / np.linalg.norm(away, axis=1)[:, None],
@@ -125,7 +129,11 @@ class Sampler:
             )  # fmt: skip
             rows = group.whole(parts)
             for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0)[:TRIES].tolist():
-                if found < WAYS and self._state[tree] < self._nodes.shape[2] and edges.exact(begin, rows[k], LEAD):
+                if (
+                    found < WAYS
+                    and self._state[tree] < self._nodes.shape[2]
+                    and edges.exact(begin, rows[k], LEAD)
+                ):
                     n = int(self._state[tree])
                     self._nodes[tree, :, n], self._parents[tree, n] = parts[k], root
                     self._state[tree] = n + 1
@@ -133,7 +141,7 @@ class Sampler:
                     found += 1
 
     def _holds(self) -> bool:
-        """Whether meshes agree with the path that was found; what they refuse is cut off the trees."""
+        """Whether the path that was found is proved free; edges that are not are cut off the trees."""
         ways = [self._way(tree, int(self._state[3 + tree])) for tree in range(2)]
         steps = [
             (tree, node) for tree in range(2) for node in ways[tree][:-1] if (tree, node) not in self._proved
@@ -141,7 +149,7 @@ class Sampler:
         ends = [self._nodes[tree, :, node] for tree, node in steps]
         begins = [self._nodes[tree, :, self._parents[tree, node]] for tree, node in steps]
         begins, ends = [*begins, self._nodes[0, :, ways[0][0]]], [*ends, self._nodes[1, :, ways[1][0]]]
-        free = self._edges.free(self._group.whole(np.array(begins)), self._group.whole(np.array(ends)))
+        free = self._edges.free(self._group.whole(np.array(begins)), self._group.whole(np.array(ends)), LEAD)
         for step, good in zip(steps, free[:-1].tolist(), strict=True):
             if good:
                 self._proved.add(step)
