@@ -61,8 +61,6 @@ ROUND_UP = 1.0 + 1e-6
 """What pads are multiplied by before they become float32 and are added to radii."""
 BLUR = 2e-6
 """Metres of float32 rounding of a look into the grid, per metre of the largest coordinate."""
-LIKELY = 3
-"""Beside FREE, BLOCKED and UNDECIDED: no spheres meet where a glance fell."""
 MOST = 256
 """Pieces that may wait at a level; an edge with more is left undecided."""
 
@@ -223,12 +221,11 @@ def link_among(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def edge_by_spheres(begin, end, glance, lanes, turns, world, grid, allowed, scratch):
+def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
     """(status, t, pair, link, obstacle): FREE when proved on the whole edge, BLOCKED when spheres meet at t.
 
     UNDECIDED when pieces as small as they get are still refused, at t. Who refused: a pair of `lanes`, or a link and an
-    obstacle; -1 for the others. With `glance` pieces are cut once, and then spheres are looked at in the middles as they
-    are: LIKELY when none meet there, which is quick where much room is not, and proves nothing. Other arguments are borrowed: a `Lanes` and the obstacles as named tuples, `turns` the links
+    obstacle; -1 for the others. Arguments are borrowed: a `Lanes` and the obstacles as named tuples, `turns` the links
     to compare with them, `scratch` that of `lane_scratch`.
     """
     work, (q_full, ready, cfgs), (rate, size, link_move, pair_move), (lists, waiting, table) = scratch
@@ -260,10 +257,8 @@ def edge_by_spheres(begin, end, glance, lanes, turns, world, grid, allowed, scra
     now, half = 0, 0.5 / n
     for i in range(n):  # the lanes of a block lie far apart: most collisions show in the first
         lists[0, i] = ((i % LANES) * blocks + i // LANES + 0.5) / n
-    last = 1 if glance else LEVELS
-    for level in range(last + 1):
+    for level in range(LEVELS + 1):
         wide = 0
-        around = 0.0 if glance and level == last else half
         pair_at, link_at, obstacle_at = -1, -1, -1
         for start in range(0, n, LANES):
             count = min(LANES, n - start)
@@ -281,7 +276,7 @@ def edge_by_spheres(begin, end, glance, lanes, turns, world, grid, allowed, scra
             everyone = (1 << count) - 1
             for p in range(len(pairs)):
                 a, b = pairs[p, 0], pairs[p, 1]
-                reach = np.float32((pad + around * pair_move[p]) * ROUND_UP)
+                reach = np.float32((pad + half * pair_move[p]) * ROUND_UP)
                 mask = (
                     hits(placed, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + reach)
                     & everyone
@@ -303,7 +298,7 @@ def edge_by_spheres(begin, end, glance, lanes, turns, world, grid, allowed, scra
                 pair_at = p
             for turn in range(len(turns)):
                 link = turns[turn]
-                move = around * link_move[link]
+                move = half * link_move[link]
                 near = (
                     near_mask(
                         placed, link, points[4 * link + 3] + pad + move, 0.0, base, table, blur, world, grid
@@ -338,7 +333,7 @@ def edge_by_spheres(begin, end, glance, lanes, turns, world, grid, allowed, scra
                     link_at, obstacle_at = link, k
             if left == 0:
                 continue
-            if level == last or wide + CUTS * LANES > MOST:
+            if level == LEVELS or wide + CUTS * LANES > MOST:
                 lane = 0
                 while (left >> lane) & 1 == 0:
                     lane += 1
@@ -356,6 +351,6 @@ def edge_by_spheres(begin, end, glance, lanes, turns, world, grid, allowed, scra
                         lists[1 - now, wide] = t + half * ((2.0 * c + 1.0) / CUTS - 1.0)
                         wide += 1
         if wide == 0:
-            return FREE if around > 0.0 else LIKELY, -1.0, -1, -1, -1
+            return FREE, -1.0, -1, -1, -1
         now, n, half = 1 - now, wide, half / CUTS
     return UNDECIDED, 0.0, -1, -1, -1

@@ -4,8 +4,10 @@ They take the arrays of `CollisionModel.parts`.
 """
 
 from ._kernels import SEARCH as SEARCH
+from ._kernels_glance import glance as glance
+from ._kernels_glance import glance_along as glance_along
+from ._kernels_glance import glance_rows as glance_rows
 from ._kernels_lane_curve import curve_by_spheres as curve_by_spheres
-from ._kernels_lanes import LIKELY as LIKELY
 from ._kernels_lanes import edge_by_spheres as edge_by_spheres
 from ._kernels_lanes import lane_scratch as lane_scratch
 from ._kernels_lanes import look_table as look_table

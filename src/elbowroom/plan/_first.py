@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STEPS = 64
 """Iterations of the sampler between two looks at the clock: a few milliseconds."""
-REFUSED = 20
+REFUSED = 2
 """Iterations for each of `max_nodes` after which a search whose extensions are all but refused ends too."""
 
 

@@ -17,7 +17,7 @@ def edges_by_spheres(begins, ends, lanes, turns, world, grid, allowed, at, who, 
     world, grid = borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
     for i in range(len(begins)):
         status, t, pair, link, obstacle = edge_by_spheres(
-            begins[i], ends[i], False, lanes, turns, world, grid, allowed, scratch
+            begins[i], ends[i], lanes, turns, world, grid, allowed, scratch
         )
         at[i] = t
         who[i, 0], who[i, 1], who[i, 2], who[i, 3] = status, pair, link, obstacle

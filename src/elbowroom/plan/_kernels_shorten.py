@@ -74,9 +74,7 @@ def cut_corners(path, count, attempts, rng, cuts, marks, lanes, turns, world, gr
             if t - s - np.sqrt(total) < WORTH * marks[count - 1]:
                 continue
         tried += skipping
-        status, _, _, _, _ = edge_by_spheres(
-            cuts[0], cuts[1], False, lanes, turns, world, grid, allowed, scratch
-        )
+        status, _, _, _, _ = edge_by_spheres(cuts[0], cuts[1], lanes, turns, world, grid, allowed, scratch)
         if skipping:
             j -= 1
         if status != FREE:

@@ -11,27 +11,37 @@ from ._edges import Edges
 from ._exact_growth import grow_exactly
 from ._group import Group
 
-KNOBS = np.array([3.0, 0.05, 2.0])
-STEP = 3.0
-"""Longest edge of a tree, rad (m): long edges are refused quickly, and few of them make a path."""
+STEP = 0.7
+"""Longest edge of a tree, rad (m): out of a tight place, few edges of 1 rad are free and none of 3."""
+LONG, OPEN = 3.0, 6
+"""Longest edge in the first iterations, which are all that an open scene takes, and how many these are."""
+APART = 0.025
+"""Metres between glances at an edge."""
 ROOM = 1024
 """Nodes that a tree has room for at first."""
-STUCK = 2000
+STUCK = 60
 """Iterations after which the exact proof leads out of the roots of the smaller tree, and again after twice as many."""
+FEW, LATE = 8, 1000
+"""Until so many iterations only a tree with fewer nodes is led out: one that grows needs no help."""
 RADII = (0.1, 0.3, 1.0)
 """How far from a root it looks for configurations that are free by spheres (rad, m)."""
 LOOKS = 48
 """Configurations tried at each of these distances."""
+TRIES = 12
+"""Of them, edges that the exact proof is asked about."""
+LEAD = 100
+"""Pieces that the exact proof of an edge may take here: it is asked about edges of which others will do."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
 EXACT = 100
-"""Iterations of exact growth each time that the trees are stuck: about as long as the iterations before."""
+"""Iterations of exact growth where no way leads out of a root, and late in the search."""
 
 
 class Sampler:
     """Two trees, one from the start and one from all goals, that grow until they meet.
 
-    Every edge is proved free. The same seed gives the same trees, however the steps are cut.
+    Edges are glanced at while trees grow; those of a path are proved free before it counts. The same seed gives the
+    same trees, however the steps are cut.
     """
 
     def __init__(
@@ -51,14 +61,14 @@ class Sampler:
             goals: free configurations, any of which will do; held joints as at the start.
             seed: of the random choices.
         """
-        from ._kernels_tree import BLOCK, STATE
+        from ._kernels_tree import STATE, tree_work
 
         self._edges, self._group = edges, group
         self._low, self._high = group.span(start, goals)
         m = len(group.moving)
         roots = [group.parts(start[None]), group.parts(np.atleast_2d(goals))]
         room = max(ROOM, 2 * len(roots[1]))
-        self._nodes, self._parents, self._lengths, self._sure = _room(room, m)
+        self._nodes, self._parents = _room(room, m)
         self._state = np.zeros(STATE, np.int64)
         for tree, parts in enumerate(roots):
             self._nodes[tree, :, : len(parts)] = parts.T
@@ -67,11 +77,9 @@ class Sampler:
         self._rows = np.tile(group.held, (2, 1))
         n_obstacles = edges.args[4].shape[1]
         self._counts = np.zeros(edges.n_pairs + len(edges.links) * n_obstacles, np.int64)
-        self._work = np.empty((2, m)), np.empty(BLOCK)
+        self._work = tree_work(m)
         self._met, self._stuck = False, STUCK
-        self._proved: set[tuple[int, int]] = (
-            set()
-        )  # nodes whose edge to the parent needs no look at meshes any more
+        self._proved: set[tuple[int, int]] = set()  # nodes whose edge to the parent is proved free
         if edges.possible:
             for tree, parts in enumerate(roots):
                 rows = group.whole(parts)
@@ -87,24 +95,27 @@ class Sampler:
             return self._met
         until = int(self._state[DONE]) + steps
         while not self._met:
+            early = self._state[DONE] < OPEN
             code = grow(
-                min(until, self._stuck), self._state, self._rng, self._nodes, self._parents, self._lengths, self._sure,
-                self._group.moving, self._low, self._high, KNOBS, self._rows, self._counts, self._work, *self._edges.args,
-                self._edges.scratch(),
+                min(until, OPEN if early else self._stuck), self._state, self._rng, self._nodes, self._parents,
+                self._group.moving, self._low, self._high, LONG if early else STEP, APART, self._rows, self._counts,
+                self._work, *self._edges.args, self._edges.scratch(),
             )  # fmt: skip
             if code == FOUND:
                 self._met = self._holds()
             elif code == FULL:
-                old, n = (self._nodes, self._parents, self._lengths, self._sure), self._nodes.shape[2]
-                self._nodes, self._parents, self._lengths, self._sure = fresh = _room(2 * n, old[0].shape[1])
-                for now, before in zip(fresh, old, strict=True):
-                    now[..., :n] = before
+                old, old_parents = self._nodes, self._parents
+                self._nodes, self._parents = _room(2 * old.shape[2], old.shape[1])
+                self._nodes[:, :, : old.shape[2]], self._parents[:, : old.shape[2]] = old, old_parents
             elif self._state[DONE] == self._stuck:
                 self._stuck *= 2
                 tree = int(np.argmin(self._state[:2]))
-                for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
-                    self._lead_out(tree, root)
-                self._met = self._exactly()
+                size, late = int(self._state[tree]), self._state[DONE] >= LATE
+                if size < FEW or late:
+                    for root in np.flatnonzero(self._parents[tree, :size] < 0)[:WAYS].tolist():
+                        self._lead_out(tree, root)
+                    if late or self._state[tree] == size:
+                        self._met = self._exactly()
             if self._state[DONE] >= until:
                 break
         return self._met
@@ -116,15 +127,15 @@ class Sampler:
         at = self._nodes[tree, :, root].copy()
         begin = group.whole(at)
         for radius in RADII:
+            found = 0
             away = rng.normal(size=(LOOKS, len(at)))
             parts = np.clip(
                 at + radius * away / np.linalg.norm(away, axis=1)[:, None],
                 np.minimum(self._low, at), np.maximum(self._high, at),
             )  # fmt: skip
             rows = group.whole(parts)
-            found = 0
-            for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0).tolist():
-                if found < WAYS and edges.exact(begin, rows[k]):
+            for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0)[:TRIES].tolist():
+                if found < WAYS and edges.exact(begin, rows[k], LEAD):
                     found += self._add(tree, parts[k], root) >= 0
 
     def _exactly(self) -> bool:
@@ -149,7 +160,7 @@ class Sampler:
         return n
 
     def _holds(self) -> bool:
-        """Whether meshes agree with the path that was found; what they refuse is cut off the trees."""
+        """Whether the path that was found is proved free; edges that are not are cut off the trees."""
         ways = [self._way(tree, int(self._state[3 + tree])) for tree in range(2)]
         steps = [
             (tree, node) for tree in range(2) for node in ways[tree][:-1] if (tree, node) not in self._proved
@@ -157,11 +168,7 @@ class Sampler:
         ends = [self._nodes[tree, :, node] for tree, node in steps]
         begins = [self._nodes[tree, :, self._parents[tree, node]] for tree, node in steps]
         begins, ends = [*begins, self._nodes[0, :, ways[0][0]]], [*ends, self._nodes[1, :, ways[1][0]]]
-        begins, ends = self._group.whole(np.array(begins)), self._group.whole(np.array(ends))
-        free = np.ones(len(begins), np.bool_)
-        sure = np.array([*(self._sure[step] for step in steps), False], np.bool_)
-        free[sure] = self._edges.by_meshes(begins[sure], ends[sure])
-        free[~sure] = self._edges.free(begins[~sure], ends[~sure])
+        free = self._edges.free(self._group.whole(np.array(begins)), self._group.whole(np.array(ends)), LEAD)
         for step, good in zip(steps, free[:-1].tolist(), strict=True):
             if good:
                 self._proved.add(step)
@@ -239,7 +246,7 @@ class Sampler:
         kept = np.asarray(np.isfinite(parts).all(axis=1))
         ask = np.flatnonzero(kept & (parents >= 0))
         cfgs = self._group.whole(parts)
-        kept[ask] = self._edges.by_meshes(cfgs[parents[ask]], cfgs[ask])
+        kept[ask] = self._edges.free_by_spheres(cfgs[parents[ask]], cfgs[ask])
         for k in np.flatnonzero(parents >= 0).tolist():  # parents come first
             kept[k] &= kept[parents[k]]
         number = np.cumsum(kept) - 1
@@ -251,9 +258,9 @@ def seeded(seed: int) -> Any:
     return np.array([(seed * 0x632BE59BD9B4E019 + 1) % 2**64], dtype=np.uint64)
 
 
-def _room(room: int, m: int) -> tuple[Any, Any, Any, Any]:
-    """Empty nodes, parents and lengths of two trees."""
+def _room(room: int, m: int) -> tuple[Any, Any]:
+    """Empty nodes and parents of two trees."""
     from ._kernels_tree import BLOCK
 
     room = -(-room // BLOCK) * BLOCK
-    return np.full((2, m, room), np.inf), np.full((2, room), -1, np.int64), np.full((2, room), KNOBS[0]), np.zeros((2, room), np.bool_)
+    return np.full((2, m, room), np.inf), np.full((2, room), -1, np.int64)
