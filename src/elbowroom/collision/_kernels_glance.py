@@ -2,7 +2,7 @@
 
 A search asks about many edges and uses few: it glances at them, and proves those of the path that it found. A glance
 takes spheres as they are, where a proof (`_kernels_lanes`) must enlarge them by their way and cut pieces until that
-fits: with little room around, that is 20 times the work.
+fits: with little room around, hundreds of microseconds for an edge of 1 rad that is free.
 """
 
 # pyright: basic
