@@ -73,6 +73,16 @@ def test_rows_are_proved_themselves_under_limits_of_jerk(monkeypatch):
         assert [each is result.path for each in asked] == [True] * rows
 
 
+def test_what_cannot_be_proved_as_a_whole_is_no_success(monkeypatch):
+    for stage in ("_timed", "_plain"):
+        monkeypatch.setattr(_finish, stage, lambda *args: None)
+    result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK)
+    assert not result.success
+    assert result.path is None
+    assert result.reason == "blocked"
+    assert "proved" in result.why
+
+
 def test_parts_can_be_left_out():
     plain = PlanOptions(timeout=60.0, timed=False, smooth=False, shortcuts=0)
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, plain)

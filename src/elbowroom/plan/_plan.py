@@ -105,7 +105,18 @@ def plan_motion(
     watch.lap("first")
     if isinstance(found, NoMotion):
         return _failed(found, watch, (*group.notes, *goals.notes))
-    return _succeeded(question, found, finished(question, found))
+    made = finished(question, found)
+    if (
+        made is None
+    ):  # edges are proved one by one with another budget: what is not proved as a whole is no success
+        return _failed(
+            NoMotion(
+                "blocked", "a path was found, but it comes too close to touching to be proved free as a whole"
+            ),
+            watch,
+            (*group.notes, *goals.notes),
+        )
+    return _succeeded(question, found, made)
 
 
 def _failed(found: NoMotion, watch: Watch, notes: tuple[str, ...]) -> PlanResult:
