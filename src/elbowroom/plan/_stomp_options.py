@@ -53,7 +53,7 @@ class StompOptions:
     restarts: int = 20
     """Further starts after one that failed, each through a via configuration drawn by `seed`; the first proved path
     ends the search. 0 leaves it at one start."""
-    restart_after: int = 25
+    restart_after: int = 20
     """Iterations without a proved path after which the next start is tried, while there are any: of starts that succeed
     most do so in ten. The last one has `iterations`."""
     restart_sigma: float = 0.3
