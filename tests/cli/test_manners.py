@@ -178,6 +178,8 @@ def workplace(tmp_path_factory):
         Path("poses.csv").write_text(
             "frame_left_arm_ee.x,frame_left_arm_ee.y,frame_left_arm_ee.z\n0.3,0.3,0.6\n"
         )
+        for name, turn in (("start.json", 0.0), ("goal.json", 0.5)):
+            Path(name).write_text(json.dumps([turn, 0.0, 0.0, -1.6, 0.0, 1.6, 0.0, 0.02]))
         for name, size in (("hand.stl", 0.1), ("cup.obj", 0.08), ("cup.stl", 0.02)):
             trimesh.creation.box((size, size, size)).export(name)
         World([Box((2, 2, 0.1), pose=[1, 0, 0, 0, 0, 0, -0.05], name="table")]).write("scene.yaml")

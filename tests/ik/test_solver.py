@@ -331,8 +331,11 @@ def test_a_batch_gives_the_same_answers_for_any_number_of_workers():
     batches = [solver.solve_batch({HAND: poses}, workers=workers) for workers in (1, 2, None)]
     with joblib.parallel_config(backend="loky", n_jobs=2):
         batches.append(solver.solve_batch([{HAND: pose} for pose in poses]))
-    for batch in batches:
-        np.testing.assert_array_equal([r.cfg for r in batch], [r.cfg for r in one_by_one])
+    for k, batch in enumerate(batches):
+        # Other processes load kernels that this one may have compiled itself, parts of them inlined otherwise: the last
+        # bits of sums may differ between the two (seen: 2e-13), within one process they may not.
+        off = np.abs(np.array([r.cfg for r in batch]) - [r.cfg for r in one_by_one]).max()
+        assert off <= (1e-11 if k == 3 else 0.0)
         assert [r.success for r in batch] == [r.success for r in one_by_one]
         assert batch[0].model is model
         assert batch[5].reason == "out of reach"
