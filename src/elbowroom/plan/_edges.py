@@ -16,6 +16,8 @@ from ..world import World
 
 BUDGET = 400
 """Pieces that the exact proof of an edge may take: a few milliseconds."""
+LOOK = 0.03
+"""Largest joint motion between configurations at which meshes glance along an edge, rad (m)."""
 _made: weakref.WeakKeyDictionary[CollisionModel, Edges] = weakref.WeakKeyDictionary()
 
 
@@ -28,6 +30,7 @@ class Edges:
 
     def __init__(self, model: CollisionModel) -> None:
         self.dof = model.robot.dof
+        self._model = weakref.ref(model)  # it keeps this as long as it lives, not the other way round
         parts = self._parts = model.parts
         lanes, among = parts.lanes, parts.among
         self._lanes = lanes
@@ -159,6 +162,14 @@ class Edges:
             counts,
         )  # fmt: skip
         return counts[:, 0] == FREE
+
+    def glance_by_meshes(self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> bool:
+        """Whether the verdict calls configurations along an edge free, some of them; no proof."""
+        model = self._model()
+        assert model is not None  # who asks holds it
+        count = int(np.abs(end - begin).max() / LOOK) + 1
+        shares = np.arange(count, 0, -1)[:, None] / count  # the far end first, which is refused most often
+        return bool(model.free(end) and model.free(begin + shares[1:] * (end - begin)).all())
 
     def scratch(self) -> Any:
         """What kernels work with, of the calling thread."""

@@ -1,7 +1,8 @@
-"""Trees that grow by exact edges: slow, and the way on where spheres leave none.
+"""Trees that grow by the meshes' verdict: slower, and the way on where spheres leave none.
 
-Near a contact of several links at once no configuration around is free by spheres, so trees whose edges spheres prove
-never leave their roots. Here meshes decide every edge; a few of these lead to where spheres can go on.
+Near a contact of several links at once no configuration around is free by spheres, so trees that spheres judge never
+leave their roots, or end at a gap that only the links themselves fit through. Here meshes decide, at configurations
+along every edge; the edges of a path are proved afterwards, like all others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ._edges import Edges
 from ._group import Group
 
 STEP = 1.0
-"""Longest exact edge, rad (m)."""
+"""Longest edge, rad (m)."""
 SHARES = (1.0, 0.25, 0.05)
 """Of a step: what is tried where more is refused."""
 CONNECT = 8
@@ -57,7 +58,7 @@ def grow_exactly(
         whole = min(1.0, STEP / max(float(np.linalg.norm(goal - at)), 1e-12))
         for share in SHARES:
             fresh = goal.copy() if whole * share == 1.0 else at + whole * share * (goal - at)
-            if edges.free(group.whole(at)[None], group.whole(fresh)[None])[0]:
+            if edges.glance_by_meshes(group.whole(at), group.whole(fresh)):
                 return add(tree, fresh, node)
         return -1
 

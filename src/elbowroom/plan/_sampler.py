@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from ._edges import Edges
+from ._edges import BUDGET, Edges
 from ._exact_growth import grow_exactly
 from ._group import Group
 
@@ -20,7 +20,7 @@ APART = 0.025
 ROOM = 1024
 """Nodes that a tree has room for at first."""
 STUCK = 60
-"""Iterations after which the exact proof leads out of the roots of the smaller tree, and again after twice as many."""
+"""Iterations after which the exact proof leads out of the roots of the smaller tree, then after twice as many, ..."""
 FEW, LATE = 8, 1000
 """Until so many iterations only a tree with fewer nodes is led out: one that grows needs no help."""
 RADII = (0.1, 0.3, 1.0)
@@ -33,8 +33,12 @@ LEAD = 100
 """Pieces that the exact proof of an edge may take here: it is asked about edges of which others will do."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
-EXACT = 100
-"""Iterations of exact growth where no way leads out of a root, and late in the search."""
+EXACT = 60
+"""Iterations of growth by meshes where no way leads out of a root; late in the search half as many as by spheres."""
+RETRIES = 8
+"""Paths by meshes that may turn out not to be provable, one after the other."""
+OFTEN = 4000
+"""Iterations after which it is tried again at the latest."""
 
 
 class Sampler:
@@ -108,14 +112,14 @@ class Sampler:
                 self._nodes, self._parents = _room(2 * old.shape[2], old.shape[1])
                 self._nodes[:, :, : old.shape[2]], self._parents[:, : old.shape[2]] = old, old_parents
             elif self._state[DONE] == self._stuck:
-                self._stuck *= 2
+                self._stuck += min(self._stuck, OFTEN)
                 tree = int(np.argmin(self._state[:2]))
                 size, late = int(self._state[tree]), self._state[DONE] >= LATE
                 if size < FEW or late:
                     for root in np.flatnonzero(self._parents[tree, :size] < 0)[:WAYS].tolist():
                         self._lead_out(tree, root)
                     if late or self._state[tree] == size:
-                        self._met = self._exactly()
+                        self._met = self._by_meshes(max(EXACT, self._stuck // 4))
             if self._state[DONE] >= until:
                 break
         return self._met
@@ -136,31 +140,41 @@ class Sampler:
             rows = group.whole(parts)
             for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0)[:TRIES].tolist():
                 if found < WAYS and edges.exact(begin, rows[k], LEAD):
-                    found += self._add(tree, parts[k], root) >= 0
+                    node = self._add(tree, parts[k], root)
+                    if node >= 0:
+                        self._proved.add((tree, node))
+                        found += 1
 
-    def _exactly(self) -> bool:
-        """Grows the trees by some exact edges; whether they met."""
-        met = grow_exactly(
-            self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high),
-            np.random.default_rng([int(self._rng[0]), int(self._state[2])]), EXACT,
-        )  # fmt: skip
-        if met is None:
-            return False
-        self._state[3:5] = met
-        return self._holds()
+    def _by_meshes(self, iterations: int) -> bool:
+        """Grows the trees by what meshes call free; whether they met and the path is proved."""
+        rng = np.random.default_rng([int(self._rng[0]), int(self._state[2])])
+        for _ in range(RETRIES):  # without the edges that could not be proved
+            met = grow_exactly(
+                self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high), rng,
+                iterations,
+            )  # fmt: skip
+            if met is None:
+                return False
+            self._state[3:5] = met
+            if self._holds(BUDGET):
+                return True
+        return False
 
     def _add(self, tree: int, parts: Float[np.ndarray, "m"], parent: int) -> int:
-        """A node more, its edge proved; -1 without room for it."""
+        """A node more; -1 without room for it."""
         n = int(self._state[tree])
         if n == self._nodes.shape[2]:
             return -1
         self._nodes[tree, :, n], self._parents[tree, n] = parts, parent
         self._state[tree] = n + 1
-        self._proved.add((tree, n))
         return n
 
-    def _holds(self) -> bool:
-        """Whether the path that was found is proved free; edges that are not are cut off the trees."""
+    def _holds(self, budget: int = LEAD) -> bool:
+        """Whether the path that was found is proved free; edges that are not are cut off the trees.
+
+        Args:
+            budget: pieces that the exact proof of an edge may take.
+        """
         ways = [self._way(tree, int(self._state[3 + tree])) for tree in range(2)]
         steps = [
             (tree, node) for tree in range(2) for node in ways[tree][:-1] if (tree, node) not in self._proved
@@ -168,7 +182,9 @@ class Sampler:
         ends = [self._nodes[tree, :, node] for tree, node in steps]
         begins = [self._nodes[tree, :, self._parents[tree, node]] for tree, node in steps]
         begins, ends = [*begins, self._nodes[0, :, ways[0][0]]], [*ends, self._nodes[1, :, ways[1][0]]]
-        free = self._edges.free(self._group.whole(np.array(begins)), self._group.whole(np.array(ends)), LEAD)
+        free = self._edges.free(
+            self._group.whole(np.array(begins)), self._group.whole(np.array(ends)), budget
+        )
         for step, good in zip(steps, free[:-1].tolist(), strict=True):
             if good:
                 self._proved.add(step)
