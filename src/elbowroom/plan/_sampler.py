@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ._edges import BUDGET, Edges
-from ._exact_growth import grow_exactly
 from ._group import Group
+from ._mesh_growth import grow_by_meshes
 
 STEP = 0.7
 """Longest edge of a tree, rad (m): out of a tight place, few edges of 1 rad are free and none of 3."""
@@ -33,11 +33,12 @@ LEAD = 100
 """Pieces that the exact proof of an edge may take here: it is asked about edges of which others will do."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
-EXACT = 60
-"""Iterations of growth by meshes where no way leads out of a root; late in the search half as many as by spheres."""
+MESHES, MOST = 60, 250
+"""Iterations of growth by meshes, at least and at most, where no way leads out of a root and late in the search: a part of
+those by spheres, but not so many that a search would not end when it is told to."""
 RETRIES = 8
 """Paths by meshes that may turn out not to be provable, one after the other."""
-OFTEN = 4000
+OFTEN = 1000
 """Iterations after which it is tried again at the latest."""
 
 
@@ -119,7 +120,7 @@ class Sampler:
                     for root in np.flatnonzero(self._parents[tree, :size] < 0)[:WAYS].tolist():
                         self._lead_out(tree, root)
                     if late or self._state[tree] == size:
-                        self._met = self._by_meshes(max(EXACT, self._stuck // 4))
+                        self._met = self._by_meshes(min(max(MESHES, self._stuck // 4), MOST))
             if self._state[DONE] >= until:
                 break
         return self._met
@@ -149,7 +150,7 @@ class Sampler:
         """Grows the trees by what meshes call free; whether they met and the path is proved."""
         rng = np.random.default_rng([int(self._rng[0]), int(self._state[2])])
         for _ in range(RETRIES):  # without the edges that could not be proved
-            met = grow_exactly(
+            met = grow_by_meshes(
                 self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high), rng,
                 iterations,
             )  # fmt: skip

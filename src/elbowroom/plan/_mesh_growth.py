@@ -26,7 +26,7 @@ Add = Callable[[int, Float[np.ndarray, "m"], int], int]
 """Adds a node to a tree, with its parent; returns its number, or -1 where there is no room."""
 
 
-def grow_exactly(
+def grow_by_meshes(
     edges: Edges,
     group: Group,
     nodes: Float[np.ndarray, "2 m room"],
