@@ -34,8 +34,8 @@ LEAD = 100
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
 MESHES, MOST = 60, 250
-"""Iterations of growth by meshes, at least and at most, where no way leads out of a root and late in the search: a part of
-those by spheres, but not so many that a search would not end when it is told to."""
+"""Iterations of growth by meshes, at least and at most, where no way leads out of a root and late in the search: a
+part of those by spheres, but not so many that a search would not end when it is told to."""
 RETRIES = 8
 """Paths by meshes that may turn out not to be provable, one after the other."""
 OFTEN = 1000
