@@ -44,7 +44,7 @@ def glance(count, first, lanes, turns, world, grid, allowed, scratch, blame):
         scratch: of `lane_scratch`.
         blame: (LANES,) receives who meets: a pair of `lanes`, or the number of pairs + link * obstacles + obstacle.
     """
-    work, (q_full, ready, cfgs), _, (_, waiting, table) = scratch
+    work, (q_full, ready, cfgs), _, (_, waiting, table), _ = scratch
     bodies, moving, links, groups, pairs, local, points = tables(lanes.ints, lanes.floats)
     poses, placed, _, trig = views(lanes.ints, work)
     base, pad, nl, n_obstacles = lanes.base, lanes.pad, len(links), len(world.kinds)
@@ -118,7 +118,7 @@ def glance_along(begin, end, apart, lanes, turns, world, grid, allowed, scratch,
 
     `blame[0]` receives who meets otherwise, as of `glance`.
     """
-    _, (_, _, cfgs), (rate, size, link_move, pair_move), _ = scratch
+    _, (_, _, cfgs), (rate, size, link_move, pair_move), _, _ = scratch
     _, moving, _, _, _, _, _ = tables(lanes.ints, lanes.floats)
     reaches = lanes.link_reach, lanes.pair_reach
     most = edge_moves(begin, end, moving, lanes.doubles, *reaches, rate, size, link_move, pair_move)

@@ -40,20 +40,21 @@ from ..distance.kernels import (
 from ..world import PackedGrid, PackedWorld
 from ._kernels_lanes import CUTS, ROUND_UP, look_table, near_mask, nearest_within
 from ._kernels_segment import BLOCKED, FREE, NARROW, UNDECIDED
+from ._kernels_ways import bend_joints, bend_links, link_ways
 from ._kernels_world import lane_point
 from ._lanes import Lanes
 
-COARSE = 0.03
+COARSE = 0.06
 """Metres that the fastest link may go within half a part of a piece at first."""
-LEVELS = 2
+LEVELS = 3
 """Times that parts are cut, at most: beyond, meshes show more than smaller parts."""
 MOST = 512
 """Parts of a piece at first, at most; one that goes farther is left whole."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def joint_ways(piece, slack, moving, doubles, rate, off, size):
-    """How fast joints go on a piece (4, dof), how far they may be off it, and their largest values.
+def joint_ways(piece, slack, moving, doubles, rate, off, size, curl):
+    """How fast joints go on a piece (4, dof), how far they may be off it, their largest values and accelerations.
 
     False for values that no error bound covers.
     """
@@ -67,12 +68,15 @@ def joint_ways(piece, slack, moving, doubles, rate, off, size):
                 total = (total + abs(doubles[law + c])) * size[d]
             rate[i], off[i], size[i] = slope * rate[d], slope * off[d], total + abs(doubles[law])
         else:
-            step, far = 0.0, abs(piece[0, d])
+            step, far, bent = 0.0, abs(piece[0, d]), 0.0
             for c in range(3):
                 step, far = max(step, abs(piece[c + 1, d] - piece[c, d])), max(far, abs(piece[c + 1, d]))
-            rate[i], off[i], size[i] = 3.0 * step, slack[d], far + slack[d]
+                if c < 2:
+                    bent = max(bent, abs(piece[c + 2, d] - 2.0 * piece[c + 1, d] + piece[c, d]))
+            rate[i], off[i], size[i], curl[i] = 3.0 * step, slack[d], far + slack[d], 6.0 * bent
         if not size[i] <= doubles[law + LAW_LIMIT]:
             return False
+    bend_joints(moving, doubles, rate, size, curl)
     return True
 
 
@@ -122,6 +126,15 @@ def link_in_lanes(
     return met, left
 
 
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def place_on(piece, t, cfg):
+    """Fills cfg (dof,): where a piece (4, dof) is at t."""
+    s = 1.0 - t
+    c0, c1, c2, c3 = s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t
+    for d in range(len(cfg)):
+        cfg[d] = c0 * piece[0, d] + c1 * piece[1, d] + c2 * piece[2, d] + c3 * piece[3, d]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def curve_by_spheres(
     pieces, slacks, margins, proving, lanes, turns, world, grid, allowed, scratch, status, looked, parts, owner,
@@ -150,21 +163,23 @@ def curve_by_spheres(
         open_pairs: (rows, pairs of `lanes`) the same for pairs.
     """
     lanes, world, grid = borrowed(Lanes(*lanes)), borrowed(PackedWorld(*world)), borrowed(PackedGrid(*grid))
-    work, (q_full, ready, cfgs), _, (_, waiting, table) = scratch
+    work, (q_full, ready, cfgs), _, (_, waiting, table), (work_end, curl, ways, _, _, _) = scratch
     bodies, moving, links, groups, pairs, local, points = tables(lanes.ints, lanes.floats)
     poses, placed, _, trig = views(lanes.ints, work)
+    poses_end, placed_end, _, _ = views(lanes.ints, work_end)
     base, pad, nl, np_ = lanes.base, lanes.pad, len(links), len(pairs)
     blur = look_table(base, grid.frame, grid.shape, table)
-    n, _, dof = pieces.shape
+    n = len(pieces)
     joints = max(1, lanes.link_reach.shape[1])
     rate, off, size = np.zeros(joints), np.zeros(joints), np.zeros(joints)
-    link_move, link_room = np.empty((n, nl)), np.empty((n, nl))
+    link_move, link_room, bend = np.empty((n, nl)), np.empty((n, nl)), np.empty((n, nl))
     pair_move, pair_room = np.empty((n, np_)), np.empty((n, np_))
     along, beside, cuts = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
     count = 0
     for i in range(n):
         slack = slacks[min(i, len(slacks) - 1)]
-        good = joint_ways(pieces[i], slack, moving, lanes.doubles, rate, off, size)
+        good = joint_ways(pieces[i], slack, moving, lanes.doubles, rate, off, size, curl)
+        bend_links(lanes, rate, curl, bend[i])
         reach_ways(lanes.link_reach, rate, off, link_move[i], link_room[i])
         reach_ways(lanes.pair_reach, rate, off, pair_move[i], pair_room[i])
         for k in range(nl):
@@ -195,23 +210,30 @@ def curve_by_spheres(
                 if status[i] == FREE:
                     rows[full], piece_of[full], half_of[full] = start, i, halves[start]
                     looked[i] += 1
-                    t, s = at[start], 1.0 - at[start]
-                    c0, c1, c2, c3 = s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t
-                    for d in range(dof):
-                        first, last = c0 * pieces[i, 0, d], c3 * pieces[i, 3, d]
-                        cfgs[full, d] = first + c1 * pieces[i, 1, d] + c2 * pieces[i, 2, d] + last
                     full += 1
                 start += 1
             if full == 0:
                 break
-            if not expand(cfgs, 0, full, moving, lanes.doubles, q_full):
+            good = True
+            for later in range(1 if proving else 0, -1, -1):  # the ends of the parts, then their middles
+                for lane in range(full):
+                    at_now = at[rows[lane]] + later * half_of[lane]
+                    place_on(pieces[piece_of[lane]], at_now, cfgs[lane])
+                good = good and expand(cfgs, 0, full, moving, lanes.doubles, q_full)
+                if good:
+                    body_poses(bodies, local, q_full, trig, poses_end if later else poses)
+            if not good:
                 for lane in range(full):
                     status[piece_of[lane]] = UNDECIDED
                 continue
-            body_poses(bodies, local, q_full, trig, poses)
             for link in range(nl):
                 ready[link], by_link[link] = 0, 0
                 place(poses, links[link, LINK_BODY] * POSE, points, link, 1, placed)
+            if proving:
+                link_ways(
+                    full, piece_of, half_of, link_move, bend, lanes, links, points, (poses, placed),
+                    (poses_end, placed_end), ways,
+                )  # fmt: skip
             refused, met, everyone = 0, 0, (1 << full) - 1
             for p in range(np_):
                 a, b = pairs[p, 0], pairs[p, 1]
@@ -219,7 +241,11 @@ def curve_by_spheres(
                 for lane in range(full):
                     i = piece_of[lane]
                     room = margins[i] + (pair_room[i, p] if proving else 0.0)
-                    move = half_of[lane] * pair_move[i, p] if proving else 0.0
+                    move = (
+                        min(half_of[lane] * pair_move[i, p], ways[a, lane] + ways[b, lane])
+                        if proving
+                        else 0.0
+                    )
                     still, near = max(still, room), max(near, room + move)
                 reach = np.float32((pad + near) * ROUND_UP)
                 both = points[4 * a + 3] + points[4 * b + 3]
@@ -243,7 +269,7 @@ def curve_by_spheres(
                     if lane < full:
                         i = piece_of[lane]
                         apart[lane] = pad + margins[i] + (link_room[i, link] if proving else 0.0)
-                        moves[lane] = half_of[lane] * link_move[i, link] if proving else 0.0
+                        moves[lane] = ways[link, lane] if proving else 0.0
                         most = max(most, apart[lane] + moves[lane])
                 reach = points[4 * link + 3] + most
                 mask = near_mask(placed, link, reach, 0.0, base, table, blur, world, grid) & everyone

@@ -46,12 +46,13 @@ from ..distance.kernels import (
 )
 from ..world.kernels import STACK, box_gap_squared, loose_bound, safe_world_distance
 from ._kernels_segment import BLOCKED, FREE, UNDECIDED
+from ._kernels_ways import bend_joints, bend_links, link_ways
 from ._kernels_world import lane_point
 
 FULL = (1 << LANES) - 1
-COARSE = 0.02
+COARSE = 0.04
 """Metres that the fastest sphere may go within half a piece at first; beyond, there are more pieces than lanes."""
-FINE = 0.004
+FINE = 0.006
 """Metres below which pieces are not made smaller at first: short edges take fewer lanes."""
 CUTS = 4
 """Pieces that a refused one is cut into."""
@@ -75,7 +76,11 @@ def lane_scratch(lanes, dof):
         (np.zeros(max(1, joints) * LANES), np.zeros(n_links, np.uint8), np.zeros((LANES, dof))),
         (np.zeros(max(1, joints)), np.zeros(max(1, joints)), np.zeros(n_links), np.zeros(n_pairs)),
         (np.zeros((2, MOST)), np.zeros(STACK, np.int64), np.zeros(LOOK, np.float32)),
-    )
+        (
+            np.zeros_like(work), np.zeros(max(1, joints)), np.zeros((n_links, LANES)), np.zeros(LANES, np.int64),
+            np.zeros(LANES), np.zeros((1, n_links)),
+        ),
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -228,9 +233,11 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
     obstacle; -1 for the others. Arguments are borrowed: a `Lanes` and the obstacles as named tuples, `turns` the links
     to compare with them, `scratch` that of `lane_scratch`.
     """
-    work, (q_full, ready, cfgs), (rate, size, link_move, pair_move), (lists, waiting, table) = scratch
+    work, (q_full, ready, cfgs), (rate, size, link_move, pair_move), (lists, waiting, table), more = scratch
+    work_end, curl, ways, which, halves, bend = more
     bodies, moving, links, groups, pairs, local, points = tables(lanes.ints, lanes.floats)
     poses, placed, _, trig = views(lanes.ints, work)
+    poses_end, placed_end, _, _ = views(lanes.ints, work_end)
     base, pad, nl, dof = lanes.base, lanes.pad, len(links), len(begin)
     most = edge_moves(
         begin,
@@ -255,6 +262,10 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
         return UNDECIDED, 0.0, -1, -1, -1
     blocks = (n + LANES - 1) // LANES
     now, half = 0, 0.5 / n
+    curl[:], which[:] = 0.0, 0
+    bend_joints(moving, lanes.doubles, rate, size, curl)
+    bend_links(lanes, rate, curl, bend[0])
+    moves = link_move.reshape(1, nl)
     for i in range(n):  # the lanes of a block lie far apart: most collisions show in the first
         lists[0, i] = ((i % LANES) * blocks + i // LANES + 0.5) / n
     for level in range(LEVELS + 1):
@@ -262,21 +273,37 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
         pair_at, link_at, obstacle_at = -1, -1, -1
         for start in range(0, n, LANES):
             count = min(LANES, n - start)
-            for lane in range(count):
-                t = lists[now, start + lane]
-                for d in range(dof):
-                    cfgs[lane, d] = begin[d] + t * (end[d] - begin[d])
-            if not expand(cfgs, 0, count, moving, lanes.doubles, q_full):
-                return UNDECIDED, 0.0, -1, -1, -1
-            body_poses(bodies, local, q_full, trig, poses)
+            for later in range(1, -1, -1):  # the ends of the pieces, then their middles
+                for lane in range(count):
+                    t = lists[now, start + lane] + later * half
+                    for d in range(dof):
+                        cfgs[lane, d] = begin[d] + t * (end[d] - begin[d])
+                if not expand(cfgs, 0, count, moving, lanes.doubles, q_full):
+                    return UNDECIDED, 0.0, -1, -1, -1
+                body_poses(bodies, local, q_full, trig, poses_end if later else poses)
             for link in range(nl):
                 ready[link] = 0
                 place(poses, links[link, LINK_BODY] * POSE, points, link, 1, placed)
+            halves[:] = half
+            link_ways(
+                count,
+                which,
+                halves,
+                moves,
+                bend,
+                lanes,
+                links,
+                points,
+                (poses, placed),
+                (poses_end, placed_end),
+                ways,
+            )
             left = 0
             everyone = (1 << count) - 1
             for p in range(len(pairs)):
                 a, b = pairs[p, 0], pairs[p, 1]
-                reach = np.float32((pad + half * pair_move[p]) * ROUND_UP)
+                way = min(half * pair_move[p], ways[a, :count].max() + ways[b, :count].max())
+                reach = np.float32((pad + way) * ROUND_UP)
                 mask = (
                     hits(placed, a * POINT, b * POINT, points[4 * a + 3] + points[4 * b + 3] + reach)
                     & everyone
@@ -298,7 +325,7 @@ def edge_by_spheres(begin, end, lanes, turns, world, grid, allowed, scratch):
                 pair_at = p
             for turn in range(len(turns)):
                 link = turns[turn]
-                move = half * link_move[link]
+                move = ways[link, :count].max()
                 near = (
                     near_mask(
                         placed, link, points[4 * link + 3] + pad + move, 0.0, base, table, blur, world, grid

@@ -13,11 +13,11 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze
 from .._poses import matrix_from_wxyz_xyz
-from ..distance import pack_model
+from ..distance import PackedModel, pack_model
 from ..robot import Robot, find_bodies
 from ..spheres import SphereModel
 from ..typing import LinkPair, Matrix4
@@ -48,6 +48,14 @@ class Lanes(NamedTuple):
     """Pose of the root body in the world."""
     mesh_pairs: Int[np.ndarray, "others"]
     """Checked pairs that only meshes can decide: `prove_pair` must be asked about them on every edge."""
+    link_carried: Bool[np.ndarray, "links joints"]
+    """Whether a joint carries a link."""
+    link_far: Float[np.ndarray, "links"]
+    """Metres between the middle of a link's ball and the centre of a sphere in it, at most."""
+    ranked: Int[np.ndarray, "joints"]
+    """The joints, each after those that carry it."""
+    blur: float
+    """Metres of rounding in where a sphere is relative to another place of it."""
 
 
 def pack_lanes(
@@ -87,8 +95,44 @@ def pack_lanes(
     pad = buffer + packed.margin + ROUNDING
     root = matrix_from_wxyz_xyz(np.concatenate([robot.tree.quat_cos[0], robot.tree.shift[0]]))
     base = np.concatenate([root[:3, :3].ravel(), root[:3, 3]])[None]
-    freeze(packed.ints, packed.floats, packed.doubles, reach, pair_reach, rows, base, others)
-    return Lanes(packed.ints, packed.floats, packed.doubles, pad, reach, pair_reach, rows, base, others)
+    carried, far, ranked = ways > 0.0, _far(packed), _ranked(robot)
+    freeze(
+        packed.ints,
+        packed.floats,
+        packed.doubles,
+        reach,
+        pair_reach,
+        rows,
+        base,
+        others,
+        carried,
+        far,
+        ranked,
+    )
+    return Lanes(
+        packed.ints, packed.floats, packed.doubles, pad, reach, pair_reach, rows, base, others, carried, far, ranked,
+        packed.margin,
+    )  # fmt: skip
+
+
+def _far(packed: PackedModel) -> Float[np.ndarray, "links"]:
+    """How far sphere centres are from the middle of their link's ball, by the numbers that kernels work with."""
+    from ..distance.kernels import LINK_SPHERE, LINK_SPHERES, tables
+
+    _, _, links, _, _, _, points = tables(packed.ints, packed.floats)
+    centers = points.reshape(-1, 4)[:, :3].astype(np.float64)
+    spheres = [slice(row[LINK_SPHERE], row[LINK_SPHERE] + row[LINK_SPHERES]) for row in links]
+    far = [np.linalg.norm(centers[part] - centers[k], axis=1).max() for k, part in enumerate(spheres)]
+    return ROUND_UP * np.array(far, dtype=np.float64)
+
+
+def _ranked(robot: Robot) -> Int[np.ndarray, "joints"]:
+    """Moving joints by how many others carry them."""
+    bodies = find_bodies(robot.tree)
+    depth = np.zeros(len(robot.tree.moving), dtype=np.int64)
+    for body in range(1, len(bodies.parent)):
+        depth[bodies.q_idx[body]] = len(bodies.ancestors(body))
+    return np.argsort(depth, kind="stable")
 
 
 def _both(

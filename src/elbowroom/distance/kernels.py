@@ -11,6 +11,8 @@ from ._kernels import LAW_WIDTH as LAW_WIDTH
 from ._kernels import LINK_BODY as LINK_BODY
 from ._kernels import LINK_GROUP as LINK_GROUP
 from ._kernels import LINK_GROUPS as LINK_GROUPS
+from ._kernels import LINK_SPHERE as LINK_SPHERE
+from ._kernels import LINK_SPHERES as LINK_SPHERES
 from ._kernels import POINT as POINT
 from ._kernels import POSE as POSE
 from ._kernels import body_poses as body_poses

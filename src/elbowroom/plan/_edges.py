@@ -86,7 +86,7 @@ class Edges:
             budget: pieces that the exact proof of an edge may take.
         """
         out = self.free_by_spheres(begins, ends)
-        for k in np.flatnonzero(~out).tolist() if self.possible else ():
+        for k in np.flatnonzero(~out).tolist():
             out[k] = self.exact(begins[k], ends[k], budget)
         return out
 
@@ -94,10 +94,19 @@ class Edges:
         self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
     ) -> Bool[np.ndarray, "n"]:
         """The first level alone: quick, and conservative. Pairs that only meshes decide are decided by them."""
-        out = (self.ask(begins, ends)[1][:, 0] == 0) & self.possible
+        return self.first_level(begins, ends)[0]
+
+    def first_level(
+        self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
+    ) -> tuple[Bool[np.ndarray, "n"], Float[np.ndarray, "n"]]:
+        """As `free_by_spheres`, and at what share of each edge spheres meet as they are; NaN where they do not."""
+        from ..collision.kernels import BLOCKED, FREE
+
+        at, who = self.ask(begins, ends)
+        out = (who[:, 0] == FREE) & self.possible
         some = np.flatnonzero(out)
         out[some] = self.by_meshes(begins[some], ends[some])
-        return out
+        return out, np.where(who[:, 0] == BLOCKED, at, np.nan)
 
     def chain(self, path: Float[np.ndarray, "w dof"]) -> bool:
         """Whether all edges of a path are proved free."""
@@ -129,6 +138,9 @@ class Edges:
     ) -> bool:
         """The exact proof of one edge, in so many pieces at most."""
         from ..collision.kernels import FREE, prove_world_segments
+
+        if not self.possible:
+            return False
 
         among = self._parts.among
         begins, ends = np.array(begin)[None], np.array(end)[None]

@@ -80,13 +80,15 @@ def first_path(
 def straight_line(question: Question) -> Found | None:
     """The straight line to the nearest goal that it reaches by spheres, or by the exact proof to the nearest at all."""
     goals, start, edges = question.goals.cfgs, question.start, question.edges
-    begins, ways = np.broadcast_to(start, goals.shape), np.abs(goals - start).max(axis=1)
-    reached = np.flatnonzero(edges.free_by_spheres(begins, goals))
+    ways = np.abs(goals - start).max(axis=1)
+    free, met_at = edges.first_level(np.broadcast_to(start, goals.shape), goals)
+    reached = np.flatnonzero(free)
     if len(reached):
         best = int(reached[ways[reached].argmin()])
     else:
         best = int(ways.argmin())
-        if not edges.free(start[None], goals[best : best + 1])[0]:
+        met = start + met_at[best] * (goals[best] - start)  # not a number where spheres did not meet
+        if (met_at[best] >= 0.0 and not question.model.free(met)) or not edges.exact(start, goals[best]):
             return None
     return Found(np.stack([start, goals[best]]), "straight line", best)
 

@@ -37,6 +37,11 @@ class Evidence(NamedTuple):
     segments: int
     """Pieces and halves of pieces that were proved."""
 
+    @classmethod
+    def of_edges(cls, group: Group, count: int, buffer: float) -> Evidence:
+        """So many straight edges, each proved free as it is: nothing comes closer than the buffer (m)."""
+        return cls(group.moves, np.zeros(count), np.full(count, buffer), count)
+
     def covers(self, slack: Float[np.ndarray, "dof"]) -> Bool[np.ndarray, "n"]:
         """Which pieces are proved with joints this far off them (rad, m)."""
         return (slack <= np.where(self.moves, self.spares[:, None], 0.0)).all(axis=1) & (self.spares >= 0.0)
