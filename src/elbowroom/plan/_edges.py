@@ -145,8 +145,9 @@ class Edges:
             found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
             prove_world_segments(
                 frozen(begins.view()), frozen(ends.view()), self._exactly,
-                frozen(np.ones((1, len(among.links)), np.bool_)), self._parts.buffer, np.array([budget + len(among.links)]),
-                among.bodies, among.world, among.grid, among.allowed, found, counts,
+                frozen(np.ones((1, len(among.links)), np.bool_)), self._parts.buffer,
+                np.array([budget + len(among.links)]), among.bodies, among.world, among.grid, among.allowed, found,
+                counts,
             )  # fmt: skip
             if counts[0, 0] != FREE:
                 return False
@@ -166,9 +167,9 @@ class Edges:
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
         prove_segments(
             np.array(begins), np.array(ends), self._exactly, frozen(np.ones((1, len(which)), np.bool_)),
-            self._parts.buffer, np.full(len(begins), budget + len(which)), which, chains.kinds, chains.drivers, chains.local,
-            chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes, bodies.tris, found,
-            counts,
+            self._parts.buffer, np.full(len(begins), budget + len(which)), which, chains.kinds, chains.drivers,
+            chains.local, chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes,
+            bodies.tris, found, counts,
         )  # fmt: skip
         return counts[:, 0] == FREE
 

@@ -163,7 +163,14 @@ class Sampler:
         self._make_room(looks)
         while looks > 0 and not self._ended():  # without the edges that could not be proved
             met, looks = grow_by_meshes(
-                self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high), rng, looks
+                self._edges,
+                self._group,
+                self._nodes,
+                self._state[:2],
+                self._add,
+                (self._low, self._high),
+                rng,
+                looks,
             )
             if met is not None:
                 self._state[3:5] = met
@@ -200,10 +207,15 @@ class Sampler:
         steps = [
             (tree, node) for tree in range(2) for node in ways[tree][:-1] if (tree, node) not in self._proved
         ]
-        ends = group.whole(np.array([*(nodes[tree, :, node] for tree, node in steps), nodes[1, :, ways[1][0]]]))
+        ends = group.whole(
+            np.array([*(nodes[tree, :, node] for tree, node in steps), nodes[1, :, ways[1][0]]])
+        )
         begins = group.whole(
             np.array(
-                [*(nodes[tree, :, self._parents[tree, node]] for tree, node in steps), nodes[0, :, ways[0][0]]]
+                [
+                    *(nodes[tree, :, self._parents[tree, node]] for tree, node in steps),
+                    nodes[0, :, ways[0][0]],
+                ]
             )
         )
         free = self._edges.free_by_spheres(begins, ends)
