@@ -7,7 +7,9 @@ along every edge; the edges of a path are proved afterwards, like all others.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,6 +24,8 @@ CONNECT = 32
 """Steps of one tree towards a new node of the other, at most."""
 ASKED = 4
 """What an edge costs besides the looks at it, in looks."""
+OFTEN = 16
+"""Iterations between two questions whether to end: a millisecond or two."""
 
 Add = Callable[[int, Float[np.ndarray, "m"], int], int]
 """Adds a node to a tree, with its parent; returns its number."""
@@ -36,6 +40,7 @@ def grow_by_meshes(
     span: tuple[Float[np.ndarray, "m"], Float[np.ndarray, "m"]],
     rng: np.random.Generator,
     looks: int,
+    ended: Callable[[], Any],
 ) -> tuple[tuple[int, int] | None, int]:
     """RRT-Connect, the smaller tree first: the nodes of both trees at the place where they met, or None.
 
@@ -48,6 +53,7 @@ def grow_by_meshes(
         span: where to sample.
         rng: of the samples.
         looks: at configurations, after which no new iteration begins.
+        ended: nor when this is true.
 
     Returns:
         The nodes and the looks that are left.
@@ -67,7 +73,9 @@ def grow_by_meshes(
         looks -= taken + ASKED
         return add(tree, fresh, node) if free else -1
 
-    while looks > 0:
+    for turn in itertools.count():
+        if looks <= 0 or (turn % OFTEN == 0 and ended()):
+            break
         tree = int(np.argmin(sizes))
         goal = rng.uniform(*span)
         new = towards(tree, nearest(tree, goal), goal)

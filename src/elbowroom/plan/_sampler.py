@@ -68,7 +68,7 @@ class Sampler:
             start: a free configuration.
             goals: free configurations, any of which will do; held joints as at the start.
             seed: of the random choices.
-            ended: is asked before every proof that may take long; true ends the search. What follows is not as without.
+            ended: is asked again and again within what takes long; true ends the search, which then is not continued.
         """
         from ._kernels_tree import STATE, tree_work
 
@@ -163,15 +163,9 @@ class Sampler:
         self._make_room(looks)
         while looks > 0 and not self._ended():  # without the edges that could not be proved
             met, looks = grow_by_meshes(
-                self._edges,
-                self._group,
-                self._nodes,
-                self._state[:2],
-                self._add,
-                (self._low, self._high),
-                rng,
-                looks,
-            )
+                self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high), rng,
+                looks, self._ended,
+            )  # fmt: skip
             if met is not None:
                 self._state[3:5] = met
                 if self._holds(HARD):
