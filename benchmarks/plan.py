@@ -249,7 +249,10 @@ def problems(args: argparse.Namespace) -> Iterator[Problem]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problems", type=Path, default=SAMPLE if SAMPLE.exists() else None)
+    parser.add_argument(
+        "--problems", type=Path, nargs="?", default=SAMPLE if SAMPLE.exists() else None,
+        help="a file; without one, generated problems alone",
+    )  # fmt: skip
     parser.add_argument("--robots", nargs="*", default=ROBOTS, help="of generated problems")
     parser.add_argument("--count", type=int, default=200, help="generated problems for each robot")
     parser.add_argument("--held", action="store_true", help="generated problems with an object in the hand")

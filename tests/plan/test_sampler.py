@@ -132,3 +132,30 @@ def test_who_stands_in_the_way_is_named(bare):
     assert count > 0
     assert pair[0] in model.robot.link_names
     assert any(who[1] == "wall" for who, _ in sampler.blockers)
+
+
+def test_two_arms_leave_places_where_spheres_touch(among):
+    """Ends that only meshes call free: a robot of 359 pairs, whose proofs take as many pieces where nothing is near."""
+    model = among("baxter", "cage", 0)
+    robot = model.robot
+    names = tuple(name for name in robot.joint_names if name.startswith(("left_", "right_")))
+    group = Group.of(robot, model.default_cfg, names)
+    rng = np.random.default_rng(14)
+    rows = group.whole(rng.uniform(group.lower, group.upper, (6000, len(names))))
+    rows = rows[model.free(rows)]
+    edges = Edges.of(model)
+    tight = rows[~edges.free_by_spheres(rows, rows)]
+    assert len(tight) >= 8
+    for start, goal in zip(tight[0:8:2], tight[1:8:2], strict=True):
+        whole, cut, told = (
+            Sampler(edges, Group.of(robot, start, names), start, goal[None], 0, ended)
+            for ended in (None, None, lambda: True)
+        )
+        assert whole.grow(3000), whole.blockers[:3]
+        path = whole.path
+        assert path is not None
+        assert model.segments_free(path[:-1], path[1:]).free.all()
+        while not cut.grow(7):  # the same path, however the steps are cut
+            assert cut.iterations <= whole.iterations
+        np.testing.assert_array_equal(cut.path, path)
+        assert not told.grow(10**9)  # ends when it is told to

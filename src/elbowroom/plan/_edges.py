@@ -14,10 +14,12 @@ from ..collision import CollisionModel
 from ..typing import LinkPair
 from ..world import World
 
-BUDGET = 400
-"""Pieces that the exact proof of an edge may take: a few milliseconds."""
+BUDGET = 380
+"""Pieces that the exact proof of an edge may take besides one for each pair: a few milliseconds."""
 LOOK = 0.03
 """Largest joint motion between configurations at which meshes glance along an edge, rad (m)."""
+EARLY = 8
+"""Of these, those along the edge that are looked at before the others: they refuse most edges that are blocked."""
 _made: weakref.WeakKeyDictionary[CollisionModel, Edges] = weakref.WeakKeyDictionary()
 
 
@@ -83,7 +85,7 @@ class Edges:
         Args:
             begins: one configuration an edge.
             ends: another.
-            budget: pieces that the exact proof of an edge may take.
+            budget: pieces that the exact proof of an edge may take, as of `exact`.
         """
         out = self.free_by_spheres(begins, ends)
         for k in np.flatnonzero(~out).tolist():
@@ -136,7 +138,14 @@ class Edges:
     def exact(
         self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"], budget: int = BUDGET
     ) -> bool:
-        """The exact proof of one edge, in so many pieces at most."""
+        """The exact proof of one edge.
+
+        Args:
+            begin: a configuration.
+            end: another.
+            budget: pieces that it may take besides one for each pair of links, and for each link among obstacles,
+                which is what an edge in the open takes: a robot with two arms has hundreds of pairs.
+        """
         from ..collision.kernels import FREE, prove_world_segments
 
         if not self.possible:
@@ -148,8 +157,9 @@ class Edges:
             found, counts = np.empty((1, 2)), np.empty((1, 5), np.int64)
             prove_world_segments(
                 frozen(begins.view()), frozen(ends.view()), self._exactly,
-                frozen(np.ones((1, len(among.links)), np.bool_)), self._parts.buffer, np.array([budget]),
-                among.bodies, among.world, among.grid, among.allowed, found, counts,
+                frozen(np.ones((1, len(among.links)), np.bool_)), self._parts.buffer,
+                np.array([budget + len(among.links)]), among.bodies, among.world, among.grid, among.allowed, found,
+                counts,
             )  # fmt: skip
             if counts[0, 0] != FREE:
                 return False
@@ -169,19 +179,32 @@ class Edges:
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
         prove_segments(
             np.array(begins), np.array(ends), self._exactly, frozen(np.ones((1, len(which)), np.bool_)),
-            self._parts.buffer, np.full(len(begins), budget), which, chains.kinds, chains.drivers, chains.local,
-            chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes, bodies.tris, found,
-            counts,
+            self._parts.buffer, np.full(len(begins), budget + len(which)), which, chains.kinds, chains.drivers,
+            chains.local, chains.polys, chains.links, chains.balls, chains.spans, chains.placed, bodies.nodes,
+            bodies.tris, found, counts,
         )  # fmt: skip
         return counts[:, 0] == FREE
 
-    def glance_by_meshes(self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]) -> bool:
-        """Whether the verdict calls configurations along an edge free, some of them; no proof."""
+    def glance_by_meshes(
+        self, begin: Float[np.ndarray, "dof"], end: Float[np.ndarray, "dof"]
+    ) -> tuple[bool, int]:
+        """Whether the verdict calls configurations along an edge free, no proof; and at how many it looked.
+
+        The far end comes first, which is refused most often, then some along the edge, then the rest.
+        """
         model = self._model()
         assert model is not None  # who asks holds it
+        if not model.free(end):
+            return False, 1
         count = int(np.abs(end - begin).max() / LOOK) + 1
-        shares = np.arange(count, 0, -1)[:, None] / count  # the far end first, which is refused most often
-        return bool(model.free(end) and model.free(begin + shares[1:] * (end - begin)).all())
+        shares, early = np.arange(1, count)[:, None] / count, np.zeros(count - 1, np.bool_)
+        early[:: max(1, count // EARLY)] = True
+        looks = 1
+        for part in (shares[early], shares[~early]):
+            looks += len(part)
+            if len(part) and not model.free(begin + part * (end - begin)).all():
+                return False, looks
+        return True, looks
 
     def scratch(self) -> Any:
         """What kernels work with, of the calling thread."""

@@ -96,7 +96,8 @@ def straight_line(question: Question) -> Found | None:
 def by_sampler(question: Question, roadmap: Roadmap | None) -> Found | NoMotion:
     """RRT-Connect, a few iterations at a time; a roadmap keeps what it finds."""
     options, watch = question.options, question.watch
-    sampler = Sampler(question.edges, question.group, question.start, question.goals.cfgs, options.seed)
+    goals = question.goals.cfgs
+    sampler = Sampler(question.edges, question.group, question.start, goals, options.seed, watch.over)
     ended: str = ""
     while not sampler.grow(STEPS):
         watch.tell("search", nodes=sampler.nodes)

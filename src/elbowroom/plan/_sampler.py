@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from ._edges import BUDGET, Edges
+from ._edges import Edges
 from ._group import Group
 from ._mesh_growth import grow_by_meshes
 
@@ -21,25 +22,26 @@ ROOM = 1024
 """Nodes that a tree has room for at first."""
 STUCK = 60
 """Iterations after which the exact proof leads out of the roots of the smaller tree, then after twice as many, ..."""
-FEW, LATE = 8, 1000
-"""Until so many iterations only a tree with fewer nodes is led out: one that grows needs no help."""
+FEW, LATE = 8, 480
+"""Until so many iterations only a tree with fewer nodes is helped: one that grows needs none."""
 RADII = (0.1, 0.3, 1.0)
 """How far from a root it looks for configurations that are free by spheres (rad, m)."""
 LOOKS = 48
 """Configurations tried at each of these distances."""
 TRIES = 12
 """Of them, edges that the exact proof is asked about."""
-LEAD = 100
+LEAD = 80
 """Pieces that the exact proof of an edge may take here: it is asked about edges of which others will do."""
+HARD = 20_000
+"""Pieces that it may take late in the search and for edges that meshes led through: tens of milliseconds near contact,
+and quicker than another path, which is as near to it."""
 WAYS = 3
 """Ways out of a root that are enough, at each of them."""
-MESHES, MOST = 60, 250
-"""Iterations of growth by meshes, at least and at most, where no way leads out of a root and late in the search: a
-part of those by spheres, but not so many that a search would not end when it is told to."""
-RETRIES = 8
-"""Paths by meshes that may turn out not to be provable, one after the other."""
+MESHES, ROUND = 1000, 64
+"""Looks at configurations in a run of growth by meshes (10 to 20 ms), where no way leads out of a root and late in the
+search, and iterations by spheres from one to the next: about half of the time each."""
 OFTEN = 1000
-"""Iterations after which it is tried again at the latest."""
+"""Iterations after which ways out of roots are looked for again at the latest."""
 
 
 class Sampler:
@@ -56,6 +58,7 @@ class Sampler:
         start: Float[np.ndarray, "dof"],
         goals: Float[np.ndarray, "g dof"],
         seed: int = 0,
+        ended: Callable[[], Any] | None = None,
     ) -> None:
         """Plants the trees.
 
@@ -65,6 +68,7 @@ class Sampler:
             start: a free configuration.
             goals: free configurations, any of which will do; held joints as at the start.
             seed: of the random choices.
+            ended: is asked again and again within what takes long; true ends the search, which then is not continued.
         """
         from ._kernels_tree import STATE, tree_work
 
@@ -83,7 +87,9 @@ class Sampler:
         n_obstacles = edges.args[4].shape[1]
         self._counts = np.zeros(edges.n_pairs + len(edges.links) * n_obstacles, np.int64)
         self._work = tree_work(m)
-        self._met, self._stuck = False, STUCK
+        self._met, self._stuck, self._turn = False, STUCK, STUCK
+        """Whether there is a path, and after how many iterations roots, and meshes, have their turn."""
+        self._ended = ended or bool
         self._proved: set[tuple[int, int]] = set()  # nodes whose edge to the parent is proved free
         if edges.possible:
             for tree, parts in enumerate(roots):
@@ -102,28 +108,34 @@ class Sampler:
         while not self._met:
             early = self._state[DONE] < OPEN
             code = grow(
-                min(until, OPEN if early else self._stuck), self._state, self._rng, self._nodes, self._parents,
-                self._group.moving, self._low, self._high, LONG if early else STEP, APART, self._rows, self._counts,
-                self._work, *self._edges.args, self._edges.scratch(),
+                min(until, OPEN if early else min(self._stuck, self._turn)), self._state, self._rng, self._nodes,
+                self._parents, self._group.moving, self._low, self._high, LONG if early else STEP, APART, self._rows,
+                self._counts, self._work, *self._edges.args, self._edges.scratch(),
             )  # fmt: skip
             if code == FOUND:
-                self._met = self._holds()
+                self._met = self._holds(HARD if self._state[DONE] > LATE else LEAD)
             elif code == FULL:
-                old, old_parents = self._nodes, self._parents
-                self._nodes, self._parents = _room(2 * old.shape[2], old.shape[1])
-                self._nodes[:, :, : old.shape[2]], self._parents[:, : old.shape[2]] = old, old_parents
-            elif self._state[DONE] == self._stuck:
-                self._stuck += min(self._stuck, OFTEN)
-                tree = int(np.argmin(self._state[:2]))
-                size, late = int(self._state[tree]), self._state[DONE] >= LATE
-                if size < FEW or late:
-                    for root in np.flatnonzero(self._parents[tree, :size] < 0)[:WAYS].tolist():
-                        self._lead_out(tree, root)
-                    if late or self._state[tree] == size:
-                        self._met = self._by_meshes(min(max(MESHES, self._stuck // 4), MOST))
-            if self._state[DONE] >= until:
+                self._make_room(1)
+            elif self._state[DONE] in (self._stuck, self._turn):
+                self._help()
+            if self._state[DONE] >= until or self._ended():
                 break
         return self._met
+
+    def _help(self) -> None:
+        """What is done besides, from time to time: ways out of the roots of the smaller tree, and growth by meshes."""
+        done, tree = self.iterations, int(np.argmin(self._state[:2]))
+        needed = self._state[tree] < FEW or done >= LATE
+        if done == self._stuck:
+            self._stuck += min(self._stuck, OFTEN)
+            if needed:
+                for root in np.flatnonzero(self._parents[tree, : self._state[tree]] < 0)[:WAYS].tolist():
+                    self._lead_out(tree, root)
+            needed = self._state[tree] < FEW or done >= LATE
+        if done == self._turn:
+            if needed:
+                self._met = self._by_meshes(MESHES)
+            self._turn += ROUND
 
     def _lead_out(self, tree: int, root: int) -> None:
         """Adds configurations near a root that are free by spheres, with edges that the exact proof shows free."""
@@ -131,6 +143,7 @@ class Sampler:
         rng = np.random.default_rng([int(self._rng[0]), tree, root])
         at = self._nodes[tree, :, root].copy()
         begin = group.whole(at)
+        self._make_room(WAYS * len(RADII))
         for radius in RADII:
             found = 0
             away = rng.normal(size=(LOOKS, len(at)))
@@ -140,52 +153,70 @@ class Sampler:
             )  # fmt: skip
             rows = group.whole(parts)
             for k in np.flatnonzero(edges.ask(rows, rows)[1][:, 0] == 0)[:TRIES].tolist():
-                if found < WAYS and edges.exact(begin, rows[k], LEAD):
-                    node = self._add(tree, parts[k], root)
-                    if node >= 0:
-                        self._proved.add((tree, node))
-                        found += 1
+                if found < WAYS and not self._ended() and edges.exact(begin, rows[k], LEAD):
+                    self._proved.add((tree, self._add(tree, parts[k], root)))
+                    found += 1
 
-    def _by_meshes(self, iterations: int) -> bool:
+    def _by_meshes(self, looks: int) -> bool:
         """Grows the trees by what meshes call free; whether they met and the path is proved."""
-        rng = np.random.default_rng([int(self._rng[0]), int(self._state[2])])
-        for _ in range(RETRIES):  # without the edges that could not be proved
-            met = grow_by_meshes(
+        rng = np.random.default_rng([int(self._rng[0]), self.iterations])
+        self._make_room(looks)
+        while looks > 0 and not self._ended():  # without the edges that could not be proved
+            met, looks = grow_by_meshes(
                 self._edges, self._group, self._nodes, self._state[:2], self._add, (self._low, self._high), rng,
-                iterations,
+                looks, self._ended,
             )  # fmt: skip
-            if met is None:
-                return False
-            self._state[3:5] = met
-            if self._holds(BUDGET):
-                return True
+            if met is not None:
+                self._state[3:5] = met
+                if self._holds(HARD):
+                    return True
         return False
 
+    def _make_room(self, more: int) -> None:
+        """Room for so many nodes more in each tree, and for those that an iteration by spheres may add."""
+        from ._kernels_tree import CONNECT
+
+        old, old_parents, room = self._nodes, self._parents, self._nodes.shape[2]
+        while room < int(self._state[:2].max()) + more + CONNECT:
+            room *= 2
+        if room > old.shape[2]:
+            self._nodes, self._parents = _room(room, old.shape[1])
+            self._nodes[:, :, : old.shape[2]], self._parents[:, : old.shape[2]] = old, old_parents
+
     def _add(self, tree: int, parts: Float[np.ndarray, "m"], parent: int) -> int:
-        """A node more; -1 without room for it."""
+        """A node more; there must be room for it."""
         n = int(self._state[tree])
-        if n == self._nodes.shape[2]:
-            return -1
         self._nodes[tree, :, n], self._parents[tree, n] = parts, parent
         self._state[tree] = n + 1
         return n
 
-    def _holds(self, budget: int = LEAD) -> bool:
-        """Whether the path that was found is proved free; edges that are not are cut off the trees.
+    def _holds(self, budget: int) -> bool:
+        """Whether the path that was found is proved free; an edge that is not is cut off its tree.
 
         Args:
             budget: pieces that the exact proof of an edge may take.
         """
+        nodes, group = self._nodes, self._group
         ways = [self._way(tree, int(self._state[3 + tree])) for tree in range(2)]
         steps = [
             (tree, node) for tree in range(2) for node in ways[tree][:-1] if (tree, node) not in self._proved
         ]
-        ends = [self._nodes[tree, :, node] for tree, node in steps]
-        begins = [self._nodes[tree, :, self._parents[tree, node]] for tree, node in steps]
-        begins, ends = [*begins, self._nodes[0, :, ways[0][0]]], [*ends, self._nodes[1, :, ways[1][0]]]
-        free = self._edges.free(
-            self._group.whole(np.array(begins)), self._group.whole(np.array(ends)), budget
+        ends = group.whole(
+            np.array([*(nodes[tree, :, node] for tree, node in steps), nodes[1, :, ways[1][0]]])
         )
+        begins = group.whole(
+            np.array(
+                [
+                    *(nodes[tree, :, self._parents[tree, node]] for tree, node in steps),
+                    nodes[0, :, ways[0][0]],
+                ]
+            )
+        )
+        free = self._edges.free_by_spheres(begins, ends)
+        for k in np.flatnonzero(~free).tolist():
+            if self._ended():
+                return False
+            free[k] = self._edges.exact(begins[k], ends[k], budget)
         for step, good in zip(steps, free[:-1].tolist(), strict=True):
             if good:
                 self._proved.add(step)
