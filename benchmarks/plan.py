@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from benchmarks._plan_problems import Problem, bare, generated, read_problems
 from elbowroom.plan import PlanOptions, PlanResult, plan_motion
 from tests.motion_limits import beyond_limits
 from tests.plan_oracles import PathJudge
+from tests.timing_oracle import toppra_duration
 
 SAMPLE = Path(__file__).parents[2] / "shared" / "data" / "mbm_panda_sample.json.gz"
 """Where the sample is looked for when no file is named."""
@@ -61,6 +63,8 @@ class Row:
     rough: float = np.nan
     """Squared second differences against those of the path as it was found."""
     duration: float = np.nan
+    toppra: float = np.nan
+    """That duration against toppra's on the same curve, where it has no stops in between."""
     proved: bool = False
     margin: float = np.nan
     proof: float = np.nan
@@ -89,6 +93,16 @@ def roughness(path: np.ndarray) -> float:
 
 def length(path: np.ndarray) -> float:
     return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+
+
+def beside_toppra(result: PlanResult) -> float:
+    """Our duration against toppra's; NaN where toppra is not there or the curve has stops that toppra would pass."""
+    motion = result.motion
+    if find_spec("toppra") is None or motion.curve.stops[1:-1].any():
+        return np.nan
+    moving = np.flatnonzero(np.ptp(motion.curve.pieces, axis=(0, 1)) > 0.0)
+    limits = motion.limits
+    return motion.duration / toppra_duration(motion.curve, limits.velocity, limits.acceleration, moving)
 
 
 class Bench:
@@ -148,6 +162,7 @@ class Bench:
             found.margin, found.proof = result.proof.margin, result.proof.seconds
         if result.times is not None:
             found.duration = float(result.times[-1])
+            found.toppra = beside_toppra(result)
 
     def _judged(self, problem: Problem, result: PlanResult) -> list[str]:
         judge = self.judge(problem)
@@ -182,12 +197,18 @@ def both(values: Sequence[float], unit: float = 1e3, digits: int = 2) -> str:
     return f"{np.median(known):.{digits}f} / {np.percentile(known, 95):.{digits}f}"
 
 
+def span(values: Sequence[float]) -> str:
+    """The least and the most of those that are known, and how many these are."""
+    known = [v for v in values if np.isfinite(v)]
+    return f"{min(known):.3f} to {max(known):.3f} ({len(known)})" if known else "-"
+
+
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each kind of problem of each robot, and one for all of the robot."""
     head = (
         "robot", "problems", "solved", "OMPL solved", "first, ms", "smoothed, timed, proved, ms", "OMPL first, ms",
         "OMPL simplified, ms", "length / raw", "OMPL length / ours", "roughness / raw", "proved", "judge's faults",
-        "OMPL's", "set-up, ms", "first call there, ms",
+        "OMPL's", "duration / toppra's, least, most", "set-up, ms", "first call there, ms",
     )  # fmt: skip
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
@@ -218,6 +239,7 @@ def _cells(rows: Sequence[Row]) -> list[str]:
         f"{sum(bool(row.ompl_judged) for row in peers_judged)} of {len(peers_judged)}"
         if peers_judged
         else "-",
+        span([row.toppra for row in good]),
         both([row.set_up for row in rows]),
         both([row.first_call for row in rows]),
     ]
