@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 NOT_A_HAND = re.compile(r"leg|ankle|foot|feet|toe|head", re.IGNORECASE)
 STDIN = 0
+XR_PATH = "/xr"
+"""Where a headset finds its page on the port of the WebSocket."""
 
 
 def serve(
@@ -46,7 +48,10 @@ def serve(
         if options.port is None:
             report = serve_lines(session, STDIN, _write, mailbox)
         else:
-            report = serve_socket(session, options.port, options.origin, partial(_announce, session), mailbox)
+            from ..ui.xr import xr_page
+
+            announce, pages = partial(_announce, session), {XR_PATH: xr_page("/")}
+            report = serve_socket(session, options.port, options.origin, announce, mailbox, pages)
         _tell(report, options)
     return 0
 
@@ -76,6 +81,7 @@ def _write(text: str) -> bool:
 def _announce(session: Session, address: str) -> None:
     links = ", ".join(session.links)
     say(f"serving {session.robot.name} ({links}) on {address}, {session.rate:g} ticks a second")
+    say(f"page for a headset: http://localhost:{address.rpartition(':')[2]}{XR_PATH}")
 
 
 def _tell(report: ServeReport, options: Options) -> None:
