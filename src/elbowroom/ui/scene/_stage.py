@@ -1,0 +1,66 @@
+"""The floor, and where one looks from at first: so that the robot fills the view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+    from .._view import View
+
+FROM = np.array([1.0, -0.55, 0.45])
+"""Direction of the first look at the robot, from its front, a little from the right and above."""
+FIELD = np.deg2rad(50.0)
+"""Vertical field of view."""
+
+
+class Stage:
+    """Floor and first look."""
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self._robot: Robot | None = None
+        self._floor: Any = None
+
+    def show(self, view: View) -> None:
+        """Looks at another robot when there is one; afterwards the user's look is left alone."""
+        if view.robot is self._robot or view.robot is None or view.poses is None:
+            return
+        self._robot = view.robot
+        center, radius, lowest = bounds(view.robot, view.poses)
+        if self._floor is not None:
+            self._floor.remove()
+        size = float(np.clip(np.ceil(6.0 * radius), 1.0, 40.0))
+        self._floor = self._scene.add_grid(
+            "/floor",
+            size,
+            size,
+            position=(0.0, 0.0, min(lowest, 0.0)),
+            cell_size=size / 20,
+            section_size=size / 4,
+        )
+        camera = getattr(self._scene._owner, "camera", None)
+        if camera is not None:
+            camera.fov = FIELD
+            camera.up_direction = np.array([0.0, 0.0, 1.0])
+            camera.position = center + FROM / np.linalg.norm(FROM) * radius / np.sin(FIELD / 2)
+            camera.look_at = center  # after the position, which takes the point looked at along
+
+
+def bounds(robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Center and radius of a ball around the robot as it stands, and its lowest height; metres."""
+    from ..._poses import matrix_from_wxyz_xyz
+
+    points = [poses[:, 4:]]
+    for link in robot.mesh_links:
+        mesh = robot.link_mesh(link)
+        if mesh is not None:
+            T = matrix_from_wxyz_xyz(poses[robot.link_index(link)])
+            corners = np.asarray(mesh.bounding_box.vertices)
+            points.append(corners @ T[:3, :3].T + T[:3, 3])
+    cloud = np.concatenate(points)
+    center = (cloud.min(axis=0) + cloud.max(axis=0)) / 2
+    radius = float(np.linalg.norm(cloud - center, axis=1).max())
+    return center, max(radius, 0.05), float(cloud[:, 2].min())
