@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import trimesh
 
+from elbowroom import load_robot
+from elbowroom.robot import Visual
 from elbowroom.ui._escape import escape
+from elbowroom.ui._view import View
 from elbowroom.ui.panels import LivePanel, RobotPanel
+from elbowroom.ui.panels._robot import _Unseen, unseen_text
 from elbowroom.ui.scene import COLLIDING, link_colours
-from elbowroom.ui.state import Move, PickLink, SetCfg, ShowLayer, Undo
+from elbowroom.ui.scene._meshes import _coloured, visual_surfaces
+from elbowroom.ui.state import Move, PageState, PickLink, RobotKey, RobotState, SetCfg, ShowLayer, Undo
 from tests.ui.page_tools import APART, HOSTILE, TOUCHING, act, widget
 
 
@@ -139,3 +147,43 @@ def test_escaped_text_is_plain_text(text):
     found = escape(text)
     assert not set("<>{}[]|`*_\n\"'/\\") & set(found)
     assert len(found) <= 6 * 80
+
+
+SEEN = """<robot name="seen"><link name="base"><visual><geometry><box size="1 1 1"/></geometry><material name="m">
+<color rgba="0 0.2 1 0.5"/></material></visual>{}</link></robot>"""
+
+
+def test_a_link_looks_as_described(tmp_path, viser_server):
+    (tmp_path / "seen.urdf").write_text(SEEN.format(""))
+    (found,) = visual_surfaces(load_robot(tmp_path / "seen.urdf"), "base")
+    assert (found.colour, found.opacity, len(found.faces)) == ((0, 51, 255), 0.5, 12)
+    box = trimesh.creation.box()
+    box.unmerge_vertices()
+    box.visual.vertex_colors = np.repeat([[255, 0, 0, 255], [0, 0, 255, 255]], [30, 6], axis=0)
+    parts = list(_coloured(Visual("box", box, (0, 0, 0, 1), True)))
+    assert [(part.colour, len(part.faces)) for part in parts] == [((255, 0, 0), 10), ((0, 0, 255), 2)]
+    corners = np.concatenate([part.vertices[part.faces] for part in parts])
+    np.testing.assert_allclose(np.sort(corners, axis=0), np.sort(box.triangles, axis=0))
+
+
+def test_visuals_that_no_check_sees_are_offered(tmp_path, viser_server):
+    (tmp_path / "seen.urdf").write_text(SEEN.format(""))
+    bare = load_robot(tmp_path / "seen.urdf")
+    assert unseen_text(bare).startswith("⚠ **No link** has")
+    solid = "<collision><geometry><box size='1 1 1'/></geometry></collision>"
+    (tmp_path / "seen.urdf").write_text(SEEN.format(solid))
+    assert unseen_text(load_robot(tmp_path / "seen.urdf")) == ""
+    key = RobotKey(str(tmp_path / "seen.urdf"))
+    state = PageState(robot=RobotState(key))
+    opened = []
+    desk = SimpleNamespace(view=View(state, bare), open=opened.append, send=None)
+    viser_server.gui.reset()
+    offer = _Unseen(viser_server.gui, desk)
+    offer.show(desk.view)
+    assert offer._take.visible
+    act(offer._take)
+    assert opened == [RobotKey(key.source, use_visual=True)]
+    assert opened[0].load().shapes
+    offer.show(View(PageState(robot=RobotState(opened[0])), opened[0].load()))
+    assert not offer._take.visible
+    assert not offer._text.visible

@@ -127,6 +127,10 @@ class Page:
         def work(report: Report) -> Event:
             robot = self.shop.load(key)
             report.check()
+            left_out = [str(note) for note in robot.visual_notes if note.kind == "skipped"]
+            if left_out:
+                more = f" ... and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+                self.say(f"{robot.name}: not everything can be shown. {left_out[0]:.300}{more}", error=True)
             return opened(key, robot)
 
         self.run(Job("robot", f"loading {key.source}", work))

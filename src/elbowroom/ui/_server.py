@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,7 +127,8 @@ class PageServer:
             if client.client_id not in self._viser.get_clients():
                 return
             ids = ()
-        session = self.sessions.claim(ids)
+        self._let_leave(ids)
+        session = self.sessions.claim(ids, client.client_id)
         known = self.sessions.known(ids)
         kept = known if session.id in known else (*known, session.id)[-MAX_IDS:]
         client.local_storage.set_item(STORED, json.dumps(kept))
@@ -136,6 +138,12 @@ class PageServer:
             stopped = self._stopped.is_set()
         if stopped or client.client_id not in self._viser.get_clients():
             self._disconnect(client)
+
+    def _let_leave(self, ids: tuple[str, ...]) -> None:
+        """Waits for pages that are closing: on a reload the new one comes before the old one has put its session down."""
+        end = time.monotonic() + PATIENCE
+        while self.sessions.holders(ids) - set(self._viser.get_clients()) and time.monotonic() < end:
+            time.sleep(0.01)
 
     def _disconnect(self, client: Any) -> None:
         with self._lock:

@@ -28,6 +28,8 @@ class Session:
         self.history = history
         self.live = False
         """Whether a connection holds it."""
+        self.holder: int | None = None
+        """The connection that does, or did last."""
         self.seen = time.monotonic()
 
 
@@ -43,7 +45,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
-    def claim(self, ids: Sequence[str]) -> Session:
+    def claim(self, ids: Sequence[str], holder: int | None = None) -> Session:
         """The first of these sessions that is known and not live, or a new one; live from now on."""
         with self._lock:
             self._forget()
@@ -54,8 +56,14 @@ class Sessions:
             else:
                 session = Session(secrets.token_urlsafe(12), self._start())
                 self._sessions[session.id] = session
-            session.live = True
+            session.live, session.holder = True, holder
             return session
+
+    def holders(self, ids: Sequence[str]) -> set[int]:
+        """The connections that hold any of these sessions."""
+        with self._lock:
+            found = [self._sessions[id_] for id_ in ids if id_ in self._sessions]
+            return {s.holder for s in found if s.live and s.holder is not None}
 
     def release(self, session: Session) -> None:
         """The connection is gone; the session waits for another."""

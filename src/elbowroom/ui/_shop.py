@@ -59,7 +59,7 @@ class Shop:
         return None if key is None else self._robots.get(key)
 
     def load(self, key: RobotKey) -> Robot:
-        """A robot, with kinematics ready to be asked.
+        """A robot, with kinematics and visual meshes ready.
 
         Raises:
             ElbowroomError: it cannot be loaded.
@@ -69,6 +69,8 @@ class Shop:
             if robot is None:
                 robot = key.load()
                 robot.link_poses(robot.default_cfg)
+                for link in robot.link_names:  # read here, not on the thread that draws
+                    robot.link_visuals(link)
                 self.put(key, robot)
             return robot
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ LAYERS: tuple[tuple[LayerName, str], ...] = (
     ("spheres", "Spheres"),
 )
 CHOOSE = "choose ..."
+UNSEEN = 3
+"""Links that are named."""
 
 
 class RobotPanel:
@@ -39,6 +42,7 @@ class RobotPanel:
         source = gui.add_dropdown("Robot", (CHOOSE, *self._names), initial_value=CHOOSE)
         self._source = Bound[str](source, desk, self._open)
         self._listed = Shown[str](self._list)
+        self._unseen = _Unseen(gui, desk)
         self._layers = _Layers(gui, desk)
         self._poses = _Poses(gui, desk)
         self._link = gui.add_markdown("Click a link to see what it is.")
@@ -60,6 +64,7 @@ class RobotPanel:
         self._source.show(source, view)
         self._stage.show(view)
         self._nodes.show(view)
+        self._unseen.show(view)
         self._layers.show(view)
         self._poses.show(view)
         self._joints.show(view)
@@ -89,6 +94,44 @@ def _names() -> tuple[str, ...]:
     from ...robot import catalogue
 
     return tuple(entry.name for entry in catalogue() if entry.origin != "robot_descriptions")
+
+
+class _Unseen:
+    """Links with visual geometry alone, which no check sees, and the click that takes it."""
+
+    def __init__(self, gui: Any, desk: Desk) -> None:
+        self._desk = desk
+        self._text = gui.add_markdown("", visible=False)
+        self._take = gui.add_button("Use the visuals", visible=False)
+        on_click(self._take, self._press)
+        self._told = Shown[tuple[str, bool]](self._tell)
+
+    def _press(self) -> None:
+        key = self._desk.view.state.robot.key
+        if key is not None:
+            self._desk.open(replace(key, use_visual=True))
+
+    def show(self, view: View) -> None:
+        """Speaks up where there is something to say."""
+        key = view.state.robot.key
+        text = "" if view.robot is None else unseen_text(view.robot)
+        self._told((text, bool(text) and key is not None and not key.given))
+
+    def _tell(self, shown: tuple[str, bool]) -> None:
+        text, offered = shown
+        self._text.content, self._text.visible, self._take.visible = text, bool(text), offered
+
+
+def unseen_text(robot: Robot) -> str:
+    """Which links no check sees, as Markdown; "" where checks see all that is shown."""
+    unseen = robot.visual_only
+    if not unseen:
+        return ""
+    names = ", ".join(map(escape, unseen[:UNSEEN])) + (" ..." if len(unseen) > UNSEEN else "")
+    which = (
+        "**No link** has" if not robot.shapes else f"**{len(unseen)} of {len(robot.link_names)} links** lack"
+    )
+    return f"⚠ {which} collision geometry; they have visuals, which no check sees: {names}"
 
 
 class _Layers:

@@ -103,7 +103,7 @@ class _MeshLayer:
         pick: Callable[[str], None],
     ) -> None:
         self._scene, self._robot, self._name, self._surfaces, self._pick = scene, robot, name, surfaces, pick
-        self._nodes: list[tuple[str, Rgb, Any]] | None = None
+        self._nodes: list[tuple[str, Surface, Any]] | None = None
         self._look: Layer | None = None
         self._painted: dict[str, Rgb] = {}
 
@@ -113,18 +113,19 @@ class _MeshLayer:
                 return
             self._nodes = self._make()
         if look != self._look:
-            for _, _, node in self._nodes:
+            for _, surface, node in self._nodes:
+                opacity = look.opacity * surface.opacity
                 node.visible = look.shown
-                node.opacity = None if look.opacity > OPAQUE else look.opacity
+                node.opacity = None if opacity > OPAQUE else opacity
             self._look = look
         if colours != self._painted:
-            for link, own, node in self._nodes:
+            for link, surface, node in self._nodes:
                 if colours.get(link) != self._painted.get(link):
-                    node.color = colours.get(link, own)
+                    node.color = colours.get(link, surface.colour)
             self._painted = dict(colours)
 
-    def _make(self) -> list[tuple[str, Rgb, Any]]:
-        nodes: list[tuple[str, Rgb, Any]] = []
+    def _make(self) -> list[tuple[str, Surface, Any]]:
+        nodes: list[tuple[str, Surface, Any]] = []
         for link in self._robot.link_names:
             for k, surface in enumerate(self._surfaces(self._robot, link)):
                 node = self._scene.add_mesh_simple(
@@ -136,7 +137,7 @@ class _MeshLayer:
                     side="double",
                 )
                 _clickable(node, self._pick, link)
-                nodes.append((link, surface.colour, node))
+                nodes.append((link, surface, node))
         return nodes
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._meshes import drawn_meshes
+
 if TYPE_CHECKING:
     from ...robot import Robot
     from .._view import View
@@ -54,11 +56,9 @@ def bounds(robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, float, float]:
     from ..._poses import matrix_from_wxyz_xyz
 
     points = [poses[:, 4:]]
-    for link in robot.mesh_links:
-        mesh = robot.link_mesh(link)
-        if mesh is not None:
-            T = matrix_from_wxyz_xyz(poses[robot.link_index(link)])
-            corners = np.asarray(mesh.bounding_box.vertices)
+    for link, T in zip(robot.link_names, matrix_from_wxyz_xyz(poses), strict=True):
+        for mesh in drawn_meshes(robot, link):
+            corners = np.stack(np.meshgrid(*np.asarray(mesh.bounds).T), axis=-1).reshape(-1, 3)
             points.append(corners @ T[:3, :3].T + T[:3, 3])
     cloud = np.concatenate(points)
     center = (cloud.min(axis=0) + cloud.max(axis=0)) / 2
