@@ -140,7 +140,7 @@ class PageServer:
             self._disconnect(client)
 
     def _let_leave(self, ids: tuple[str, ...]) -> None:
-        """Waits for pages that are closing: on a reload the new one comes before the old one has put its session down."""
+        """Waits for pages that are closing: a reload may come before the old page has let go of its session."""
         end = time.monotonic() + PATIENCE
         while self.sessions.holders(ids) - set(self._viser.get_clients()) and time.monotonic() < end:
             time.sleep(0.01)

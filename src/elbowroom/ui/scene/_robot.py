@@ -21,6 +21,9 @@ OPAQUE = 0.995
 """From here on a mesh is drawn as solid, which is quicker and hides what is behind."""
 
 
+Pick = Callable[[str], None] | None
+
+
 def frame_name(robot: Robot, link: str) -> str:
     """Node of a link's frame, for nodes of other panels to hang on."""
     return f"{ROOT}/{robot.link_index(link)}"
@@ -31,10 +34,10 @@ class RobotNodes:
 
     Args:
         scene: a `viser.SceneApi`.
-        pick: told of the link that was clicked.
+        pick: told of the link that was clicked; None where nothing is to be clicked.
     """
 
-    def __init__(self, scene: Any, pick: Callable[[str], None]) -> None:
+    def __init__(self, scene: Any, pick: Pick) -> None:
         self._scene, self._pick = scene, pick
         self._robot: Robot | None = None
         self._root: Any = None
@@ -84,7 +87,10 @@ class RobotNodes:
         self._poses = poses
 
 
-def _clickable(handle: Any, pick: Callable[[str], None], link: str) -> None:
+def _clickable(handle: Any, pick: Pick, link: str) -> None:
+    if pick is None:
+        return
+
     async def clicked(_: Any) -> None:
         pick(link)
 
@@ -100,7 +106,7 @@ class _MeshLayer:
         robot: Robot,
         name: str,
         surfaces: Callable[[Robot, str], tuple[Surface, ...]],
-        pick: Callable[[str], None],
+        pick: Pick,
     ) -> None:
         self._scene, self._robot, self._name, self._surfaces, self._pick = scene, robot, name, surfaces, pick
         self._nodes: list[tuple[str, Surface, Any]] | None = None
@@ -144,7 +150,7 @@ class _MeshLayer:
 class _SphereLayer:
     """Spheres, a batch per link; a batch is made anew when its spheres change."""
 
-    def __init__(self, scene: Any, robot: Robot, pick: Callable[[str], None]) -> None:
+    def __init__(self, scene: Any, robot: Robot, pick: Pick) -> None:
         self._scene, self._robot, self._pick = scene, robot, pick
         self._shown: SphereModel | None = None
         self._batches: dict[str, tuple[np.ndarray, Any]] = {}

@@ -31,7 +31,7 @@ class Stage:
         if view.robot is self._robot or view.robot is None or view.poses is None:
             return
         self._robot = view.robot
-        center, radius, lowest = bounds(view.robot, view.poses)
+        _, radius, lowest = bounds(view.robot, view.poses)
         if self._floor is not None:
             self._floor.remove()
         size = float(np.clip(np.ceil(6.0 * radius), 1.0, 40.0))
@@ -45,21 +45,28 @@ class Stage:
         )
         camera = getattr(self._scene._owner, "camera", None)
         if camera is not None:
-            camera.fov = FIELD
+            center, eye, camera.fov = first_look(view.robot, view.poses)
             camera.up_direction = np.array([0.0, 0.0, 1.0])
-            camera.position = center + FROM / np.linalg.norm(FROM) * radius / np.sin(FIELD / 2)
+            camera.position = eye
             camera.look_at = center  # after the position, which takes the point looked at along
 
 
-def bounds(robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Center and radius of a ball around the robot as it stands, and its lowest height; metres."""
+def first_look(robot: Robot, *poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """What to look at, where from, and the vertical field of view, radians: the robot fills the picture."""
+    center, radius, _ = bounds(robot, *poses)
+    return center, center + FROM / np.linalg.norm(FROM) * radius / np.sin(FIELD / 2), float(FIELD)
+
+
+def bounds(robot: Robot, *poses: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Center and radius of a ball around the robot as it stands in one or more poses, and its lowest height; metres."""
     from ..._poses import matrix_from_wxyz_xyz
 
-    points = [poses[:, 4:]]
-    for link, T in zip(robot.link_names, matrix_from_wxyz_xyz(poses), strict=True):
+    Ts = np.stack([matrix_from_wxyz_xyz(pose) for pose in poses])
+    points = [Ts[..., :3, 3].reshape(-1, 3)]
+    for k, link in enumerate(robot.link_names):
         for mesh in drawn_meshes(robot, link):
             corners = np.stack(np.meshgrid(*np.asarray(mesh.bounds).T), axis=-1).reshape(-1, 3)
-            points.append(corners @ T[:3, :3].T + T[:3, 3])
+            points += [corners @ T[:3, :3].T + T[:3, 3] for T in Ts[:, k]]
     cloud = np.concatenate(points)
     center = (cloud.min(axis=0) + cloud.max(axis=0)) / 2
     radius = float(np.linalg.norm(cloud - center, axis=1).max())
