@@ -119,7 +119,7 @@ def test_dark_is_dark(tab):
 
 
 def test_a_reload_restores_pose_and_undo_and_two_tabs_are_independent(browser, served, rails):
-    context = context_of(browser, (700, 400))
+    context = context_of(browser)
     one, two = Tab(context, served.url), Tab(context, served.url)
     arm = frame(rails, "arm")
     one.fill("slide mm", 300)
