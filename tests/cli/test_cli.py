@@ -82,18 +82,6 @@ def test_doctor_reports_what_is_missing(capsys, monkeypatch):
     assert report["missing_optional"] == ["ray"]
 
 
-@pytest.mark.slow
-def test_demo_writes_a_report_with_pictures(capsys, tmp_path):
-    code, out, _ = run(capsys, "demo", "--out", str(tmp_path / "report"))
-    assert code == 0
-    assert "19 links" in out
-    text = (tmp_path / "report/report.md").read_text()
-    assert "teaarm" in text
-    for name in ("default.png", "arms_forward.png"):
-        assert name in text
-        assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
-
-
 def test_demo_into_a_place_that_cannot_be_written(capsys, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, err = run(capsys, "demo", "--out", str(tmp_path / "file/report"))

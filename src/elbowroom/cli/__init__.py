@@ -31,6 +31,7 @@ VERBS = {
     "plan": "Find a motion from one configuration to another that touches nothing, with speeds and a proof",
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres, ignored pairs and scenes of obstacles between file formats",
+    "view": "Look at a robot in the browser: move it, see what would touch, and why",
     "doctor": "Say what is installed, what is missing and how to get it",
     "completion": "Print a script that completes verbs and options in bash, zsh or fish",
 }

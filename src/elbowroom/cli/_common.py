@@ -60,14 +60,19 @@ class RobotOptions:
                 package_dirs=self.package_dirs,
                 use_visual=self.use_visual,
                 strict=self.strict,
-                xacro_args=dict(_xacro_arg(text) for text in self.xacro_args),
+                xacro_args=dict(xacro_arg(text) for text in self.xacro_args),
             )
         if (unseen := unseen_links(robot)) is not None:
             print(f"note: {robot.name}: {unseen}", file=sys.stderr)
         return robot
 
 
-def _xacro_arg(text: str) -> tuple[str, str]:
+def xacro_arg(text: str) -> tuple[str, str]:
+    """Name and value of an argument of a xacro file.
+
+    Raises:
+        InputError: not name:=value.
+    """
     name, separator, value = text.partition(":=")
     if not (name and separator):
         raise InputError(f"--xacro-args: expected name:=value, found {text!r}")

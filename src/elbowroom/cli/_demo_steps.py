@@ -12,11 +12,17 @@ import numpy as np
 from .._text import number
 
 if TYPE_CHECKING:
+    from ..collision import SegmentProof
     from ..robot import Robot
     from ..spheres import SphereModel
+    from ..ui.report import Section
 
 SPHERES = 120
 """Budget of the demo's sphere model: seven a link."""
+FORWARD, UP = "arms_forward", "arms_up"
+"""Named configurations that a motion is proved between."""
+FRAMES = 96
+"""Of that motion, there and back."""
 
 
 @dataclass
@@ -24,14 +30,32 @@ class Report:
     """Text, pictures and figures gathered by the steps."""
 
     folder: Path
-    sections: list[str] = field(default_factory=list[str])
+    """Where steps put pictures, `NAME.png`; they go into the report from there."""
+    sections: list[Section] = field(default_factory=list["Section"])
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def add(self, title: str, text: str, pictures: tuple[str, ...] = (), **facts: Any) -> None:
-        """Adds a section, its pictures (files in the folder) and its figures."""
-        images = "".join(f"\n\n![{name}]({name})" for name in pictures)
-        self.sections.append(f"## {title}\n\n{text}{images}\n")
-        self.facts[title] = {"text": text, "pictures": list(pictures), **facts}
+    def picture(self, name: str) -> Path:
+        """Where a picture goes."""
+        return self.folder / f"{name}.png"
+
+    def add(
+        self,
+        title: str,
+        text: str,
+        *,
+        numbers: dict[str, str] | None = None,
+        pictures: dict[str, str] | None = None,
+        playback: str = "",
+        **facts: Any,
+    ) -> None:
+        """Adds a section: text, numbers by name, pictures with what they show, a motion; and facts for `--json`."""
+        from ..ui.report import Figure, Section
+
+        shown = tuple(
+            Figure(self.picture(name).read_bytes(), text) for name, text in (pictures or {}).items()
+        )
+        self.sections.append(Section(title, text, tuple((numbers or {}).items()), shown, playback))
+        self.facts[title] = {"text": text, **facts}
 
 
 def description(report: Report, robot: Robot) -> None:
@@ -41,16 +65,21 @@ def description(report: Report, robot: Robot) -> None:
 
     facts = describe(robot)
     closed = all(link["closed"] for link in facts["links"] if link["triangles"])
-    pictures = ("default.png", "arms_forward.png")
-    for name in pictures:
-        picture = robot_picture(robot, robot.named_cfgs[name.removesuffix(".png")])
-        save_png(report.folder / name, picture.draw(Camera(azimuth_deg=60.0, width=640, height=640)))
+    poses = {"default": "At rest, the pose named default", FORWARD: f"The pose named {FORWARD}"}
+    for name in poses:
+        picture = robot_picture(robot, robot.named_cfgs[name])
+        save_png(report.picture(name), picture.draw(Camera(azimuth_deg=60.0, width=640, height=640)))
     report.add(
         "Description",
         f"{robot.name} has {len(robot.link_names)} links, {robot.dof} actuated joints and {facts['triangles']} "
         f"collision triangles on {len(robot.mesh_links)} links, {'all closed' if closed else 'some open'}; "
         f"named configurations: {', '.join(robot.named_cfgs)}.",
-        pictures,
+        numbers={
+            "links": str(len(robot.link_names)),
+            "actuated joints": str(robot.dof),
+            "collision triangles": str(facts["triangles"]),
+        },
+        pictures=poses,
     )
 
 
@@ -68,6 +97,10 @@ def kinematics(report: Report, robot: Robot) -> None:
         "Forward kinematics",
         f"{len(cfgs)} configurations in {seconds * 1e3:.1f} ms by numba in float64; JAX in float32 agrees to "
         f"{number(error, 1)} on the first 100.",
+        numbers={
+            "configurations a second, numba": f"{len(cfgs) / seconds:,.0f}",
+            "largest difference to JAX": number(error, 1),
+        },
         seconds=seconds,
         jax_error=error,
     )
@@ -82,42 +115,68 @@ def spheres(report: Report, robot: Robot) -> SphereModel:
     model = fit_spheres(robot, FitOptions(n_spheres=SPHERES))
     seconds = time.perf_counter() - start
     proof, quality = prove_coverage(robot, model), sphere_quality(robot, model)
-    plot(robot, model, report.folder / "spheres.png")
+    plot(robot, model, report.picture("spheres"))
     report.add(
         "Spheres",
         f"{len(model)} spheres in {seconds:.1f} s; coverage proved for every triangle of every link: {proof.proved}; "
         f"their union has {quality.volume_ratio:.2f} times the volume of the meshes.",
-        ("spheres.png",),
+        numbers={
+            "spheres": str(len(model)),
+            "coverage proved": _yes(proof.proved),
+            "union / mesh volume": f"{quality.volume_ratio:.2f}",
+        },
+        pictures={"spheres": "The robot, and the spheres that contain it"},
         proved=proof.proved,
         volume_ratio=quality.volume_ratio,
     )
     return model
 
 
-def self_collision(report: Report, robot: Robot, spheres: SphereModel) -> None:
+def self_collision(report: Report, robot: Robot, spheres: SphereModel) -> SegmentProof:
     """One verdict: pairs with reasons, spheres that accept, meshes that decide, a proof between two poses."""
     from ..collision import CollisionModel
     from ..mesh import ExactCollision
     from ..ui.draw import plot_pairs, save_figure
 
     model = CollisionModel(robot, spheres)
-    save_figure(plot_pairs(model.pairs), report.folder / "pairs.png", dpi=90, bbox_inches="tight")
+    save_figure(plot_pairs(model.pairs), report.picture("pairs"), dpi=90, bbox_inches="tight")
     cfgs = robot.random_cfgs(2_000)
     free, by_spheres = model.free(cfgs), model.free(cfgs, by="spheres")
     differ = int((free != ExactCollision(robot, model.pairs).free(cfgs)).sum())
     verdict = model.explain(robot.named_cfgs["self_collision"])
-    proof = model.segment_free(robot.named_cfgs["arms_forward"], robot.named_cfgs["arms_up"])
+    proof = model.segment_free(robot.named_cfgs[FORWARD], robot.named_cfgs[UP])
     counts = ", ".join(f"{count} {reason}" for reason, count in model.pairs.counts().items())
     report.add(
         "Self-collision",
         f"{len(model.pairs.entries)} pairs of links: {counts}; {len(model.by_meshes)} of the checked are for meshes "
         f"alone, because their spheres overlap at rest. Of {len(cfgs)} random configurations {int(free.sum())} are "
         f"free; spheres alone would accept {int(by_spheres.sum())}; the meshes, asked about every pair, differ in "
-        f"{differ}. At the pose named self_collision: {verdict.clashes[0]}. From arms_forward to arms_up: {proof}.",
-        ("pairs.png",),
+        f"{differ}. At the pose named self_collision: {verdict.clashes[0]}. From {FORWARD} to {UP}: {proof}.",
+        numbers={
+            "pairs of links": str(len(model.pairs.entries)),
+            "checked": str(len(model.pairs.checked)),
+            "free of 2,000 at random": str(int(free.sum())),
+            "verdicts that meshes refute": str(differ),
+        },
+        pictures={"pairs": "Every pair of links, and why it is checked or not"},
         pairs=counts,
         differ=differ,
         proved=proof.free,
+    )
+    return proof
+
+
+def motion(report: Report, robot: Robot, spheres: SphereModel, proof: SegmentProof) -> None:
+    """The motion that was proved, to be played in the report."""
+    from ..ui.report import playback_html, there_and_back
+
+    cfgs = there_and_back(robot.named_cfgs[FORWARD], robot.named_cfgs[UP], FRAMES)
+    report.add(
+        "Motion",
+        f"From {FORWARD} to {UP} and back, in joint space, with the spheres around the links. Between the two poses: "
+        f"{proof}. Drag to turn it, scroll to come closer; the space bar stops it.",
+        playback=playback_html(robot, cfgs, spheres),
+        frames=FRAMES,
     )
 
 
@@ -128,8 +187,8 @@ def grasp(report: Report) -> None:
 
     planner = GraspPlanner(load_hand("rh56"))
     planned, around = planner.line(0.04), planner.cylinder(0.06)
-    for name, found in (("grasp.png", planned), ("cylinder.png", around)):
-        save_figure(plot_grasp(found), report.folder / name, dpi=90)
+    for name, found in (("grasp", planned), ("cylinder", around)):
+        save_figure(plot_grasp(found), report.picture(name), dpi=90)
     quality = grasp_quality(contacts_on_cylinder(around))
     report.add(
         "Grasp",
@@ -137,5 +196,14 @@ def grasp(report: Report) -> None:
         f"{np.degrees(planned.tilt_y):.1f} degrees, controls {np.round(planned.ctrl, 3).tolist()}. "
         f"It closes around a cylinder of 60 mm until all five fingers touch, with a Ferrari-Canny quality of "
         f"{quality.epsilon:.2f}.",
-        ("grasp.png", "cylinder.png"),
+        numbers={
+            "width": "40 mm",
+            "tilt": f"{np.degrees(planned.tilt_y):.1f}°",
+            "quality around 60 mm": f"{quality.epsilon:.2f}",
+        },
+        pictures={"grasp": "Thumb and index finger on 40 mm", "cylinder": "All five fingers around 60 mm"},
     )
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"

@@ -21,6 +21,7 @@ from ._slack import as_slacks as as_slacks
 from ._verdict import OutOfLimits as OutOfLimits
 from ._verdict import Verdict as Verdict
 from ._warm import Helper as Helper
+from ._warm import is_warm as is_warm
 from ._warm import start_helper as start_helper
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "audit",
     "cached_pairs",
     "covering",
+    "is_warm",
     "one_ball_a_link",
     "start_helper",
 ]

@@ -52,11 +52,11 @@ class Helper:
             self._process.communicate()
 
 
-def start_helper(*, world: bool = False) -> Helper:
-    """A helper at work, if its work is not done already and a core is free for it.
+def is_warm(*, world: bool = False) -> bool:
+    """Whether the kernels of a first verdict are compiled already.
 
     Args:
-        world: whether obstacles will be asked about, too.
+        world: whether those of obstacles count, too.
     """
     from ._kernels import decide
 
@@ -65,7 +65,16 @@ def start_helper(*, world: bool = False) -> Helper:
         from ._kernels_world import world_free
 
         kept = kept and world_free.is_kept()
-    if cores() < 2 or kept:
+    return kept
+
+
+def start_helper(*, world: bool = False) -> Helper:
+    """A helper at work, if its work is not done already and a core is free for it.
+
+    Args:
+        world: whether obstacles will be asked about, too.
+    """
+    if cores() < 2 or is_warm(world=world):
         return Helper(None)
     call = [sys.executable, "-m", "elbowroom.collision._warm", *(["world"] if world else [])]
     return Helper(

@@ -1,0 +1,217 @@
+"""The server of the page: `serve` binds, guards and stops it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ElbowroomError, InputError
+from ._guard import check_bind, guard, is_loopback, no_banner
+from ._page import Page, opened
+from ._session import Session, Sessions
+from ._shop import Shop
+from .state import History, ModelMade, ModelParts, PageState, RobotKey
+
+if TYPE_CHECKING:
+    from ..collision import CollisionModel
+    from ..robot import Robot
+    from ..world import World
+
+STORED = "elbowroom-sessions"
+"""Key of the browser's local storage."""
+MAX_IDS = 8
+"""Sessions that a browser remembers."""
+MAX_STORED = 2000
+"""Characters that are read of what a browser remembers."""
+PATIENCE = 3.0
+"""Seconds that a browser may take to say what it remembers."""
+
+
+class PageServer:
+    """A page that is being served; `stop` it, or use it in a `with` block.
+
+    Args:
+        host: address to bind. port: 0 for any free one.
+        key: the robot to begin with. shop: what is loaded already. start: what sessions begin with.
+    """
+
+    def __init__(self, host: str, port: int, key: RobotKey, shop: Shop, start: PageState) -> None:
+        check_bind(host, port)
+        import viser
+
+        with no_banner():
+            self._viser: Any = viser.ViserServer(host=host, port=port, label="Elbowroom", verbose=False)
+        self.host, self.port = host, self._viser.get_port()
+        if port not in (0, self.port):  # taken since it was tried
+            self._end()
+            raise InputError(f"cannot serve on {host} port {port}: it was taken just now")
+        guard(self._viser, host)
+        self._key, self.shop = key, shop
+        self.sessions = Sessions(lambda: History(start))
+        self._pages: dict[int, tuple[Page, Session]] = {}
+        self._lock = threading.Lock()
+        self._preloading: threading.Thread | None = None
+        self._stopped = threading.Event()
+        self._viser.on_client_connect(self._connect)
+        self._viser.on_client_disconnect(self._disconnect)
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the page."""
+        shown = "localhost" if self.host in ("0.0.0.0", "::", "") else self.host
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_loopback(self.host)
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """Those that are open."""
+        with self._lock:
+            return tuple(page for page, _ in self._pages.values())
+
+    def preload(self) -> None:
+        """Loads the robot before the first page asks; errors are told to the page that does."""
+
+        def load() -> None:
+            with suppress(ElbowroomError):
+                self.shop.load(self._key)
+
+        if self.shop.loaded(self._key) is None:
+            self._preloading = threading.Thread(target=load, name="preload", daemon=True)
+            self._preloading.start()
+
+    def wait(self) -> None:
+        """Returns when the server is stopped."""
+        self._stopped.wait()
+
+    def stop(self) -> None:
+        """Ends everything: pages, jobs, processes, threads."""
+        if self._stopped.is_set():
+            return
+        with self._lock:
+            left, self._pages = list(self._pages.values()), {}
+            self._stopped.set()
+        for page, _ in left:
+            page.stop()
+        if self._preloading is not None:
+            self._preloading.join()
+        self._end()
+
+    def _end(self) -> None:
+        with no_banner():
+            self._viser.stop()
+            self._viser._thread_executor.shutdown(wait=True)
+
+    def __enter__(self) -> PageServer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    # Connections ------------------------------------------------------------------------------------
+
+    def _connect(self, client: Any) -> None:
+        """On a thread of viser's: resumes or begins a session."""
+        try:
+            ids = _stored_ids(client.local_storage.get_item(STORED, timeout=PATIENCE))
+        except TimeoutError:
+            ids = ()
+        except RuntimeError:  # gone again, or a browser without storage
+            if client.client_id not in self._viser.get_clients():
+                return
+            ids = ()
+        self._let_leave(ids)
+        session = self.sessions.claim(ids, client.client_id)
+        known = self.sessions.known(ids)
+        kept = known if session.id in known else (*known, session.id)[-MAX_IDS:]
+        client.local_storage.set_item(STORED, json.dumps(kept))
+        page = Page(client, session, self.shop, self._key)
+        with self._lock:
+            self._pages[client.client_id] = page, session
+            stopped = self._stopped.is_set()
+        if stopped or client.client_id not in self._viser.get_clients():
+            self._disconnect(client)
+
+    def _let_leave(self, ids: tuple[str, ...]) -> None:
+        """Waits for pages that are closing: a reload may come before the old page has let go of its session."""
+        end = time.monotonic() + PATIENCE
+        while self.sessions.holders(ids) - set(self._viser.get_clients()) and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def _disconnect(self, client: Any) -> None:
+        with self._lock:
+            found = self._pages.pop(client.client_id, None)
+        if found is not None:
+            found[0].stop()
+            self.sessions.release(found[1])
+
+
+def _stored_ids(text: str | None) -> tuple[str, ...]:
+    """Session ids that a browser remembers; whatever else it says is ignored."""
+    try:
+        found: Any = json.loads((text or "[]")[:MAX_STORED])
+    except ValueError:
+        return ()
+    return tuple(str(id_)[:40] for id_ in found[:MAX_IDS]) if isinstance(found, list) else ()
+
+
+def serve(
+    robot: str | Path | RobotKey | Robot | CollisionModel = "teaarm",
+    *,
+    world: World | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+) -> PageServer:
+    """Serves the page; returns at once, while the robot is still being loaded.
+
+    Args:
+        robot: a name or path as of `load_robot`, a RobotKey with more arguments, a Robot, or a CollisionModel with its
+            spheres, pairs and obstacles.
+        world: obstacles.
+        host: address to bind; the default can be reached from this machine only.
+        port: 0 for any free one.
+
+    Raises:
+        InputError: the address cannot be served on.
+    """
+    shop = Shop()
+    key, state = _start(robot, world, shop)
+    server = PageServer(host, port, key, shop, state)
+    server.preload()
+    return server
+
+
+def _start(robot: Any, world: World | None, shop: Shop) -> tuple[RobotKey, PageState]:
+    """The robot's key and the state that sessions begin with; keeps in the shop what was handed over."""
+    parts = ModelParts(world=world)
+    if isinstance(robot, RobotKey):
+        return robot, PageState(model=parts)
+    if isinstance(robot, (str, Path)):
+        return RobotKey(str(robot)), PageState(model=parts)
+    from ..collision import CollisionModel
+    from ..robot import as_robot
+
+    if not isinstance(robot, CollisionModel):
+        body = as_robot(robot)
+        key = RobotKey(body.source or body.name, given=True)
+        shop.put(key, body)
+        return key, PageState(model=parts)
+    if robot.attachments:
+        raise InputError("a model with attached objects cannot be shown yet; show the one without them")
+    key = RobotKey(robot.robot.source or robot.robot.name, given=True)
+    shop.put(key, robot.robot)
+    model = robot if world is None else robot.with_world(world)
+    parts = ModelParts(
+        robot.spheres, robot.pairs, world=model.world, allow=tuple(model.allow), buffer=robot.buffer
+    )
+    shop.put_model(key, parts, model)
+    start = opened(key, robot.robot).apply(PageState(model=parts))
+    state = PageState(robot=start.robot, model=parts)
+    return key, ModelMade(model, key, parts).apply(state)

@@ -1,0 +1,58 @@
+"""The panels of the page, a file each, and what they are given.
+
+A panel is a class with `title`, made of `(gui, scene, desk)`: it adds its widgets to `gui` and its nodes to `scene`
+when made, and `show(view)` brings them up to date, changing only what differs. It never changes the state itself: it
+sends events to the desk, asks it for answers, and has it run jobs. To add one, write its file and name it in `PANELS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .._view import View
+from ._desk import Desk as Desk
+from ._desk import Panel as Panel
+from ._header import Header as Header
+from ._live import LivePanel as LivePanel
+from ._robot import RobotPanel as RobotPanel
+from ._widgets import Bound as Bound
+from ._widgets import Shown as Shown
+from ._widgets import on_click as on_click
+
+PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel)
+"""In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
+WIDTH = 400
+"""Pixels."""
+
+
+class Panels:
+    """The panels of one page."""
+
+    def __init__(self, parts: tuple[Header | Panel, ...]) -> None:
+        self.parts = parts
+
+    def show(self, view: View) -> Iterator[Exception]:
+        """Shows a view; what a panel raises is handed back, and the others go on."""
+        for part in self.parts:
+            try:
+                part.show(view)
+            except Exception as error:
+                yield error
+
+
+def build_panels(client: Any, desk: Desk) -> Panels:
+    """Makes all panels for a client.
+
+    Args:
+        client: has `gui` and `scene`. desk: where panels send events.
+    """
+    gui, scene = client.gui, client.scene
+    gui.main_panel.dock_right()
+    gui.main_panel.set_width(WIDTH)
+    parts: list[Header | Panel] = [Header(gui, client, desk)]
+    tabs = gui.add_tab_group()
+    for kind in PANELS:
+        with tabs.add_tab(kind.title):
+            parts.append(kind(gui, scene, desk))
+    return Panels(tuple(parts))

@@ -1,0 +1,44 @@
+"""The bases of events and of parts of the state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from .._view import View
+    from ._page import PageState
+
+
+@dataclass(frozen=True)
+class Part:
+    """One panel's part of the state."""
+
+    kept: ClassVar[bool] = False
+    """Whether undo and redo leave it as it is: how things are shown, and what was computed."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened on a page. Subclasses are frozen dataclasses and define `apply`."""
+
+    undoable: ClassVar[bool] = True
+    """Whether it is a step of undo; what only changes `kept` parts is not."""
+
+    @property
+    def gesture(self) -> str:
+        """Events of one gesture in a row, such as the moves of one slider, are one step of undo, and of those that
+        wait only the latest is applied; "" for an event that stands alone."""
+        return ""
+
+    def apply(self, state: PageState) -> PageState:
+        """The state after it; pure.
+
+        Raises:
+            ElbowroomError: it makes no sense here; the page says so and goes on with the state as it was.
+        """
+        raise NotImplementedError
+
+    def command(self, view: View) -> str:
+        """The command line that repeats it, asked after it was applied; "" where there is none."""
+        return ""

@@ -1,0 +1,35 @@
+"""PageState: all that a page knows, in one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+
+from ._event import Event, Part
+from ._live import LiveState
+from ._look import LookState
+from ._model import ModelParts
+from ._robot import RobotState
+
+
+@dataclass(frozen=True, eq=False)
+class PageState:
+    """A part per panel; a new panel adds its own as one more field here."""
+
+    robot: RobotState = field(default_factory=RobotState)
+    model: ModelParts = field(default_factory=ModelParts)
+    look: LookState = field(default_factory=LookState)
+    live: LiveState = field(default_factory=LiveState)
+
+    def keeping(self, current: PageState) -> PageState:
+        """This state with those parts of another that undo leaves alone."""
+        parts: dict[str, Part] = {entry.name: getattr(current, entry.name) for entry in fields(current)}
+        return replace(self, **{name: part for name, part in parts.items() if part.kept})
+
+
+def update(state: PageState, event: Event) -> PageState:
+    """The state after an event; pure.
+
+    Raises:
+        ElbowroomError: the event makes no sense in this state.
+    """
+    return event.apply(state)
