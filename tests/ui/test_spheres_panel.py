@@ -54,16 +54,22 @@ def test_deleting_a_sphere_names_link_and_gap_and_undo_restores_the_proof(stage,
     before = spheres_of(desk.history.state)
 
     act(widget(gui, "Link"), HOSTILE)
+    act(widget(gui, "Change"), "Add")
     act(widget(gui, "Change"), "Delete")
+    assert proved(desk)[HOSTILE].proved
+    desk.send(ScaleSphere(HOSTILE, 0, 0.1))
     gap = proved(desk)[HOSTILE]
-    assert not gap.proved
-    assert gap.worst_gap == math.inf or gap.worst_gap > 0.0
+    np.testing.assert_allclose(gap.worst_gap, 0.1 * (np.sqrt(3.0) - 1.0), atol=1e-6)  # a corner of its box
+    assert f"**{escape(HOSTILE)}** sticks out by **73.2 mm**" in panel._head.content
+    act(widget(gui, "Change"), "Delete")
+    assert not proved(desk)[HOSTILE].proved
     assert "Not covered" in panel._head.content
-    assert escape(HOSTILE) in panel._head.content
+    assert f"**{escape(HOSTILE)}** has **no sphere**" in panel._head.content
     assert "<" not in panel._head.content + panel._table.content
     assert f"/robot/{desk.model.robot.link_index(HOSTILE)}/gap_words" in nodes(scene)
 
-    desk.send(Undo())
+    for _ in range(4):
+        desk.send(Undo())
     assert spheres_of(desk.history.state) is before
     assert all(proof.proved for proof in proved(desk).values())
     assert "Covered: proved" in panel._head.content

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 SAMPLES, ROUNDS, BEST, TRIES = 4096, 40, 8, 32
 """Random configurations at first; then rounds of tries around each of the best."""
-EXACT_TRIES = 80
-"""Around the last one, by meshes."""
+EXACT_STARTS, EXACT_TRIES = 40, 200
+"""By meshes: random configurations that are near by spheres, for balls say little of how a link is turned; and tries
+around the nearest."""
 FREE_SPAN = np.pi
 """Either way, of joints without limits: rad or m."""
 
@@ -49,6 +50,7 @@ def closest_cfg(
         return rows
 
     values = np.vstack([cfg[moved], rng.uniform(low, high, (SAMPLES, len(moved)))])
+    starts = values[np.argsort(checker.min_distance(placed(values)), kind="stable")[:EXACT_STARTS]]
     spread = (high - low) / 4
     for k in range(ROUNDS):
         check()
@@ -57,35 +59,42 @@ def closest_cfg(
         tries += rng.normal(size=tries.shape) * spread * 0.85**k
         values = np.clip(np.vstack([best, tries]), low, high)
     best = values[np.argmin(checker.min_distance(placed(values)))]
-    return placed(_by_meshes(robot, pair, placed, best, low, high, check))[0]
+    starts = np.vstack([best, starts])
+    return placed(_by_meshes(robot, pair, placed, starts, low, high, check))[0]
 
 
 def _by_meshes(
     robot: Robot,
     pair: LinkPair,
     placed: Callable[[np.ndarray], np.ndarray],
-    best: np.ndarray,
+    starts: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
     check: Callable[[], None],
 ) -> np.ndarray:
-    """Joint values (1, vars) at which the meshes of a pair are closer still, until they touch."""
+    """Joint values (1, vars) at which the meshes of a pair are closer than at any of (n, vars), until they touch."""
     from ..mesh import ExactCollision
 
     exact, rng = ExactCollision(robot, [pair]), np.random.default_rng(1)
-    found = best[None]
     if not exact.pairs:
-        return found
-    nearest = exact.distances(placed(found)[0])[0].distance
-    spread = (high - low) / 20
+        return starts[:1]
+    found, nearest = starts[:1], np.inf
+    for start in starts:
+        check()
+        distance = exact.distances(placed(start[None])[0])[0].distance
+        if distance < nearest:
+            found, nearest = start[None], distance
+        if nearest <= 0.0:
+            break
+    spread = (high - low) / 10
     for _ in range(EXACT_TRIES):
         if nearest <= 0.0:
             break
         check()
         trial = np.clip(found + rng.normal(size=found.shape) * spread, low, high)
         distance = exact.distances(placed(trial)[0])[0].distance
-        if distance < nearest:
+        better = distance < nearest
+        if better:
             found, nearest = trial, distance
-        else:
-            spread = spread * 0.93
+        spread = spread * (1.5 if better else 0.9)
     return found

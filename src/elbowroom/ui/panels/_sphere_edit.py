@@ -155,7 +155,7 @@ def added(view: View, link: str) -> AddSphere:
     assert view.robot is not None  # the link is one of its own
     assert mesh is not None  # and has geometry
     proof = coverage(view.robot, view.state).get(link)
-    if proof is not None and proof.witness is not None:
+    if proof is not None and proof.witness is not None and np.isfinite(proof.worst_gap):
         place, radius = proof.witness, 1.5 * proof.worst_gap
     else:
         low, high = np.asarray(mesh.bounds)

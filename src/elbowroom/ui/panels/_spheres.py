@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...errors import ElbowroomError
 from .._commands import spheres_file
 from .._escape import escape
@@ -154,10 +156,7 @@ def headline(
     )
     count = f"{len(spheres)} spheres on {len(spheres.counts)} links"
     if gaps:
-        words = "; ".join(
-            f"**{escape(proof.name)}** sticks out by **{1000 * proof.worst_gap:.1f} mm**"
-            for proof in gaps[:3]
-        )
+        words = "; ".join(f"**{escape(proof.name)}** {gap_words(proof)}" for proof in gaps[:3])
         more = f"; and {len(gaps) - 3} more" if len(gaps) > 3 else ""
         return f"### ⚠ Not covered\n\n{words}{more}. {count}."
     waiting = sum(proof is None for proof in found.values())
@@ -168,6 +167,13 @@ def headline(
     return f"### Covered: proved\n\n{count} hold every triangle of the robot."
 
 
+def gap_words(proof: LinkCoverage) -> str:
+    """How far a link sticks out of its spheres."""
+    if not np.isfinite(proof.worst_gap):
+        return "has **no sphere**"
+    return f"sticks out by **{1000 * proof.worst_gap:.1f} mm**"
+
+
 def proof_table(found: dict[str, LinkCoverage | None]) -> str:
     """Proof and tightness per link, as a Markdown table; what is not covered comes first."""
     rows = sorted(
@@ -175,7 +181,7 @@ def proof_table(found: dict[str, LinkCoverage | None]) -> str:
     )
     lines = [
         f"| {'' if proof.proved else '⚠ '}{escape(proof.name)} | {proof.n_spheres} "
-        f"| {'✓' if proof.proved else f'**{1000 * proof.worst_gap:.1f}**'} "
+        f"| {'✓' if proof.proved else f'**{1000 * proof.worst_gap:.1f}**' if proof.n_spheres else '**all**'} "
         f"| {proof.volume_ratio:.2f} | {1000 * proof.max_protrusion:.0f} |"
         for proof in rows
     ]

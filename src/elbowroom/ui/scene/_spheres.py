@@ -120,7 +120,8 @@ class SphereNodes:
 
     def _mark(self, gap: LinkCoverage) -> list[Any]:
         name, (vertices, faces) = f"{frame_name(self._robot, gap.name)}/gap", ball()
-        text = f"{gap.name}: {1000 * gap.worst_gap:.1f} mm outside"
+        far = f"{1000 * gap.worst_gap:.1f} mm outside" if np.isfinite(gap.worst_gap) else "no sphere"
+        text = f"{gap.name}: {far}"
         return [
             self._scene.add_mesh_simple(
                 f"{name}_place", MARK * vertices, faces, color=COLLIDING, position=gap.witness
