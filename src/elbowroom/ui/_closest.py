@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,18 +20,20 @@ EXACT_STARTS, EXACT_TRIES = 40, 200
 around the nearest."""
 FREE_SPAN = np.pi
 """Either way, of joints without limits: rad or m."""
+MOTION = 1e-3
+"""Metres that a joint's way through its whole range counts: of places where the two touch, the nearest to reach."""
 
 
 def closest_cfg(
     robot: Robot, spheres: SphereModel, pair: LinkPair, cfg: np.ndarray, check: Callable[[], None]
 ) -> np.ndarray:
-    """A configuration at which two links are as close, or overlap as deeply, as was found.
+    """A configuration at which two links touch, not far from here, or else are as close as was found.
 
     By spheres first, which are quick; the last steps by meshes. Only joints between the two links are moved.
 
     Args:
         robot: the robot. spheres: that cover both links. pair: the links.
-        cfg: (dof,) where the other joints stay.
+        cfg: (dof,) where the robot is; the other joints stay.
         check: called now and then; what it raises ends the search.
     """
     from ..distance import SelfCollisionChecker
@@ -41,60 +44,68 @@ def closest_cfg(
         return cfg
     low = np.where(np.isfinite(robot.lower), robot.lower, -FREE_SPAN)[moved]
     high = np.where(np.isfinite(robot.upper), robot.upper, FREE_SPAN)[moved]
-    checker = SelfCollisionChecker(robot, spheres, [pair], threads=1)
-    rng = np.random.default_rng(0)
+    room = _Room(cfg, moved, low, high)
+    checker, rng = SelfCollisionChecker(robot, spheres, [pair], threads=1), np.random.default_rng(0)
 
-    def placed(values: np.ndarray) -> np.ndarray:
-        rows = np.tile(cfg, (len(values), 1))
-        rows[:, moved] = values
-        return rows
+    def best_of(values: np.ndarray, count: int) -> np.ndarray:
+        cost = room.cost(values, checker.min_distance(room.placed(values)))
+        return values[np.argsort(cost, kind="stable")[:count]]
 
     values = np.vstack([cfg[moved], rng.uniform(low, high, (SAMPLES, len(moved)))])
-    starts = values[np.argsort(checker.min_distance(placed(values)), kind="stable")[:EXACT_STARTS]]
-    spread = (high - low) / 4
+    starts = best_of(values, EXACT_STARTS)
     for k in range(ROUNDS):
         check()
-        best = values[np.argsort(checker.min_distance(placed(values)), kind="stable")[:BEST]]
+        best = best_of(values, BEST)
         tries = np.repeat(best, TRIES, axis=0)
-        tries += rng.normal(size=tries.shape) * spread * 0.85**k
+        tries += rng.normal(size=tries.shape) * (high - low) / 4 * 0.85**k
         values = np.clip(np.vstack([best, tries]), low, high)
-    best = values[np.argmin(checker.min_distance(placed(values)))]
-    starts = np.vstack([best, starts])
-    return placed(_by_meshes(robot, pair, placed, starts, low, high, check))[0]
+    starts = np.vstack([cfg[moved], best_of(values, BEST), starts])
+    return room.placed(_by_meshes(robot, pair, room, starts, check)[None])[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """The joints that are moved, and what a place in their room costs."""
+
+    cfg: np.ndarray
+    moved: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def placed(self, values: np.ndarray) -> np.ndarray:
+        """Configurations (n, dof) of values (n, vars)."""
+        rows = np.tile(self.cfg, (len(values), 1))
+        rows[:, self.moved] = values
+        return rows
+
+    def cost(self, values: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """(n,) distance until they touch, and a little for the way."""
+        way = (values - self.cfg[self.moved]) / np.maximum(self.high - self.low, 1e-9)
+        return np.maximum(distances, 0.0) + MOTION * np.linalg.norm(way, axis=1)
 
 
 def _by_meshes(
-    robot: Robot,
-    pair: LinkPair,
-    placed: Callable[[np.ndarray], np.ndarray],
-    starts: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    check: Callable[[], None],
+    robot: Robot, pair: LinkPair, room: _Room, starts: np.ndarray, check: Callable[[], None]
 ) -> np.ndarray:
-    """Joint values (1, vars) at which the meshes of a pair are closer than at any of (n, vars), until they touch."""
+    """Values (vars,) that cost less than any of (n, vars), with the distance between meshes."""
     from ..mesh import ExactCollision
 
     exact, rng = ExactCollision(robot, [pair]), np.random.default_rng(1)
     if not exact.pairs:
-        return starts[:1]
-    found, nearest = starts[:1], np.inf
-    for start in starts:
+        return starts[0]
+
+    def cost(values: np.ndarray) -> float:
         check()
-        distance = exact.distances(placed(start[None])[0])[0].distance
-        if distance < nearest:
-            found, nearest = start[None], distance
-        if nearest <= 0.0:
-            break
-    spread = (high - low) / 10
+        distance = exact.distances(room.placed(values[None])[0])[0].distance
+        return float(room.cost(values[None], np.array([distance]))[0])
+
+    costs = [cost(start) for start in starts]
+    found, least = starts[int(np.argmin(costs))], min(costs)
+    spread = (room.high - room.low) / 10
     for _ in range(EXACT_TRIES):
-        if nearest <= 0.0:
-            break
-        check()
-        trial = np.clip(found + rng.normal(size=found.shape) * spread, low, high)
-        distance = exact.distances(placed(trial)[0])[0].distance
-        better = distance < nearest
-        if better:
-            found, nearest = trial, distance
-        spread = spread * (1.5 if better else 0.9)
+        trial = np.clip(found + rng.normal(size=found.shape) * spread, room.low, room.high)
+        new = cost(trial)
+        spread = spread * (1.5 if new < least else 0.9)
+        if new < least:
+            found, least = trial, new
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ElbowroomError
+from ...pairs import PairReason
 from .._closest import closest_cfg
 from .._commands import pairs_file
 from .._escape import escape
@@ -204,7 +205,7 @@ def pair_text(view: View, pairs: PairMatrix | None, pair: LinkPair | None) -> st
         counts = ", ".join(f"{count} {reason}" for reason, count in pairs.counts().items())
         return f"{len(pairs.entries)} pairs: {counts}. Choose two links to see why."
     found = pairs.evidence(*pair)
-    lines = [f"**{escape(pair[0])}** (blue) and **{escape(pair[1])}** (orange): **{escape(found.reason)}**"]
+    lines = [f"**{escape(pair[0])}** (blue) and **{escape(pair[1])}** (purple): **{escape(found.reason)}**"]
     lines.append(escape(found.text, 600)[:1].upper() + escape(found.text, 600)[1:] + ".")
     facts: list[str] = []
     if found.samples:
@@ -212,8 +213,9 @@ def pair_text(view: View, pairs: PairMatrix | None, pair: LinkPair | None) -> st
     if found.mesh_samples:
         facts.append(f"meshes collided in {found.mesh_hits} of {found.mesh_samples}")
     if found.bound is not None and found.samples:
+        what = "are apart" if found.reason is PairReason.ALWAYS else "meet"
         facts.append(
-            f"at most {100 * found.bound:.3g} % of configurations contradict, {100 * found.confidence:g} % sure"
+            f"at most {100 * found.bound:.3g} % of configurations {what}, {100 * found.confidence:g} % sure"
         )
     if found.clearance is not None:
         facts.append(f"clearance {1000 * found.clearance:.1f} mm")

@@ -35,12 +35,12 @@ SMALLEST = 0.02
 
 
 class SphereEdits:
-    """The folder "Edit"."""
+    """The folder "One sphere"."""
 
     def __init__(self, gui: Any, desk: Desk) -> None:
         self._desk = desk
         self._twins: tuple[Any, dict[str, tuple[Twin, ...]]] = (None, {})
-        with gui.add_folder("Edit"):
+        with gui.add_folder("One sphere"):
             link = gui.add_dropdown("Link", (NONE,), hint="Or click a sphere in the picture")
             number = gui.add_number("Sphere", 0, min=0, step=1, hint="Its number on the link")
             center = gui.add_vector3("Centre mm", (0.0, 0.0, 0.0), step=1.0, hint="In the frame of the link")

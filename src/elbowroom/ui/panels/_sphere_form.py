@@ -38,7 +38,9 @@ class FitWidgets:
             self._own = Bound[int](own, desk, self._counted)
             Bound[str](self._link, desk, lambda _: self._picked())
             self._list = gui.add_markdown("")
-            mirrored = gui.add_checkbox("Mirrored twins together", True)
+            mirrored = gui.add_checkbox(
+                "Twins together", True, hint="Links of one shape, also mirrored, get the same spheres"
+            )
             self._mirrored = self._bound(mirrored, "share_mirrored")
             effort = gui.add_number("Effort", 1.0, min=0.0, max=5.0, step=0.5, hint="0: no search, quick")
             self._effort = self._bound(effort, "effort")

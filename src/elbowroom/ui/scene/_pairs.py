@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .._view import View
 
 FIRST: Rgb = (0, 114, 178)
-SECOND: Rgb = (230, 159, 0)
-"""Blue and orange: told apart by everybody."""
-SEGMENT: Rgb = (204, 121, 167)
+SECOND: Rgb = (204, 121, 167)
+"""Blue and purple: told apart by everybody, also from the vermillion of what collides."""
+SEGMENT: Rgb = (230, 159, 0)
 
 
 def _chosen(view: View) -> Mapping[str, Rgb]:
