@@ -41,7 +41,7 @@ def test_json_holds_everything(computed, tmp_path, name, use_srdf):
     assert back == pairs
     assert back.made_for == pairs.made_for is not None
     assert back.default_pose == pairs.default_pose is not None
-    assert [found.seconds for found in back.entries.values()] == [e.seconds for e in pairs.entries.values()]
+    assert not any(found.seconds for found in back.entries.values())  # or the same answer were another file
     contents = formats.read(path)
     assert contents.pairs == pairs
     assert set(contents.ignored) == set(pairs.ignored)

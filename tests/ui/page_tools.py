@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,12 @@ class TestDesk:
         for job in jobs:
             if (event := job.work(Report(lambda: None))) is not None:
                 self.send(event)
+
+
+def of_file(view: View, path: str) -> View:
+    """A view of a robot that a command line can load."""
+    robot = replace(view.state.robot, key=RobotKey(path))
+    return replace(view, state=replace(view.state, robot=robot))
 
 
 def act(handle: Any, value: Any = None) -> None:

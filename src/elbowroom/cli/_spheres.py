@@ -47,6 +47,7 @@ class Options(SphereOptions):
             "ratio_cap",
             "effort",
             "apart_at_rest",
+            "share_mirrored",
             "workers",
         ),
     ] = field(default_factory=FitOptions)
@@ -63,12 +64,22 @@ class Options(SphereOptions):
 
 NO_EFFECT = (
     NoEffect(
-        ("method", "n_spheres", "per_link", "margin", "ratio_cap", "effort", "apart_at_rest", "workers"),
+        (
+            "method",
+            "n_spheres",
+            "per_link",
+            "margin",
+            "ratio_cap",
+            "effort",
+            "apart_at_rest",
+            "share_mirrored",
+            "workers",
+        ),
         lambda options: options.spheres is not None,
         FROM_FILE,
     ),
     NoEffect(
-        ("n_spheres", "ratio_cap", "effort", "apart_at_rest", "workers"),
+        ("n_spheres", "ratio_cap", "effort", "apart_at_rest", "share_mirrored", "workers"),
         lambda options: options.fit.method == "centerline",
         "the centerline method searches nothing and has no budget in all; --per-link sets its spheres",
     ),

@@ -106,8 +106,12 @@ def pairs_from_json(data: Any) -> PairMatrix:
 
 
 def _plain(found: PairEvidence) -> dict[str, Any]:
-    """Fields that are not at their defaults; the reason by name."""
-    said = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "reason"}
+    """Fields not at their defaults; the reason by name. Not how long it took: the same answer is the same file."""
+    said = {
+        item.name: getattr(found, item.name)
+        for item in fields(found)
+        if item.name not in ("reason", "seconds")
+    }
     plain = {item.name: item.default for item in fields(found)}
     return {"reason": found.reason.name, **{k: v for k, v in said.items() if v != plain[k]}}
 

@@ -14,6 +14,8 @@ from ._quality import LinkQuality as LinkQuality
 from ._quality import QualityReport as QualityReport
 from ._quality import Volumes as Volumes
 from ._quality import sphere_quality as sphere_quality
+from ._twins import Twin as Twin
+from ._twins import link_twins as link_twins
 
 __all__ = [
     "ClipPlane",
@@ -23,8 +25,10 @@ __all__ = [
     "LinkQuality",
     "QualityReport",
     "SphereModel",
+    "Twin",
     "Volumes",
     "fit_spheres",
+    "link_twins",
     "prove_coverage",
     "prove_mesh_coverage",
     "sphere_quality",

@@ -255,7 +255,10 @@ class SphereModel(Frozen):
         return table(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain values that `from_json` reads back equal."""
+        """A dictionary of plain values that `from_json` reads back equal.
+
+        How long the fit took is left out, so that the same spheres are the same file.
+        """
         spheres: dict[str, list[dict[str, Any]]] = {}
         for k in range(len(self)):
             entry: dict[str, Any] = {"center": self.centers[k].tolist(), "radius": float(self.radii[k])}
@@ -270,7 +273,7 @@ class SphereModel(Frozen):
             "spheres": spheres,
             "self_padding": dict(self.self_padding),
             "world_padding": dict(self.world_padding),
-            "evidence": plain(self.evidence),
+            "evidence": {name: value for name, value in plain(self.evidence).items() if name != "seconds"},
         }
 
     @classmethod

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..pairs import PairOptions
+    from ..robot import Robot
+    from ..spheres import FitOptions
     from ._view import View
 
 
@@ -38,3 +42,45 @@ def check_command(view: View) -> str:
     if ignored:
         more += ["--ignore", *ignored]
     return command("check", *words, "--cfg", *cfg_words(view.state.robot.cfg), *more)
+
+
+def spheres_file(robot: Robot) -> str:
+    """Name of the file that the page and its commands write the spheres to."""
+    return f"{_stem(robot)}_spheres.json"
+
+
+def pairs_file(robot: Robot) -> str:
+    """Name of the file that the page and its commands write the pairs to."""
+    return f"{_stem(robot)}_pairs.json"
+
+
+def _stem(robot: Robot) -> str:
+    return re.sub(r"[^A-Za-z0-9_.]", "_", robot.name)[:60].lstrip(".") or "robot"
+
+
+def fit_words(options: FitOptions) -> tuple[object, ...]:
+    """Arguments of `elbowroom spheres` for a fit, those that are not at their defaults."""
+    words: list[object] = []
+    if options.method != "tight":
+        words += ["--method", options.method]
+    if options.n_spheres is not None:
+        words += ["-n", options.n_spheres]
+    if options.margin:
+        words += ["--margin", repr(float(options.margin))]
+    if options.effort != 1.0:
+        words += ["--effort", repr(float(options.effort))]
+    if not options.share_mirrored:
+        words.append("--no-share-mirrored")
+    if options.per_link:
+        words += ["--per-link", *(word for entry in options.per_link.items() for word in entry)]
+    return tuple(words)
+
+
+def pair_words(options: PairOptions) -> tuple[object, ...]:
+    """Arguments of `elbowroom pairs` for what the page's form offers."""
+    words: list[object] = ["--samples", options.samples, "--seed", options.seed]
+    words += ["--buffer", repr(options.buffer)]
+    for flag, pairs in (("--ignore", options.ignore), ("--check", options.check)):
+        if pairs:
+            words += [flag, *(name for pair in pairs for name in pair)]
+    return tuple(words)

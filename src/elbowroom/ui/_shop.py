@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MAX_ROBOTS = 6
 MAX_MODELS = 12
 """Kept at a time."""
+PAUSE = 0.4
+"""Seconds that edited spheres must rest before pairs are decided for them in another process."""
 
 
 class Shop:
@@ -127,6 +129,8 @@ class Shop:
 
         known = parts.pairs is not None or (parts.spheres is None and key.source in _bundled())
         if not key.given and not (known and is_warm()):
+            if parts.spheres is not None and report.stop.wait(PAUSE):
+                report.check()  # a sphere is being dragged: the next place is there already
             report.say(f"preparing the model of {robot.name}")
             report.child(prepare_model, key, parts.spheres, parts.buffer)
         report.say(f"making the model of {robot.name}")
@@ -147,12 +151,19 @@ def _bundled() -> tuple[str, ...]:
 def _overridden(model: CollisionModel, parts: ModelParts) -> CollisionModel:
     """The model with the user's word on pairs."""
     from ..collision import CollisionModel
+    from ..pairs import PairReason
 
     if not parts.overrides:
         return model
+    known = {
+        pair: found.reason is PairReason.CHECKED
+        for pair, found in model.pairs.entries.items()
+        if found.source == "user"
+    }  # decided with the user's word: it need not be said again
+    said = [(pair, checked) for pair, checked in parts.overrides if known.get(pair) is not checked]
     pairs = model.pairs.with_user(
-        ignore=[pair for pair, checked in parts.overrides if not checked],
-        check=[pair for pair, checked in parts.overrides if checked],
+        ignore=[pair for pair, checked in said if not checked],
+        check=[pair for pair, checked in said if checked],
     )
     return CollisionModel(model.robot, model.spheres, pairs, buffer=model.buffer)
 

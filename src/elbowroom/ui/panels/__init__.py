@@ -15,12 +15,14 @@ from ._desk import Desk as Desk
 from ._desk import Panel as Panel
 from ._header import Header as Header
 from ._live import LivePanel as LivePanel
+from ._pairs import PairsPanel as PairsPanel
 from ._robot import RobotPanel as RobotPanel
+from ._spheres import SpheresPanel as SpheresPanel
 from ._widgets import Bound as Bound
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
 
-PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel)
+PANELS: tuple[type[Panel], ...] = (RobotPanel, SpheresPanel, PairsPanel, LivePanel)
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400
 """Pixels."""

@@ -10,7 +10,18 @@ import numpy as np
 
 from .._escape import escape
 from ..scene import RobotNodes, Stage
-from ..state import DropPose, Event, Fade, LayerName, PickLink, RobotKey, SavePose, SetCfg, ShowLayer
+from ..state import (
+    ChooseSphere,
+    DropPose,
+    Event,
+    Fade,
+    LayerName,
+    PickLink,
+    RobotKey,
+    SavePose,
+    SetCfg,
+    ShowLayer,
+)
 from ._joints import Joints
 from ._widgets import Bound, Shown, on_click
 
@@ -37,7 +48,11 @@ class RobotPanel:
     def __init__(self, gui: Any, scene: Any, desk: Desk) -> None:
         self._desk = desk
         self._stage = Stage(scene)
-        self._nodes = RobotNodes(scene, lambda link: desk.send(PickLink(link)))
+        self._nodes = RobotNodes(
+            scene,
+            lambda link: desk.send(PickLink(link)),
+            lambda link, number: desk.send(ChooseSphere((link, number))),
+        )
         self._names = _names()
         source = gui.add_dropdown("Robot", (CHOOSE, *self._names), initial_value=CHOOSE)
         self._source = Bound[str](source, desk, self._open)

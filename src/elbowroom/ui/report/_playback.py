@@ -69,7 +69,7 @@ def _recorded(
 
     poses, farthest = robot.link_poses(cfgs), int(np.abs(cfgs - cfgs[0]).max(axis=1).argmax())
     view = _view(robot, poses[0], spheres, opacity)
-    nodes, camera = RobotNodes(server.scene, None), server.initial_camera
+    nodes, camera = RobotNodes(server.scene), server.initial_camera
     Stage(server.scene).show(view)
     nodes.show(view)
     camera.look_at, camera.position, camera.fov = first_look(robot, poses[0], poses[farthest])

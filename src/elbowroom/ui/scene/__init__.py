@@ -11,6 +11,8 @@ from ._colours import PLAIN as PLAIN
 from ._colours import Rgb as Rgb
 from ._colours import link_colours as link_colours
 from ._live import LiveNodes as LiveNodes
+from ._pairs import PairNodes as PairNodes
 from ._robot import RobotNodes as RobotNodes
+from ._spheres import SphereNodes as SphereNodes
 from ._stage import Stage as Stage
 from ._stage import first_look as first_look

@@ -15,6 +15,8 @@ COLLIDING: Rgb = (213, 94, 0)
 """Vermillion; what collides is also named in words."""
 PICKED: Rgb = (86, 180, 233)
 """Sky blue."""
+CHOSEN: Rgb = (240, 228, 66)
+"""Yellow: the sphere that is chosen."""
 COLLISION_LAYER: Rgb = (230, 200, 120)
 SPHERES_LAYER: Rgb = (0, 158, 115)
 SEGMENT: Rgb = (0, 114, 178)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._colours import SPHERES_LAYER, Rgb, link_colours
+from ..state import chosen_sphere, spheres_of
+from ._colours import CHOSEN, SPHERES_LAYER, Rgb, link_colours
 from ._meshes import Surface, ball, collision_surfaces, visual_surfaces
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ OPAQUE = 0.995
 
 
 Pick = Callable[[str], None] | None
+PickSphere = Callable[[str, int], None] | None
 
 
 def frame_name(robot: Robot, link: str) -> str:
@@ -35,10 +37,11 @@ class RobotNodes:
     Args:
         scene: a `viser.SceneApi`.
         pick: told of the link that was clicked; None where nothing is to be clicked.
+        pick_sphere: told of link and number of the sphere that was clicked; None likewise.
     """
 
-    def __init__(self, scene: Any, pick: Pick) -> None:
-        self._scene, self._pick = scene, pick
+    def __init__(self, scene: Any, pick: Pick = None, pick_sphere: PickSphere = None) -> None:
+        self._scene, self._pick, self._pick_sphere = scene, pick, pick_sphere
         self._robot: Robot | None = None
         self._root: Any = None
         self._frames: list[Any] = []
@@ -56,8 +59,7 @@ class RobotNodes:
         colours, look = link_colours(view), view.state.look
         self._layers["visual"].show(look.visual, colours)
         self._layers["collision"].show(look.collision, colours)
-        spheres = view.state.model.spheres or (None if view.model is None else view.model.spheres)
-        self._spheres.show(look.spheres, spheres, colours)
+        self._spheres.show(look.spheres, spheres_of(view.state), colours, chosen_sphere(view.state))
 
     def _build(self, view: View) -> None:
         if self._root is not None:
@@ -73,7 +75,7 @@ class RobotNodes:
             "visual": _MeshLayer(self._scene, view.robot, "visual", visual_surfaces, self._pick),
             "collision": _MeshLayer(self._scene, view.robot, "collision", collision_surfaces, self._pick),
         }
-        self._spheres = _SphereLayer(self._scene, view.robot, self._pick)
+        self._spheres = _SphereLayer(self._scene, view.robot, self._pick_sphere)
 
     def _move(self, poses: np.ndarray) -> None:
         moved = range(len(poses))
@@ -148,28 +150,35 @@ class _MeshLayer:
 
 
 class _SphereLayer:
-    """Spheres, a batch per link; a batch is made anew when its spheres change."""
+    """Spheres, a batch per link, of which only what differs is sent."""
 
-    def __init__(self, scene: Any, robot: Robot, pick: Pick) -> None:
+    def __init__(self, scene: Any, robot: Robot, pick: PickSphere) -> None:
         self._scene, self._robot, self._pick = scene, robot, pick
         self._shown: SphereModel | None = None
         self._batches: dict[str, tuple[np.ndarray, Any]] = {}
         self._look: Layer | None = None
-        self._painted: dict[str, Rgb] = {}
+        self._painted: dict[str, tuple[Rgb, int | None]] = {}
 
-    def show(self, look: Layer, spheres: SphereModel | None, colours: dict[str, Rgb]) -> None:
+    def show(
+        self,
+        look: Layer,
+        spheres: SphereModel | None,
+        colours: dict[str, Rgb],
+        chosen: tuple[str, int, Any, float] | None,
+    ) -> None:
         if look.shown and spheres is not self._shown:
             self._change(spheres)
-            self._look, self._painted = None, {}
+            self._look = None
         if look != self._look:
             for _, node in self._batches.values():
                 node.visible, node.opacity = look.shown, look.opacity
             self._look = look
-        if colours != self._painted:
-            for link, (_, node) in self._batches.items():
-                if colours.get(link) != self._painted.get(link):
-                    node.batched_colors = np.array(colours.get(link, SPHERES_LAYER), dtype=np.uint8)
-            self._painted = dict(colours)
+        for link, (rows, node) in self._batches.items():
+            number = chosen[1] if chosen is not None and chosen[0] == link else None
+            paint = colours.get(link, SPHERES_LAYER), number
+            if paint != self._painted.get(link):
+                node.batched_colors = _painted(len(rows), *paint)
+                self._painted[link] = paint
 
     def _change(self, spheres: SphereModel | None) -> None:
         self._shown = spheres
@@ -180,20 +189,47 @@ class _SphereLayer:
                 if own.any() and link in self._robot.link_names:
                     wanted[link] = np.column_stack([spheres.centers[own], spheres.radii[own]])
         for link in [*self._batches]:
-            if link not in wanted or not np.array_equal(wanted[link], self._batches[link][0]):
+            if link not in wanted or len(wanted[link]) != len(self._batches[link][0]):
                 self._batches.pop(link)[1].remove()
-        vertices, faces = ball()
+                self._painted.pop(link, None)
         for link, rows in wanted.items():
             if link not in self._batches:
-                node = self._scene.add_batched_meshes_simple(
-                    f"{frame_name(self._robot, link)}/spheres",
-                    vertices,
-                    faces,
-                    batched_wxyzs=np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)),
-                    batched_positions=rows[:, :3],
-                    batched_scales=np.maximum(rows[:, 3], 0.0),
-                    batched_colors=np.array(SPHERES_LAYER, dtype=np.uint8),
-                    cast_shadow=False,
-                )
-                _clickable(node, self._pick, link)
+                self._batches[link] = rows, self._add(link, rows)
+            elif not np.array_equal(rows, self._batches[link][0]):
+                node = self._batches[link][1]
+                node.batched_positions, node.batched_scales = rows[:, :3], rows[:, 3]
                 self._batches[link] = rows, node
+
+    def _add(self, link: str, rows: np.ndarray) -> Any:
+        vertices, faces = ball()
+        node = self._scene.add_batched_meshes_simple(
+            f"{frame_name(self._robot, link)}/spheres",
+            vertices,
+            faces,
+            batched_wxyzs=np.tile([1.0, 0.0, 0.0, 0.0], (len(rows), 1)),
+            batched_positions=rows[:, :3],
+            batched_scales=np.maximum(rows[:, 3], 0.0),
+            batched_colors=np.array(SPHERES_LAYER, dtype=np.uint8),
+            cast_shadow=False,
+        )
+        self._painted[link] = SPHERES_LAYER, None
+
+        pick = self._pick
+        if pick is None:
+            return node
+
+        async def clicked(happened: Any) -> None:
+            if happened.instance_index is not None:
+                pick(link, int(happened.instance_index))
+
+        node.on_click(clicked)
+        return node
+
+
+def _painted(count: int, colour: Rgb, chosen: int | None) -> np.ndarray:
+    """(3,) colour of all, or (count, 3) where one is chosen."""
+    if chosen is None:
+        return np.array(colour, dtype=np.uint8)
+    colours = np.tile(np.array(colour, dtype=np.uint8), (count, 1))
+    colours[chosen] = CHOSEN
+    return colours

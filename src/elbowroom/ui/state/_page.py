@@ -8,7 +8,9 @@ from ._event import Event, Part
 from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
+from ._pairs import PairsState
 from ._robot import RobotState
+from ._spheres import SpheresState
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +21,8 @@ class PageState:
     model: ModelParts = field(default_factory=ModelParts)
     look: LookState = field(default_factory=LookState)
     live: LiveState = field(default_factory=LiveState)
+    spheres: SpheresState = field(default_factory=SpheresState)
+    pairs: PairsState = field(default_factory=PairsState)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""

@@ -1,0 +1,228 @@
+"""The Pairs panel: which pairs of links are checked and why, one pair in words, toggled, decided anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import ElbowroomError
+from ...pairs import PairReason
+from .._closest import closest_cfg
+from .._commands import pairs_file
+from .._escape import escape
+from .._jobs import Job, Report
+from .._sphere_work import decide, file_bytes
+from ..scene import PairNodes
+from ..state import (
+    ChoosePair,
+    DecidePair,
+    Event,
+    Near,
+    NearFound,
+    PairsComputed,
+    SetCfg,
+    SetPairForm,
+    override_of,
+)
+from ._pair_matrix import matrix_svg
+from ._widgets import Bound, Shown, on_click
+
+if TYPE_CHECKING:
+    from ...pairs import PairMatrix
+    from ...robot import Robot
+    from ...typing import LinkPair
+    from .._view import View
+    from ._desk import Desk
+
+NONE = "choose ..."
+WORDS = {None: "as computed", True: "checked", False: "ignored"}
+
+
+class PairsPanel:
+    """See the module."""
+
+    title = "Pairs"
+
+    def __init__(self, gui: Any, scene: Any, desk: Desk) -> None:
+        self._desk, self._nodes = desk, PairNodes(scene)
+        self._picture = gui.add_html("")
+        links = [gui.add_dropdown(f"Link {k}", (NONE,)) for k in "AB"]
+        self._links = [Bound[str](link, desk, lambda _: self._chosen(links)) for link in links]
+        self._words = gui.add_markdown("")
+        said = gui.add_dropdown("Decision", tuple(WORDS.values()), hint="Your word on this pair")
+        self._said = Bound[str](said, desk, self._decided)
+        acts = gui.add_button_group("Look", ("Closest", "Clear"))
+        on_click(acts, lambda: self._look(acts.value))
+        with gui.add_folder("Decide all pairs anew"):
+            samples = gui.add_number("Samples", 10_000, min=1, max=1_000_000, step=1000)
+            seed = gui.add_number("Seed", 0, min=0, max=2**31, step=1)
+            buffer = gui.add_number("Buffer mm", 20.0, min=0.0, max=1000.0, step=1.0)
+            press = gui.add_button_group("Pairs", ("Recompute", "Download"))
+        self._form = (
+            self._wish(samples, lambda value: {"samples": int(value)}),
+            self._wish(seed, lambda value: {"seed": int(value)}),
+            self._wish(buffer, lambda value: {"buffer": float(value) / 1000}),
+        )
+        on_click(press, lambda: self._recompute(download=press.value == "Download"))
+        self._asked: tuple[Any, ...] = ()
+        self._exact: tuple[Any, ...] = (None, None, None)
+        self._listed, self._drawn = Shown[Any](self._list), Shown[Any](self._draw)
+        self._text = Shown[str](self._show_words)
+
+    def _wish(self, handle: Any, change: Callable[[Any], dict[str, Any]]) -> Bound[Any]:
+        def event(value: Any) -> Event:
+            return SetPairForm(replace(self._desk.view.state.pairs.form, **change(value)))
+
+        return Bound(handle, self._desk, event)
+
+    def show(self, view: View) -> None:
+        """Brings widgets and scene up to date."""
+        pairs = None if view.model is None else view.model.pairs
+        names = () if pairs is None or view.robot is None else own_links(pairs, view.robot)
+        pair = known_pair(view.state.pairs.pair, names)
+        self._listed(names)
+        self._drawn((pairs, names, pair))
+        self._ask(view, pair)
+        self._nodes.show(view)
+        self._text(pair_text(view, pairs, pair))
+        for widget, name in zip(self._links, pair or (NONE, NONE), strict=True):
+            if pair is not None or view.state.pairs.pair is None:
+                self._follow(widget, name, view)
+        self._said.show(WORDS[None if pair is None else override_of(view.state.model, pair)], view)
+        form = view.state.pairs.form
+        values = (form.samples, form.seed, round(1000 * form.buffer, 6))
+        for widget, value in zip(self._form, values, strict=True):
+            widget.show(value, view)
+
+    def _follow(self, widget: Bound[str], name: str, view: View) -> None:
+        """A link that is chosen while the other is not yet stays as it is."""
+        if name != NONE or all(link.handle.value != NONE for link in self._links):
+            widget.show(name, view)
+
+    def _chosen(self, links: list[Any]) -> Event | None:
+        a, b = (link.value for link in links)
+        return None if NONE in (a, b) else ChoosePair((a, b))
+
+    def _decided(self, word: str) -> Event | None:
+        pair = self._desk.view.state.pairs.pair
+        if pair is None:
+            self._desk.say("Choose two links first.")
+            return None
+        checked = next(checked for checked, text in WORDS.items() if text == word)
+        return DecidePair(*pair, checked)
+
+    def _look(self, label: str) -> None:
+        view = self._desk.view
+        robot, model, pair = view.robot, view.model, view.state.pairs.pair
+        if label == "Clear":
+            for link in self._links:
+                link.handle.value = NONE
+            self._desk.send(ChoosePair(None))
+        elif robot is None or model is None or pair is None:
+            self._desk.say("Choose two links first.")
+        else:
+            cfg, spheres = np.array(view.state.robot.cfg), model.spheres
+
+            def work(report: Report) -> Event:
+                found = closest_cfg(model.robot, spheres, pair, cfg, report.check)
+                return SetCfg(tuple(found.tolist()))
+
+            self._desk.run(Job("closest", f"looking for where {pair[0]} and {pair[1]} are closest", work))
+
+    def _ask(self, view: View, pair: LinkPair | None) -> None:
+        """How close the pair is at the configuration as it is."""
+        robot, cfg, near = view.robot, view.state.robot.cfg, view.state.pairs.near
+        if robot is None or pair is None or (near is not None and near.of(pair, cfg, robot)):
+            return
+        if self._asked == (robot, pair, cfg):
+            return
+        self._asked = robot, pair, cfg
+
+        def question() -> Event | None:
+            exact = self._exact_for(robot, pair)
+            found = exact.contacts(np.array(cfg)) or exact.distances(np.array(cfg))
+            return NearFound(Near(found[0], pair, cfg, robot)) if found else None
+
+        self._desk.ask("near", question)
+
+    def _exact_for(self, robot: Robot, pair: LinkPair) -> Any:
+        from ...mesh import ExactCollision
+
+        if self._exact[:2] != (robot, pair):
+            self._exact = robot, pair, ExactCollision(robot, [pair])
+        return self._exact[2]
+
+    def _recompute(self, *, download: bool) -> None:
+        view = self._desk.view
+        robot, parts = view.robot, view.state.model
+        if robot is None:
+            return
+        try:
+            options = view.state.pairs.form.options(parts)
+        except ElbowroomError as error:
+            self._desk.say(str(error), error=True)
+            return
+
+        def work(report: Report) -> Event:
+            pairs, uncovered = report.child(decide, robot, parts.spheres, options)
+            if download:
+                name = pairs_file(robot)
+                self._desk.download(name, file_bytes(name, robot=robot, pairs=pairs))
+            return PairsComputed(pairs, options=options, uncovered=uncovered)
+
+        self._desk.run(Job("pairs", f"deciding the pairs of {robot.name}", work))
+
+    def _list(self, names: tuple[str, ...]) -> None:
+        for link in self._links:
+            link.handle.options = (NONE, *names)
+
+    def _draw(self, shown: tuple[PairMatrix | None, tuple[str, ...], LinkPair | None]) -> None:
+        pairs, names, pair = shown
+        self._picture.content = "" if pairs is None else matrix_svg(pairs, names, pair)
+
+    def _show_words(self, text: str) -> None:
+        self._words.content = text
+
+
+def own_links(pairs: PairMatrix, robot: Robot) -> tuple[str, ...]:
+    """Links of the robot that have pairs; not objects that it holds."""
+    return tuple(name for name in pairs.link_names if name in robot.link_names)
+
+
+def known_pair(pair: LinkPair | None, names: tuple[str, ...]) -> LinkPair | None:
+    """The pair, if both links are there."""
+    return pair if pair is not None and set(pair) <= set(names) else None
+
+
+def pair_text(view: View, pairs: PairMatrix | None, pair: LinkPair | None) -> str:
+    """What is known of a pair, as Markdown."""
+    if pairs is None:
+        return "The pairs come when the model is made." if view.robot is not None else ""
+    if pair is None:
+        counts = ", ".join(f"{count} {reason}" for reason, count in pairs.counts().items())
+        return f"{len(pairs.entries)} pairs: {counts}. Choose two links to see why."
+    found = pairs.evidence(*pair)
+    lines = [f"**{escape(pair[0])}** (blue) and **{escape(pair[1])}** (purple): **{escape(found.reason)}**"]
+    lines.append(escape(found.text, 600)[:1].upper() + escape(found.text, 600)[1:] + ".")
+    facts: list[str] = []
+    if found.samples:
+        facts.append(f"{found.hits} of {found.samples} samples met (within {1000 * found.buffer:g} mm)")
+    if found.mesh_samples:
+        facts.append(f"meshes collided in {found.mesh_hits} of {found.mesh_samples}")
+    if found.bound is not None and found.samples:
+        what = "are apart" if found.reason is PairReason.ALWAYS else "meet"
+        facts.append(
+            f"at most {100 * found.bound:.3g} % of configurations {what}, {100 * found.confidence:g} % sure"
+        )
+    if found.clearance is not None:
+        facts.append(f"clearance {1000 * found.clearance:.1f} mm")
+    if facts:
+        lines.append("; ".join(facts).capitalize() + ".")
+    near = view.state.pairs.near
+    if near is not None and near.of(pair, view.state.robot.cfg, view.robot):
+        verb = "apart by" if near.clash.distance > 0 else "overlapping by"
+        lines.append(f"Now: **{verb} {1000 * abs(near.clash.distance):.1f} mm**, by meshes.")
+    return "\n\n".join(lines)
