@@ -91,7 +91,7 @@ class TestDesk:
         for panel in self.panels:
             panel.show(self.view)
 
-    def ask(self, key: str, question: Callable[[], Event | None]) -> None:
+    def ask(self, key: str, question: Callable[[], Event | None], lane: str = "") -> None:
         self.questions[key] = question
 
     def run(self, job: Job) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ._guard import check_bind, guard, is_loopback, no_banner
 from ._page import Page, opened
 from ._session import Session, Sessions
 from ._shop import Shop
-from .state import History, ModelMade, ModelParts, PageState, RobotKey
+from .state import History, ModelMade, ModelParts, PageState, RobotKey, WorldState
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
@@ -158,6 +159,7 @@ def serve(
     robot: str | Path | RobotKey | Robot | CollisionModel = "teaarm",
     *,
     world: World | None = None,
+    scene: str = "",
     host: str = "127.0.0.1",
     port: int = 8080,
 ) -> PageServer:
@@ -167,6 +169,7 @@ def serve(
         robot: a name or path as of `load_robot`, a RobotKey with more arguments, a Robot, or a CollisionModel with its
             spheres, pairs and obstacles.
         world: obstacles.
+        scene: name of the file that holds them, for command lines; "" for none.
         host: address to bind; the default can be reached from this machine only.
         port: 0 for any free one.
 
@@ -175,6 +178,8 @@ def serve(
     """
     shop = Shop()
     key, state = _start(robot, world, shop)
+    if world is not None and scene:
+        state = replace(state, world=WorldState(None, scene, world))
     server = PageServer(host, port, key, shop, state)
     server.preload()
     return server

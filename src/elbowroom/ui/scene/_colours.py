@@ -17,6 +17,7 @@ PICKED: Rgb = (86, 180, 233)
 """Sky blue."""
 COLLISION_LAYER: Rgb = (230, 200, 120)
 SPHERES_LAYER: Rgb = (0, 158, 115)
+OBSTACLE: Rgb = (150, 140, 125)
 SEGMENT: Rgb = (0, 114, 178)
 NORMAL: Rgb = (204, 121, 167)
 

@@ -84,7 +84,9 @@ class RobotNodes:
         self._poses = poses
 
 
-def _clickable(handle: Any, pick: Callable[[str], None], link: str) -> None:
+def clickable(handle: Any, pick: Callable[[str], None], link: str) -> None:
+    """Has `pick` told a name when a node is clicked."""
+
     async def clicked(_: Any) -> None:
         pick(link)
 
@@ -135,7 +137,7 @@ class _MeshLayer:
                     flat_shading=True,
                     side="double",
                 )
-                _clickable(node, self._pick, link)
+                clickable(node, self._pick, link)
                 nodes.append((link, surface.colour, node))
         return nodes
 
@@ -188,5 +190,5 @@ class _SphereLayer:
                     batched_colors=np.array(SPHERES_LAYER, dtype=np.uint8),
                     cast_shadow=False,
                 )
-                _clickable(node, self._pick, link)
+                clickable(node, self._pick, link)
                 self._batches[link] = rows, node

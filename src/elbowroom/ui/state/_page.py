@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 from ._event import Event, Part
+from ._ik import IkState
 from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
 from ._robot import RobotState
+from ._world import WorldState
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +21,8 @@ class PageState:
     model: ModelParts = field(default_factory=ModelParts)
     look: LookState = field(default_factory=LookState)
     live: LiveState = field(default_factory=LiveState)
+    world: WorldState = field(default_factory=WorldState)
+    ik: IkState = field(default_factory=IkState)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
