@@ -7,7 +7,7 @@ an `IkSolver` has the last word. It is a new one for each answer, so that `elbow
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +23,13 @@ TICK = 0.02
 """Seconds of motion in one tick."""
 MOST_TICKS = 5
 """In one answer, so that answers stay quick; a page that is too slow shows a slower robot."""
-AT_REST = 1e-3
-"""rad/s or m/s: slower is standing still."""
-PATIENCE = 5
-"""Ticks that a robot must stand still to be at rest."""
+PATIENCE = 25
+"""Ticks without coming nearer after which the robot has come as far as it will: where something is in the way it may
+never stand quite still."""
+NEARER = 5e-4
+"""Metres by which an error must shrink to count as coming nearer."""
+ARM = 0.1
+"""Metres that a radian of an orientation counts for."""
 NEAR, NEAR_ANGLE = 1e-3, 1e-2
 """Metres and rad from which on a target counts as met on the way; the solver decides to 0.1 mm."""
 JUMP = 0.05
@@ -65,7 +68,9 @@ class Follower:
         self._locked: tuple[str, ...] = ()
         self._last: np.ndarray | None = None
         self._time = 0.0
-        self._quiet = 0
+        self._aim: tuple[Any, ...] = ()
+        self._best, self._idle = np.inf, 0
+        self._way: IkFound | None = None
         self._result: IkResult | None = None
 
     def move(self, ask: Ask) -> IkMoved:
@@ -78,37 +83,41 @@ class Follower:
         for _ in range(ticks):
             step = tracker.tick(ask.wanted, cfg, TICK)
             cfg = step.cfg
-            slow = float(np.abs(step.velocity).max(initial=0.0)) < AT_REST
-            self._quiet = self._quiet + 1 if slow else 0
+            off = float(step.position_error.sum() + ARM * step.orientation_error.sum())
+            self._idle = 0 if off < self._best - NEARER else self._idle + 1
+            self._best = off if self._idle == 0 else self._best
         assert step is not None
-        self._last = cfg
+        self._last, self._way = cfg, _on_the_way(step)
         return IkMoved(
             **ask.about,
             cfg=tuple(cfg.tolist()),
-            found=_on_the_way(step),
-            still=self._quiet >= PATIENCE or _met(step),
+            found=self._way,
+            still=self._idle >= PATIENCE or _met(step),
         )
 
     def solve(self, ask: Ask) -> IkSolved | IkNotReached:
         """What the solver says from where the motion has ended."""
         from ..ik import IkSolver
 
-        result = IkSolver(ask.model).solve(ask.wanted, np.array(ask.cfg), ask.locked)
+        solver, start = IkSolver(ask.model), np.array(ask.cfg)
+        result = solver.solve(ask.wanted, start, ask.locked)
         self._result = result
-        moved = float(np.abs(result.cfg - np.array(ask.cfg)).max(initial=0.0))
+        if not result.success:
+            way = self._way or IkFound(False, float("nan"), float("nan"), 0.0, None)
+            found = replace(way, reached=False, seconds=result.seconds, solved=True, limited_by=(), why=None)
+            return IkNotReached(**ask.about, found=found)
+        again = solver.solve(ask.wanted, start, ask.locked)  # without the tables, which are made once
+        moved = float(np.abs(result.cfg - start).max(initial=0.0))
         found = IkFound(
-            reached=result.success,
+            reached=True,
             position_error=float(result.position_error.max()),
             orientation_error=float(result.orientation_error.max()),
-            seconds=result.seconds,
-            clearance=result.clearance if result.success else None,
+            seconds=again.seconds,
+            clearance=result.clearance,
             solved=True,
-            jumped=result.success and moved > JUMP,
-            why="" if result.success else None,
+            jumped=moved > JUMP,
         )
-        if result.success:
-            return IkSolved(**ask.about, cfg=tuple(result.cfg.tolist()), found=found)
-        return IkNotReached(**ask.about, found=found)
+        return IkSolved(**ask.about, cfg=tuple(result.cfg.tolist()), found=found)
 
     def why(self, ask: Ask) -> IkWhy | None:
         """Why the last solution is none; from another thread."""
@@ -134,7 +143,9 @@ class Follower:
             self._tracker = known.with_model(ask.model)
         if self._last is None or tuple(self._last.tolist()) != ask.cfg:  # it was moved by others
             self._tracker.reset()
-            self._quiet, self._time = 0, time.monotonic()
+            self._aim, self._time = (), time.monotonic()
+        if self._aim != (ask.targets, ask.turned):
+            self._aim, self._best, self._idle = (ask.targets, ask.turned), np.inf, 0
         return self._tracker
 
 
@@ -155,26 +166,24 @@ def _on_the_way(step: TrackStep) -> IkFound:
     )
 
 
-def prepare(model: CollisionModel, progress: Any = None) -> None:
+def prepare(model: CollisionModel, progress: Progress) -> None:
     """Asks once for everything, so that kernels are there when a hand drags."""
-    from ..ik import IkSolver, Tracker, likely_ends
+    from ..ik import likely_ends
 
     ends = likely_ends(model.robot)[:1]
     if not ends:
         return
-    cfg = np.array(model.default_cfg)
-    pose = model.robot.link_poses(cfg)[model.robot.link_index(ends[0])]
-    aside = pose + np.array([0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.02])
-    IkSolver(model).solve({ends[0]: aside}, cfg)
-    if progress is not None:
-        progress(1, 3)
-    tracker = Tracker(model)
-    for share in (0.5, 1.0, 1.0):  # a target that moves, then stands
-        cfg = tracker.tick({ends[0]: pose + share * (aside - pose)}, cfg, TICK).cfg
-    if progress is not None:
-        progress(2, 3)
-    far = pose + np.array([0.0, 0.0, 0.0, 0.0, 50.0, 0.0, 0.0])
-    _ = IkSolver(model).solve({ends[0]: far}, cfg).why  # found when it is read
+    cfg = tuple(np.array(model.default_cfg).tolist())
+    pose = model.robot.link_poses(np.array(cfg))[model.robot.link_index(ends[0])]
+    steps = [(turned, aside) for turned in (True, False) for aside in (0.01, 0.02, 50.0)]
+    follower = Follower()
+    for done, (turned, aside) in enumerate(steps):  # near ones that move, and one that is never reached
+        moved = pose + np.array([0.0, 0.0, 0.0, 0.0, aside, 0.0, aside])
+        ask = Ask(model, ((ends[0], tuple(moved.tolist())),), turned, (), cfg, 0)
+        cfg = follower.move(ask).cfg
+        follower.solve(ask)
+        follower.why(ask)
+        progress(done + 1, len(steps))
 
 
 def prepare_kernels(progress: Progress) -> None:

@@ -179,7 +179,7 @@ def serve(
     shop = Shop()
     key, state = _start(robot, world, shop)
     if world is not None and scene:
-        state = replace(state, world=WorldState(None, scene, world))
+        state = replace(state, world=WorldState(file=scene, saved=world))
     server = PageServer(host, port, key, shop, state)
     server.preload()
     return server

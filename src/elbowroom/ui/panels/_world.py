@@ -12,6 +12,7 @@ from ..scene import WorldNodes
 from ..state import (
     AddObstacles,
     Event,
+    FadeWorld,
     MoveObstacle,
     PickObstacle,
     RemoveObstacle,
@@ -54,6 +55,8 @@ class WorldPanel:
         on_click(add, lambda: self._add(add.value))
         choice = gui.add_dropdown("Obstacle", (CHOOSE,), initial_value=CHOOSE)
         self._choice = Bound[str](choice, desk, lambda name: PickObstacle(None if name == CHOOSE else name))
+        opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0, hint="Of obstacles that hide the robot")
+        self._opacity = Bound[float](opacity, desk, FadeWorld)
         self._chosen = _Chosen(gui, desk)
         self._scenes = Scenes(gui, desk)
         self._listed = Shown[tuple[str, ...]](self._list)
@@ -78,6 +81,7 @@ class WorldPanel:
         self._listed(() if world is None else world.names)
         picked = picked_obstacle(view.state)
         self._choice.show(CHOOSE if picked is None else picked.name, view)
+        self._opacity.show(round(view.state.world.opacity, 2), view)
         self._chosen.show(picked, view)
         self._scenes.show(view)
         self._summary(summary(world))
@@ -110,7 +114,8 @@ def _new(kind: str, view: View) -> Obstacle:
     center, radius, _ = bounds(view.robot, view.poses)
     edge = round(max(FIRST_SIZE * radius, 0.01), 3)
     count = 0 if view.state.model.world is None else len(view.state.model.world)
-    place = center + radius * np.array([0.9, 0.0, 0.0]) + edge * np.array([0.0, 1.5, 0.0]) * (count % 5 - 2)
+    aside = (0.0, 1.5, -1.5, 3.0, -3.0)[count % 5] * edge
+    place = center + np.array([0.9 * radius, aside, 0.0])
     pose = np.array([1.0, 0.0, 0.0, 0.0, *np.round(place, 3)])
     given: dict[str, Any] = {"pose": pose, "name": free_name(view, kind)}
     match kind:

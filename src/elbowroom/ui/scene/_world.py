@@ -13,7 +13,7 @@ from ...robot import primitive
 from ...world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, PointCloud, SdfGrid, Sphere
 from ._colours import OBSTACLE, PICKED, Rgb, link_colours
 from ._gizmo import Gizmo, Moved
-from ._robot import clickable
+from ._robot import OPAQUE, clickable
 
 if TYPE_CHECKING:
     from ...world import World
@@ -26,8 +26,8 @@ MOST_POINTS = 20_000
 """Points of a cloud that are drawn; more look the same."""
 PLANE = 6.0
 """Metres of a half-space that are drawn."""
-GIZMO = 0.25
-"""Metres, at least."""
+GIZMO = 0.08, 0.4
+"""Metres, at least and at most."""
 
 
 @dataclass(eq=False)
@@ -35,6 +35,7 @@ class _Node:
     obstacle: Obstacle
     handle: Any
     colour: Rgb = OBSTACLE
+    opacity: float = 1.0
 
 
 class WorldNodes:
@@ -67,6 +68,7 @@ class WorldNodes:
         for name, node in self._nodes.items():
             if colours[name] != node.colour:
                 _paint(node, colours[name])
+        self._fade(view.state.world.opacity)
         self._show_gizmo(None if world is None or picked not in self._nodes else world[picked])
 
     def _change(self, world: World | None) -> None:
@@ -92,6 +94,12 @@ class WorldNodes:
         clickable(handle, self._pick, obstacle.name)
         return _Node(obstacle, handle)
 
+    def _fade(self, opacity: float) -> None:
+        for node in self._nodes.values():
+            if node.opacity != opacity and not isinstance(node.obstacle, (PointCloud, HalfSpace)):
+                node.handle.opacity = None if opacity > OPAQUE else opacity
+            node.opacity = opacity
+
     def _show_gizmo(self, picked: Obstacle | None) -> None:
         if self._gizmo is not None and (picked is None or self._gizmo[0] != picked.name):
             self._gizmo[1].remove()
@@ -100,8 +108,8 @@ class WorldNodes:
             return
         if self._gizmo is None:
             size = float(np.ptp(picked.bounds, axis=0).max())
-            scale = max(GIZMO, 0.6 * size if np.isfinite(size) else 0.0)
-            self._gizmo = picked.name, Gizmo(self._scene, "/world_gizmo", self._moved, min(scale, 1.0))
+            scale = float(np.clip(0.75 * size, *GIZMO))
+            self._gizmo = picked.name, Gizmo(self._scene, "/world_gizmo", self._moved, scale)
         self._gizmo[1].show(as_wxyz_xyz(picked.pose))
 
 

@@ -55,6 +55,7 @@ from ._robot import RobotState as RobotState
 from ._robot import SavePose as SavePose
 from ._robot import SetCfg as SetCfg
 from ._world import AddObstacles as AddObstacles
+from ._world import FadeWorld as FadeWorld
 from ._world import MoveObstacle as MoveObstacle
 from ._world import OpenScene as OpenScene
 from ._world import PickObstacle as PickObstacle

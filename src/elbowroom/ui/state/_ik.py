@@ -38,7 +38,7 @@ class IkFound:
     orientation_error: float
     """The largest, rad; 0 where orientations do not count."""
     seconds: float
-    """That the last answer took: a tick of the motion, or the solution."""
+    """That the last answer took: a tick of the motion, or the solution, without tables that are made once."""
     clearance: float | None
     """Metres; None where it was not measured."""
     solved: bool = False

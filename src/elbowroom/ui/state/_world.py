@@ -36,6 +36,8 @@ class WorldState(Part):
     file: str = ""
     """Name of a file that holds `saved`."""
     saved: World | None = None
+    opacity: float = 1.0
+    """Of obstacles, from 0 to 1."""
 
     def file_of(self, world: World | None) -> str:
         """Name of a file that holds these obstacles; "" where none does."""
@@ -156,7 +158,10 @@ class OpenScene(Event):
     def apply(self, state: PageState) -> PageState:
         """Instead of those before."""
         state = SetWorld(self.scene).apply(state)
-        return replace(state, world=WorldState(None, self.file, self.scene if self.file else None))
+        return replace(
+            state,
+            world=replace(state.world, picked=None, file=self.file, saved=self.scene if self.file else None),
+        )
 
     def command(self, view: View) -> str:
         """The verdict among them."""
@@ -201,6 +206,25 @@ class PickObstacle(Event):
         """Picking the picked one lets it go."""
         name = None if self.name == state.world.picked else self.name
         return replace(state, world=replace(state.world, picked=name))
+
+
+@dataclass(frozen=True)
+class FadeWorld(Event):
+    """Obstacles become more or less transparent."""
+
+    undoable: ClassVar[bool] = False
+    opacity: float
+
+    @property
+    def gesture(self) -> str:
+        """A slider's moves belong together."""
+        return "fade world"
+
+    def apply(self, state: PageState) -> PageState:
+        """From 0 to 1."""
+        if not 0.0 <= self.opacity <= 1.0:
+            raise InputError(f"an opacity is between 0 and 1, found {self.opacity!r}")
+        return replace(state, world=replace(state.world, opacity=float(self.opacity)))
 
 
 def size_of(obstacle: Obstacle) -> tuple[float, ...]:
