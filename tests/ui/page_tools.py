@@ -109,6 +109,11 @@ class TestDesk:
     def open(self, key: RobotKey) -> None:
         self.opened.append(key)
 
+    def made(self, model: CollisionModel) -> None:
+        """The model of the state has been made."""
+        self.model = model
+        self.send(ModelMade(model, self.key, self.history.state.model))
+
     def answer(self) -> None:
         """Answers the questions that wait."""
         asked, self.questions = self.questions, {}

@@ -62,9 +62,10 @@ def bound_uploads(gui: Any, refused: Callable[[str], None], most: int = MAX_UPLO
         elif state is not None:
             part(client_id, message)
 
-    for kind, handler in ((messages.FileTransferStartUpload, starts), (messages.FileTransferPart, goes_on)):
-        socket.unregister_handler(kind)
-        socket.register_handler(kind, handler)
+    socket.unregister_handler(messages.FileTransferStartUpload, start)
+    socket.register_handler(messages.FileTransferStartUpload, starts)
+    socket.unregister_handler(messages.FileTransferPart, part)
+    socket.register_handler(messages.FileTransferPart, goes_on)
 
 
 def _done(messages: Any, message: Any, size: int) -> Any:

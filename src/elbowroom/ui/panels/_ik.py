@@ -44,7 +44,7 @@ class IkPanel:
         self._nodes = TargetNodes(scene, self._dragged)
         self._follower = Follower()
         self._ends: tuple[Robot | None, tuple[str, ...]] = (None, ())
-        self._asked: tuple[Any, ...] = ()
+        self._asked: tuple[str, Any, Any] = ("", None, None)
         on = gui.add_checkbox("Targets", False, hint="Handles at the end effectors that the robot follows")
         turned = gui.add_checkbox("Orientation", True, hint="Whether the orientation of targets counts")
         self._on = Bound[bool](on, desk, ShowTargets)
@@ -87,9 +87,9 @@ class IkPanel:
 
     def _prepare(self, model: CollisionModel) -> None:
         """Has the kernels loaded, or compiled in another process; once."""
-        if self._asked == ("prepare", model):
+        if self._asked[:2] == ("prepare", model):
             return
-        self._asked = "prepare", model
+        self._asked = "prepare", model, None
 
         def work(report: Report) -> Event:
             from ...ik import is_warm
@@ -114,10 +114,9 @@ class IkPanel:
         step = "move" if ik.moving else "solve" if not ik.held and (found is None or not found.solved) else ""
         if not step and found is not None and found.solved and found.why is None:
             step = "why"
-        asked = (step, model, targets, ik.turned, locked, state.robot.cfg)
-        if not step or self._asked == asked:
+        if not step or (self._asked[0] == step and self._asked[1] is model and self._asked[2] is ik):
             return
-        self._asked = asked
+        self._asked = step, model, ik
         question = {"move": self._follower.move, "solve": self._follower.solve, "why": self._follower.why}[
             step
         ]

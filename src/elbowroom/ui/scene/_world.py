@@ -91,7 +91,8 @@ class WorldNodes:
         pose = as_wxyz_xyz(obstacle.pose)
         place = {"wxyz": pose[:4], "position": pose[4:]}
         handle = _draw(self._scene, f"{ROOT}/{self._made}", obstacle, place)
-        clickable(handle, self._pick, obstacle.name)
+        if not isinstance(obstacle, PointCloud):  # viser's clouds cannot be clicked; they are picked by name
+            clickable(handle, self._pick, obstacle.name)
         return _Node(obstacle, handle)
 
     def _fade(self, opacity: float) -> None:
