@@ -92,7 +92,7 @@ class TestDesk:
         for panel in self.panels:
             panel.show(self.view)
 
-    def ask(self, key: str, question: Callable[[], Event | None]) -> None:
+    def ask(self, key: str, question: Callable[[], Event | None], lane: str = "") -> None:
         self.questions[key] = question
 
     def run(self, job: Job) -> None:
@@ -109,6 +109,11 @@ class TestDesk:
 
     def open(self, key: RobotKey) -> None:
         self.opened.append(key)
+
+    def made(self, model: CollisionModel) -> None:
+        """The model of the state has been made."""
+        self.model = model
+        self.send(ModelMade(model, self.key, self.history.state.model))
 
     def answer(self) -> None:
         """Answers the questions that wait."""

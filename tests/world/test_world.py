@@ -407,6 +407,16 @@ def test_a_moved_obstacle_is_where_it_was_moved():
         np.testing.assert_allclose(moved.distance(points), home.distance(local), atol=1e-12)
 
 
+def test_an_obstacle_takes_the_place_of_another():
+    world = World([Sphere(0.1, name="a"), Sphere(0.2, name="b"), Sphere(0.3, name="c")], notes=["of a file"])
+    changed = world.replace("b", Sphere(0.5, name="d"))
+    assert changed.names == ("a", "d", "c")
+    assert changed["d"].radius == 0.5
+    assert changed.notes == ("of a file",)
+    with pytest.raises(InputError, match="'a'"):
+        world.replace("b", Sphere(0.5, name="a"))
+
+
 def test_new_geometry_is_laid_anew():
     world = scene()
     points = np.random.default_rng(12).uniform(-1.0, 1.0, (1000, 3))

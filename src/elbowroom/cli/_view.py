@@ -66,8 +66,9 @@ def run(options: Options) -> int:
 
         with waiting(f"reading {options.scene}"):
             world = World.read(options.scene, package_dirs=options.package_dirs)
+    scene = "" if options.scene is None else str(options.scene)
     with (
-        serve(options.key(), world=world, host=options.host, port=options.port) as server,
+        serve(options.key(), world=world, scene=scene, host=options.host, port=options.port) as server,
         last_words(server.stop),
     ):
         if options.json:

@@ -43,6 +43,7 @@ from ._targets import as_targets as as_targets
 from ._track import Tracker as Tracker
 from ._track import TrackStep as TrackStep
 from ._track_options import TrackOptions as TrackOptions
+from ._warm import is_warm as is_warm
 from ._xr import XrOptions as XrOptions
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ __all__ = [
     "Tracker",
     "XrOptions",
     "as_targets",
+    "is_warm",
     "likely_ends",
     "reach_map",
     "check_port",

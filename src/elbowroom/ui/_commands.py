@@ -30,17 +30,31 @@ def cfg_words(cfg: Iterable[float]) -> tuple[str, ...]:
     return tuple(repr(float(value)) for value in cfg)
 
 
-def check_command(view: View) -> str:
-    """The verdict on the page's configuration; "" where a command line cannot have the same model."""
-    words, parts = robot_words(view), view.state.model
-    if words is None or parts.spheres or parts.pairs or parts.world or parts.attached:
-        return ""
-    more: list[object] = ["--buffer", parts.buffer] if parts.buffer else []
-    ignored = [name for pair, checked in parts.overrides if not checked for name in pair]
-    if any(checked for _, checked in parts.overrides):
-        return ""
+def model_words(view: View) -> tuple[str, ...] | None:
+    """The words that make the page's model, after those of the robot; None where no command line can."""
+    parts, more = view.state.model, list[str]()
+    if parts.spheres or parts.pairs or parts.attached or any(checked for _, checked in parts.overrides):
+        return None
+    if parts.world is not None:
+        file = view.state.world.file_of(parts.world)
+        if not file:
+            return None
+        more += ["--scene", file]
+        if parts.allow:
+            more += ["--allow", *(name for pair in parts.allow for name in pair)]
+    if parts.buffer:
+        more += ["--buffer", repr(parts.buffer)]
+    ignored = [name for pair, _ in parts.overrides for name in pair]
     if ignored:
         more += ["--ignore", *ignored]
+    return tuple(more)
+
+
+def check_command(view: View) -> str:
+    """The verdict on the page's configuration; "" where a command line cannot have the same model."""
+    words, more = robot_words(view), model_words(view)
+    if words is None or more is None:
+        return ""
     return command("check", *words, "--cfg", *cfg_words(view.state.robot.cfg), *more)
 
 

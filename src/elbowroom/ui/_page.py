@@ -7,6 +7,7 @@ derive a `View`, let every panel show it in one atomic message. Panels see the p
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,9 +23,10 @@ from ._shop import Shop
 from ._view import View
 from ._worker import Worker
 from .panels import Panels, build_panels
-from .state import Event, ModelMade, PageState, RobotKey, RobotOpened
+from .state import Event, ModelMade, ModelParts, PageState, RobotKey, RobotOpened
 
 if TYPE_CHECKING:
+    from ..collision import CollisionModel
     from ..robot import Robot
 
 logger = logging.getLogger(__name__)
@@ -85,7 +87,8 @@ class Page:
         self._poses: tuple[Any, Any, Any] = (None, None, None)
         self._panels: Panels | None = None
         self._worker = Worker(self._step, self._fault, "page worker")
-        self._lane = Lane(self.send, self._fault, "page lane")
+        self._lanes: dict[str, Lane] = {}
+        self._lanes_lock = threading.Lock()
         self._jobs = Jobs(self.send, self._fault, lambda: self.send(_Refresh()))
         self.send(_Refresh())
         self.open(session.history.state.robot.key or key)
@@ -96,9 +99,14 @@ class Page:
         """Something happened; from any thread."""
         self._worker.send(event)
 
-    def ask(self, key: str, question: Callable[[], Event | None]) -> None:
+    def ask(self, key: str, question: Callable[[], Event | None], lane: str = "") -> None:
         """Computes something short beside the worker; of questions of one key that wait, only the latest."""
-        self._lane.ask(key, question)
+        with self._lanes_lock:
+            if self._stopped:
+                return
+            if lane not in self._lanes:
+                self._lanes[lane] = Lane(self.send, self._fault, f"page lane {lane}".rstrip())
+            self._lanes[lane].ask(key, question)
 
     def run(self, job: Job) -> None:
         """Starts long work."""
@@ -148,7 +156,7 @@ class Page:
             except ElbowroomError as error:
                 self._fault(error)
                 continue
-            if after is not self.session.history and event.undoable:
+            if after is not self.session.history and event.repeatable:
                 last = event
             self.session.history = after
         self.view = self._derived()
@@ -193,13 +201,13 @@ class Page:
         if key is None or view.robot is None or view.current:
             self._making = None
             return
-        if self._making is parts:
+        if self._made_soon(key, parts):
             return
-        self._making = parts
+        self._making = key, parts
         ready = self.shop.made(key, parts)
         if ready is not None:
             self.send(ModelMade(ready, key, parts))
-        elif live.model is not None and live.made_of is not None and self._only_obstacles(view):
+        elif live.model is not None and self._only_obstacles(view) and _knows_obstacles(live.model, parts):
             model, world, allow = live.model, parts.world, parts.allow
 
             def moved() -> Event:
@@ -209,7 +217,15 @@ class Page:
         else:
             self.run(Job("model", "making the model", lambda report: self._made(key, parts, report)))
 
-    _making: Any = None
+    _making: tuple[RobotKey, ModelParts] | None = None
+    """Of what a model was last asked for."""
+    _stopped = False
+
+    def _made_soon(self, key: RobotKey, parts: ModelParts) -> bool:
+        """Whether the model was asked for, or one that differs in obstacles alone, which are changed in no time."""
+        if self._making is None or self._making[0] != key:
+            return False
+        return self._making[1] is parts or (self._jobs.running("model") and parts.same_robot(self._making[1]))
 
     def _only_obstacles(self, view: View) -> bool:
         made = view.state.live.made_of
@@ -230,7 +246,15 @@ class Page:
         """Ends the page's threads and processes."""
         self._jobs.stop()
         self._worker.stop()
-        self._lane.stop()
+        with self._lanes_lock:
+            self._stopped = True
+        for lane in self._lanes.values():
+            lane.stop()
+
+
+def _knows_obstacles(model: CollisionModel, parts: ModelParts) -> bool:
+    """Whether the kernels of obstacles are there: the first ones take a second to load, or long to compile."""
+    return parts.world is None or model.world is not None
 
 
 def opened(key: RobotKey, robot: Robot) -> RobotOpened:

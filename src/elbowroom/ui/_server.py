@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ._guard import check_bind, guard, is_loopback, no_banner
 from ._page import Page, opened
 from ._session import Session, Sessions
 from ._shop import Shop
-from .state import History, ModelMade, ModelParts, PageState, RobotKey
+from .state import History, ModelMade, ModelParts, PageState, RobotKey, WorldState
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
@@ -166,6 +167,7 @@ def serve(
     robot: str | Path | RobotKey | Robot | CollisionModel = "teaarm",
     *,
     world: World | None = None,
+    scene: str = "",
     host: str = "127.0.0.1",
     port: int = 8080,
 ) -> PageServer:
@@ -175,6 +177,7 @@ def serve(
         robot: a name or path as of `load_robot`, a RobotKey with more arguments, a Robot, or a CollisionModel with its
             spheres, pairs and obstacles.
         world: obstacles.
+        scene: name of the file that holds them, for command lines; "" for none.
         host: address to bind; the default can be reached from this machine only.
         port: 0 for any free one.
 
@@ -183,6 +186,8 @@ def serve(
     """
     shop = Shop()
     key, state = _start(robot, world, shop)
+    if world is not None and scene:
+        state = replace(state, world=WorldState(file=scene, saved=world))
     server = PageServer(host, port, key, shop, state)
     server.preload()
     return server

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..collision import CollisionModel
     from ..robot import Robot
     from ..spheres import SphereModel
+    from ..world import World
 
 MAX_ROBOTS = 6
 MAX_MODELS = 12
@@ -100,7 +101,7 @@ class Shop:
                     item.name, item.link, item.shape, item.pose, touch_links=item.touch_links
                 )
             if parts.world is not None:
-                model = model.with_world(parts.world, allow=parts.allow)
+                model = _among(model, parts.world, parts.allow, report)
             self.put_model(key, parts, model)
             return model
 
@@ -166,6 +167,36 @@ def _overridden(model: CollisionModel, parts: ModelParts) -> CollisionModel:
         check=[pair for pair, checked in said if checked],
     )
     return CollisionModel(model.robot, model.spheres, pairs, buffer=model.buffer)
+
+
+def _among(
+    model: CollisionModel, world: World, allow: tuple[tuple[str, str], ...], report: Report
+) -> CollisionModel:
+    """The model among obstacles, with the kernels of obstacles loaded."""
+    from ..collision import is_warm
+
+    if not is_warm(world=True):
+        report.say("compiling kernels of obstacles, once per machine")
+        report.child(prepare_obstacles)
+    report.say("putting obstacles around the robot")
+    found = model.with_world(world, allow=allow)
+    report.check()
+    found.explain(model.robot.default_cfg)
+    return found
+
+
+def prepare_obstacles(progress: Progress) -> None:
+    """In a process of its own: compiles what a verdict among obstacles needs."""
+    from ..collision import CollisionModel
+    from ..robot import load_robot
+    from ..world import scene_for
+
+    robot = load_robot("teaarm")
+    model = CollisionModel(robot, world=scene_for(robot, "workshop"))
+    progress(1, 3)
+    model.free(np.stack([robot.default_cfg] * 2))
+    progress(2, 3)
+    model.explain(robot.default_cfg)
 
 
 def prepare_model(key: RobotKey, spheres: SphereModel | None, buffer: float, progress: Progress) -> None:

@@ -7,6 +7,7 @@ numba.
 from __future__ import annotations
 
 from ._file import is_scene as is_scene
+from ._file import scene_bytes as scene_bytes
 from ._file import scene_format as scene_format
 from ._grid import PackedGrid as PackedGrid
 from ._obstacles import Box as Box
@@ -38,6 +39,7 @@ __all__ = [
     "Sphere",
     "World",
     "is_scene",
+    "scene_bytes",
     "scene_format",
     "scene_for",
 ]

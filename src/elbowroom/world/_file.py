@@ -93,6 +93,22 @@ def scene_format(path: Path, name: str | None) -> str:
     return found
 
 
+def scene_bytes(world: World, format: str) -> tuple[bytes, tuple[str, ...]]:
+    """A scene as one file, with all arrays in it, and what the format cannot hold.
+
+    Args:
+        world: the obstacles.
+        format: "json" or "moveit".
+
+    Raises:
+        InputError: another format.
+    """
+    if scene_format(Path("scene"), format) == "moveit":
+        text, lost = scene_text(world)
+        return text.encode(), tuple(lost)
+    return json_text(obstacles_to_json(world.obstacles, Sidecar("")), world.notes).encode(), ()
+
+
 def write_world(path: Path, world: World, format: str | None) -> tuple[str, ...]:
     """Writes a scene; see `World.write`."""
     if scene_format(path, format) == "moveit":

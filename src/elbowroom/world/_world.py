@@ -123,6 +123,19 @@ class World:
         at = self.index(name)
         return self._changed(o.at(pose) if k == at else o for k, o in enumerate(self.obstacles))
 
+    def replace(self, name: str, obstacle: Obstacle) -> World:
+        """A world with another obstacle in the place of one, such as a larger one.
+
+        Args:
+            name: of the obstacle that goes.
+            obstacle: the one that comes; its name may differ.
+
+        Raises:
+            UnknownNameError: there is none of that name. InputError: the new name is taken.
+        """
+        at = self.index(name)
+        return self._changed(obstacle if k == at else o for k, o in enumerate(self.obstacles))
+
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
         laid: Geometry | None = self.__dict__.get("geometry")

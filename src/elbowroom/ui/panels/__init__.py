@@ -14,6 +14,7 @@ from .._view import View
 from ._desk import Desk as Desk
 from ._desk import Panel as Panel
 from ._header import Header as Header
+from ._ik import IkPanel as IkPanel
 from ._live import LivePanel as LivePanel
 from ._pairs import PairsPanel as PairsPanel
 from ._robot import RobotPanel as RobotPanel
@@ -21,8 +22,16 @@ from ._spheres import SpheresPanel as SpheresPanel
 from ._widgets import Bound as Bound
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
+from ._world import WorldPanel as WorldPanel
 
-PANELS: tuple[type[Panel], ...] = (RobotPanel, SpheresPanel, PairsPanel, LivePanel)
+PANELS: tuple[type[Panel], ...] = (
+    RobotPanel,
+    SpheresPanel,
+    PairsPanel,
+    LivePanel,
+    WorldPanel,
+    IkPanel,
+)
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400
 """Pixels."""

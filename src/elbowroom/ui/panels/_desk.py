@@ -23,8 +23,13 @@ class Desk(Protocol):
         """Something happened."""
         ...
 
-    def ask(self, key: str, question: Callable[[], Event | None]) -> None:
-        """Has something of some milliseconds computed; of questions of one key that wait, only the latest."""
+    def ask(self, key: str, question: Callable[[], Event | None], lane: str = "") -> None:
+        """Has something of some milliseconds computed; of questions of one key that wait, only the latest.
+
+        Args:
+            key: of the question. question: gives the event that brings in the answer. lane: those of one lane are
+                answered one after the other; another lane does not wait for them.
+        """
         ...
 
     def run(self, job: Job) -> None:

@@ -10,9 +10,13 @@ from ._colours import PICKED as PICKED
 from ._colours import PLAIN as PLAIN
 from ._colours import Rgb as Rgb
 from ._colours import link_colours as link_colours
+from ._gizmo import Gizmo as Gizmo
+from ._ik import TargetNodes as TargetNodes
 from ._live import LiveNodes as LiveNodes
 from ._pairs import PairNodes as PairNodes
 from ._robot import RobotNodes as RobotNodes
 from ._spheres import SphereNodes as SphereNodes
 from ._stage import Stage as Stage
+from ._stage import bounds as bounds
 from ._stage import first_look as first_look
+from ._world import WorldNodes as WorldNodes

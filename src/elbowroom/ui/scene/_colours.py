@@ -19,6 +19,7 @@ CHOSEN: Rgb = (240, 228, 66)
 """Yellow: the sphere that is chosen."""
 COLLISION_LAYER: Rgb = (230, 200, 120)
 SPHERES_LAYER: Rgb = (0, 158, 115)
+OBSTACLE: Rgb = (150, 140, 125)
 SEGMENT: Rgb = (0, 114, 178)
 NORMAL: Rgb = (204, 121, 167)
 

@@ -89,7 +89,8 @@ class RobotNodes:
         self._poses = poses
 
 
-def _clickable(handle: Any, pick: Pick, link: str) -> None:
+def clickable(handle: Any, pick: Pick, link: str) -> None:
+    """Has `pick` told a name when a node is clicked."""
     if pick is None:
         return
 
@@ -144,7 +145,7 @@ class _MeshLayer:
                     flat_shading=True,
                     side="double",
                 )
-                _clickable(node, self._pick, link)
+                clickable(node, self._pick, link)
                 nodes.append((link, surface, node))
         return nodes
 

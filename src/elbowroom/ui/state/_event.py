@@ -31,6 +31,11 @@ class Event:
         wait only the latest is applied; "" for an event that stands alone."""
         return ""
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether the command line that is shown is of this event: of steps of undo, and of others that have one."""
+        return self.undoable or type(self).command is not Event.command
+
     def apply(self, state: PageState) -> PageState:
         """The state after it; pure.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 from ._event import Event, Part
+from ._ik import IkState
 from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
 from ._pairs import PairsState
 from ._robot import RobotState
 from ._spheres import SpheresState
+from ._world import WorldState
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +25,8 @@ class PageState:
     live: LiveState = field(default_factory=LiveState)
     spheres: SpheresState = field(default_factory=SpheresState)
     pairs: PairsState = field(default_factory=PairsState)
+    world: WorldState = field(default_factory=WorldState)
+    ik: IkState = field(default_factory=IkState)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
