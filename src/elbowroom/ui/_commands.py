@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._view import View
+    from .state import ModelParts
+
+SCENE = "scene.json"
+"""Obstacles of the page as a file."""
 
 
 def command(verb: str, *words: object) -> str:
@@ -38,3 +42,45 @@ def check_command(view: View) -> str:
     if ignored:
         more += ["--ignore", *ignored]
     return command("check", *words, "--cfg", *cfg_words(view.state.robot.cfg), *more)
+
+
+def plan_command(view: View) -> str:
+    """The motion that the page has found, as a file; "" where there is none or no command line has the same model.
+
+    Obstacles are those of scene.json, which the page offers as a file.
+    """
+    plan, words = view.state.plan, robot_words(view)
+    if plan.found is None or plan.found.result.motion is None or words is None:
+        return ""
+    asked = plan.found.asked
+    parts, given = asked.parts, _model_words(asked.parts)
+    if asked.key != view.state.robot.key or given is None:
+        return ""
+    scene = [] if parts.world is None else [SCENE]
+    allowed = [name for pair in parts.allow for name in pair]
+    return command(
+        "plan", words[0], *scene, *words[1:],
+        "--start", *cfg_words(asked.start), "--goal", *cfg_words(asked.goal),
+        "--method", asked.method, "--timeout", asked.timeout, "--seed", asked.seed,
+        *given, *(["--allow", *allowed] if allowed else []), "--out", f"motion.{plan.kind}",
+    )  # fmt: skip
+
+
+def _model_words(parts: ModelParts) -> list[object] | None:
+    """Words that make the same model but for obstacles; None where there are none."""
+    if parts.spheres or parts.pairs or parts.attached or any(checked for _, checked in parts.overrides):
+        return None
+    ignored = [name for pair, _ in parts.overrides for name in pair]
+    more: list[object] = ["--buffer", parts.buffer] if parts.buffer else []
+    return [*more, *(["--ignore", *ignored] if ignored else [])]
+
+
+def grasp_command(view: View) -> str:
+    """The grasp that the page shows, as a file."""
+    grasp = view.state.grasp
+    which = {"line": ["--finger", grasp.finger], "plane": ["--fingers", grasp.fingers]}.get(grasp.mode, [])
+    out = ["--plot", "grasp.png"] if grasp.kind == "png" else ["--export", f"grasp.{grasp.kind}"]
+    return command(
+        "grasp", grasp.mode, "--width-mm", grasp.width_mm, *which, "--method", grasp.method, "--hand", grasp.hand,
+        "--height-mm", grasp.height_mm, *out,
+    )  # fmt: skip

@@ -13,14 +13,16 @@ from typing import Any
 from .._view import View
 from ._desk import Desk as Desk
 from ._desk import Panel as Panel
+from ._grasp import GraspPanel as GraspPanel
 from ._header import Header as Header
 from ._live import LivePanel as LivePanel
+from ._plan import PlanPanel as PlanPanel
 from ._robot import RobotPanel as RobotPanel
 from ._widgets import Bound as Bound
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
 
-PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel)
+PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel, PlanPanel, GraspPanel)
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400
 """Pixels."""

@@ -10,6 +10,8 @@ from ._colours import PICKED as PICKED
 from ._colours import PLAIN as PLAIN
 from ._colours import Rgb as Rgb
 from ._colours import link_colours as link_colours
+from ._grasp import GraspNodes as GraspNodes
 from ._live import LiveNodes as LiveNodes
+from ._plan import PlanNodes as PlanNodes
 from ._robot import RobotNodes as RobotNodes
 from ._stage import Stage as Stage

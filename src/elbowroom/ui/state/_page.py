@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 from ._event import Event, Part
+from ._grasp import GraspLive, GraspState
 from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
+from ._plan import PlanLive, PlanState
 from ._robot import RobotState
 
 
@@ -19,6 +21,10 @@ class PageState:
     model: ModelParts = field(default_factory=ModelParts)
     look: LookState = field(default_factory=LookState)
     live: LiveState = field(default_factory=LiveState)
+    plan: PlanState = field(default_factory=PlanState)
+    plan_live: PlanLive = field(default_factory=PlanLive)
+    grasp: GraspState = field(default_factory=GraspState)
+    grasp_live: GraspLive = field(default_factory=GraspLive)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
