@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HIGHEST = 400.0
 """Millimetres over the table that the slider offers."""
-VIEWS = {"side": "Side view", "front": "Front view", "legend": None}
+VIEWS = ("side", "front", "legend")
 CHANGES = 1e-9
 """Radians by which a control changes that takes part."""
 
@@ -38,13 +38,15 @@ class GraspPanel:
         self._inputs = _Inputs(gui, desk)
         self._text = gui.add_markdown("")
         self._said = Shown[Any](self._say)
-        self._tilt = Plot(gui, "Tilt, °", "mm")
-        self._controls = Plot(gui, "Controls, rad", "mm")
+        self._sweep = gui.add_folder("Over all widths", visible=False)
+        with self._sweep:
+            self._tilt = Plot(gui, "Tilt, °", "mm")
+            self._controls = Plot(gui, "Controls, rad", "mm")
         self._swept = Shown[Any](self._show_sweep)
         blank = np.full((2, 2, 3), 255, dtype=np.uint8)
-        self._images = {
-            name: gui.add_image(blank, label=label, visible=False) for name, label in VIEWS.items()
-        }
+        self._views = gui.add_folder("Views", visible=False)
+        with self._views:
+            self._images = {name: gui.add_image(blank, visible=False) for name in VIEWS}
         self._drawn = Shown[Any](self._show_pictures)
         self._readying: Closure | None = None
         self._asked: tuple[Any, ...] = ()
@@ -102,6 +104,7 @@ class GraspPanel:
             self._text.content = grasp_text(grasp)
 
     def _show_sweep(self, sweep: SweepRows | None) -> None:
+        self._sweep.visible = sweep is not None
         if sweep is None:
             self._tilt.show((), {})
             self._controls.show((), {})
@@ -110,6 +113,7 @@ class GraspPanel:
         self._controls.show(sweep.widths_mm, control_lines(sweep, self._desk.view.state.grasp_live.ready))
 
     def _show_pictures(self, views: Views | None) -> None:
+        self._views.visible = views is not None
         for name, handle in self._images.items():
             picture = None if views is None else views.pictures.get(name)
             if picture is not None:
@@ -209,7 +213,7 @@ def grasp_text(grasp: Grasp) -> str:
     what = "Diameter" if grasp.mode == "cylinder" else "Width"
     lines = [
         f"**{what} {1e3 * grasp.width:.1f} mm, tilt {np.degrees(grasp.tilt_y):.2f}°**, closed {100 * grasp.s:.1f} %",
-        f"Error of the width {1e3 * grasp.width_error:.2g} mm, of the height {1e3 * grasp.height_error:.2g} mm.",
+        f"Error of the width {_mm(grasp.width_error)}, of the height {_mm(grasp.height_error)}.",
     ]
     if grasp.touching:
         lines.append(
@@ -223,3 +227,9 @@ def grasp_text(grasp: Grasp) -> str:
         for name, value in grasp.actuators.items()
     ]
     return "\n\n".join(lines) + "\n\n" + "\n".join(table)
+
+
+def _mm(metres: float) -> str:
+    """A small length in words."""
+    size = 1e3 * abs(metres)
+    return "below 0.001 mm" if size < 1e-3 else f"{size:.3f} mm"

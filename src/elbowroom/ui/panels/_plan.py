@@ -252,12 +252,13 @@ def answer_text(view: View) -> str:
     result = found.result
     lines = ["### Motion found" if result.success else "### ⚠ No motion", escape(result.why, 400)]
     if result.proof is not None:
-        lines.append(f"Proof: {escape(result.proof.why, 300)}; {result.proof.segments} pieces looked at.")
+        lines.append(f"Proof: {escape(result.proof.why, 300)}.")
     evidence = evidence_of(view)
     if evidence is not None and np.isfinite(evidence.proved).any():
-        low, high = 1e3 * np.nanmin(evidence.proved), 1e3 * np.nanmax(evidence.proved)
+        least = 1e3 * np.nanmin(evidence.proved)
         lines.append(
-            f"Trail: vermillion where {low:.1f} mm are proved, over yellow to blue where {high:.1f} mm are."
+            f"Trail by what is proved piece by piece, {least:.1f} mm at least: vermillion near 0, yellow at 5, blue "
+            "from 20 mm on."
         )
     lines += [escape(note, 300) for note in result.notes]
     total = result.seconds.get("total", 0.0)

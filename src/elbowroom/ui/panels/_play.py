@@ -29,7 +29,7 @@ class Player:
         self._folder = gui.add_folder("Motion", visible=False)
         with self._folder:
             slider = gui.add_slider("Time s", 0.0, 1.0, STEP, 0.0)
-            self._acts = gui.add_button_group("Motion ", ("Play", "Pause", "Rewind"))
+            self._acts = gui.add_button_group("Playback", ("Play", "Pause", "Rewind"))
             speed = gui.add_dropdown("Speed", tuple(SPEEDS), initial_value="1", hint="Times real time")
             self._now = gui.add_markdown("")
         self._slider = Bound[float](slider, desk, self._dragged)

@@ -22,7 +22,7 @@ TABLE: Rgb = (214, 205, 190)
 OBJECT: Rgb = (240, 228, 66)
 IDLE: Rgb = (150, 156, 164)
 FINGERS: tuple[Rgb, ...] = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167), (230, 159, 0))
-"""Okabe and Ito, thumb first."""
+"""Okabe and Ito, thumb first; as in the pictures of `draw`."""
 LOOK = 0.2
 """Radius of what is looked at, metres."""
 

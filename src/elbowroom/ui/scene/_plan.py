@@ -19,7 +19,9 @@ MOMENTS = 6
 PIECES = 300
 """Of a way that are drawn, at most."""
 CLOSE, BETWEEN, FAR = (213, 94, 0), (240, 228, 66), (0, 114, 178)
-"""Vermillion, yellow, blue (Okabe and Ito): the least and the largest proved clearance."""
+"""Vermillion, yellow, blue (Okabe and Ito)."""
+NARROW, WIDE = 0.005, 0.02
+"""Metres of proved clearance that are drawn yellow, and blue from there on; less is vermillion."""
 START, GOAL = (86, 180, 233), (230, 159, 0)
 """Sky blue and orange."""
 GHOSTLY = 0.22
@@ -126,10 +128,8 @@ def pieces_of(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
 
 
 def colours_of(margins: np.ndarray) -> np.ndarray:
-    """(k, 3) bytes: from the least to the largest clearance; black where nothing is proved."""
-    known = margins[np.isfinite(margins)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    share = np.clip((np.nan_to_num(margins, posinf=high) - low) / max(high - low, 1e-9), 0.0, 1.0)
+    """(k, 3) bytes by clearance in metres; black where nothing is proved."""
+    share = np.interp(np.nan_to_num(margins, posinf=WIDE), (0.0, NARROW, WIDE), (0.0, 0.5, 1.0))
     scale = np.array([CLOSE, BETWEEN, FAR], dtype=np.float64)
     mixed = np.stack([np.interp(share, (0.0, 0.5, 1.0), scale[:, k]) for k in range(3)], axis=1)
     mixed[np.isnan(margins)] = 0.0
