@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._cache import cached, content_hash
+from .._cache import cache_dir, content_hash, read_arrays, write_arrays
 
 SHELL = ("ui", "cli")
 """Folders without kernels."""
@@ -22,12 +22,11 @@ def once_per_machine(what: str, act: Callable[[], None]) -> None:
         what: names it.
         act: does it; when it raises, it has not been done.
     """
-
-    def compute() -> dict[str, np.ndarray]:
+    name = content_hash([what, _source(), platform.machine(), platform.python_version()])
+    note = cache_dir() / "compiled" / f"{name}.npz"
+    if read_arrays(note) is None:
         act()
-        return {"done": np.ones(1)}
-
-    cached("compiled", [what, _source(), platform.machine(), platform.python_version()], compute)
+        write_arrays(note, {"done": np.ones(1)})
 
 
 @cache

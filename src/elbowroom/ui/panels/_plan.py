@@ -11,7 +11,7 @@ from .._escape import escape
 from .._jobs import Job
 from .._planning import DOING, asked_of, find_plan, measure, motion_bytes, world_bytes
 from ..scene import PlanNodes
-from ..state import HERE, PLAN_KINDS, PLAN_METHODS, Event, Place, SetPlace, SetPlan, ShowPlan
+from ..state import HERE, PLAN_KINDS, PLAN_METHODS, TAKEN, Event, Place, SetPlace, SetPlan, ShowPlan
 from ._play import Player
 from ._plot import Plot
 from ._widgets import Bound, Shown, on_click
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from .._view import View
     from ..state import Evidence, Planned
     from ._desk import Desk
-
-PINNED = "as taken"
-"""Name of a place that was taken from where the robot stood."""
 
 
 class PlanPanel:
@@ -131,7 +128,7 @@ class _Places:
     def _take(self, which: Any) -> None:
         cfg = self._desk.view.state.robot.cfg
         if cfg:
-            self._desk.send(SetPlace(which.strip().lower(), Place(PINNED, cfg)))
+            self._desk.send(SetPlace(which.strip().lower(), Place(TAKEN, cfg)))
 
     def show(self, view: View) -> None:
         """Lists the poses that there are."""
@@ -148,7 +145,7 @@ class _Places:
 
     def _list(self, names: tuple[str, ...]) -> None:
         for bound in (self._start, self._goal):
-            bound.handle.options = (*names, PINNED)
+            bound.handle.options = (*names, TAKEN)
 
 
 class _Settings:

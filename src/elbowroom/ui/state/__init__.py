@@ -53,6 +53,7 @@ from ._page import update as update
 from ._plan import HERE as HERE
 from ._plan import PLAN_KINDS as PLAN_KINDS
 from ._plan import PLAN_METHODS as PLAN_METHODS
+from ._plan import TAKEN as TAKEN
 from ._plan import Asked as Asked
 from ._plan import Evidence as Evidence
 from ._plan import Goes as Goes

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 HERE = "where it is"
 """Name of the place where the robot stands when planning begins."""
+TAKEN = "as taken"
+"""Name of a place that was taken from where the robot stood."""
 PLAN_METHODS = ("auto", "sampler", "stomp")
 PLAN_KINDS = ("csv", "json")
 """What a motion is written as."""
@@ -181,10 +183,19 @@ class PlanFound(Event):
     planned: Planned
 
     def apply(self, state: PageState) -> PageState:
-        """It is shown from its beginning; an answer for a robot that is gone is dropped."""
-        if self.planned.asked.key != state.robot.key:
+        """It is shown from its beginning; an answer for a robot that is gone is dropped.
+
+        Places where the robot stood are kept as such, so that planning again asks the same whatever was played.
+        """
+        asked, plan = self.planned.asked, state.plan
+        if asked.key != state.robot.key:
             return state
-        return replace(state, plan=replace(state.plan, found=self.planned, time=0.0))
+        start, goal = (
+            Place(TAKEN, cfg, asked.key) if place.cfg is None else place
+            for place, cfg in ((plan.start, asked.start), (plan.goal, asked.goal))
+        )
+        after = replace(state, plan=replace(plan, start=start, goal=goal, found=self.planned, time=0.0))
+        return after if self.planned.result.motion is None else Seek(0.0).apply(after)
 
     def command(self, view: View) -> str:
         """The same motion as a file."""
