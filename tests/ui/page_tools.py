@@ -57,9 +57,9 @@ class TestDesk:
 
     __test__ = False
 
-    def __init__(self, model: CollisionModel) -> None:
+    def __init__(self, model: CollisionModel, key: RobotKey | None = None) -> None:
         self.model = model
-        self.key = RobotKey("rails", given=True)
+        self.key = key or RobotKey("rails", given=True)
         self.history = History()
         self.sent: list[Event] = []
         self.questions: dict[str, Callable[[], Event | None]] = {}

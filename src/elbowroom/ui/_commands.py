@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from ..robot import Robot
     from ..spheres import FitOptions
     from ._view import View
+    from .state import ModelParts
+
+SCENE = "scene.json"
+"""Obstacles of the page as a file."""
 
 
 def command(verb: str, *words: object) -> str:
@@ -32,22 +36,24 @@ def cfg_words(cfg: Iterable[float]) -> tuple[str, ...]:
 
 def model_words(view: View) -> tuple[str, ...] | None:
     """The words that make the page's model, after those of the robot; None where no command line can."""
-    parts, more = view.state.model, list[str]()
+    parts = view.state.model
+    own = own_words(parts)
+    if own is None or parts.world is None:
+        return own
+    file = view.state.world.file_of(parts.world)
+    if not file:
+        return None
+    allowed = [name for pair in parts.allow for name in pair]
+    return ("--scene", file, *(["--allow", *allowed] if allowed else []), *own)
+
+
+def own_words(parts: ModelParts) -> tuple[str, ...] | None:
+    """The words that make a model but for its obstacles; None where no command line can."""
     if parts.spheres or parts.pairs or parts.attached or any(checked for _, checked in parts.overrides):
         return None
-    if parts.world is not None:
-        file = view.state.world.file_of(parts.world)
-        if not file:
-            return None
-        more += ["--scene", file]
-        if parts.allow:
-            more += ["--allow", *(name for pair in parts.allow for name in pair)]
-    if parts.buffer:
-        more += ["--buffer", repr(parts.buffer)]
     ignored = [name for pair, _ in parts.overrides for name in pair]
-    if ignored:
-        more += ["--ignore", *ignored]
-    return tuple(more)
+    buffer = ["--buffer", repr(parts.buffer)] if parts.buffer else []
+    return (*buffer, *(["--ignore", *ignored] if ignored else []))
 
 
 def check_command(view: View) -> str:
@@ -98,3 +104,36 @@ def pair_words(options: PairOptions) -> tuple[object, ...]:
         if pairs:
             words += [flag, *(name for pair in pairs for name in pair)]
     return tuple(words)
+
+
+def plan_command(view: View) -> str:
+    """The motion that the page has found, as a file; "" where there is none or no command line has the same model.
+
+    Obstacles are those of scene.json, which the page offers as a file.
+    """
+    plan, words = view.state.plan, robot_words(view)
+    if plan.found is None or plan.found.result.motion is None or words is None:
+        return ""
+    asked = plan.found.asked
+    parts, given = asked.parts, own_words(asked.parts)
+    if asked.key != view.state.robot.key or given is None:
+        return ""
+    scene = [] if parts.world is None else [SCENE]
+    allowed = [name for pair in parts.allow for name in pair]
+    return command(
+        "plan", words[0], *scene, *words[1:],
+        "--start", *cfg_words(asked.start), "--goal", *cfg_words(asked.goal),
+        "--method", asked.method, "--timeout", asked.timeout, "--seed", asked.seed,
+        *given, *(["--allow", *allowed] if allowed else []), "--out", f"motion.{plan.kind}",
+    )  # fmt: skip
+
+
+def grasp_command(view: View) -> str:
+    """The grasp that the page shows, as a file."""
+    grasp = view.state.grasp
+    which = {"line": ["--finger", grasp.finger], "plane": ["--fingers", grasp.fingers]}.get(grasp.mode, [])
+    out = ["--plot", "grasp.png"] if grasp.kind == "png" else ["--export", f"grasp.{grasp.kind}"]
+    return command(
+        "grasp", grasp.mode, "--width-mm", grasp.width_mm, *which, "--method", grasp.method, "--hand", grasp.hand,
+        "--height-mm", grasp.height_mm, *out,
+    )  # fmt: skip

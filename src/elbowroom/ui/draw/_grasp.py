@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PALM_COLOUR = "#5b6470"
 IDLE_COLOUR = "#c3c9d1"
 OBJECT_COLOUR = "#f2c14e"
-FINGER_COLOURS = ("#d1495b", "#2e86ab", "#3f9b6b", "#8661c1", "#e08e45")
-"""Thumb first; further fingers begin again."""
+FINGER_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00")
+"""Thumb first, for any kind of sight (Okabe and Ito); further fingers begin again."""
 MARGIN, TILT_LENGTH = 20.0, 55.0
 """mm; around what is drawn, and of the lines that show the tilt."""
 PICTURE_HEIGHT = 6.0

@@ -13,10 +13,12 @@ from typing import Any
 from .._view import View
 from ._desk import Desk as Desk
 from ._desk import Panel as Panel
+from ._grasp import GraspPanel as GraspPanel
 from ._header import Header as Header
 from ._ik import IkPanel as IkPanel
 from ._live import LivePanel as LivePanel
 from ._pairs import PairsPanel as PairsPanel
+from ._plan import PlanPanel as PlanPanel
 from ._robot import RobotPanel as RobotPanel
 from ._spheres import SpheresPanel as SpheresPanel
 from ._widgets import Bound as Bound
@@ -31,6 +33,8 @@ PANELS: tuple[type[Panel], ...] = (
     LivePanel,
     WorldPanel,
     IkPanel,
+    PlanPanel,
+    GraspPanel,
 )
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 from ._event import Event, Part
+from ._grasp import GraspLive, GraspState
 from ._ik import IkState
 from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
 from ._pairs import PairsState
+from ._plan import PlanLive, PlanState
 from ._robot import RobotState
 from ._spheres import SpheresState
 from ._world import WorldState
@@ -27,6 +29,10 @@ class PageState:
     pairs: PairsState = field(default_factory=PairsState)
     world: WorldState = field(default_factory=WorldState)
     ik: IkState = field(default_factory=IkState)
+    plan: PlanState = field(default_factory=PlanState)
+    plan_live: PlanLive = field(default_factory=PlanLive)
+    grasp: GraspState = field(default_factory=GraspState)
+    grasp_live: GraspLive = field(default_factory=GraspLive)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
