@@ -157,6 +157,9 @@ def test_links_are_coloured_by_tightness(stage, desk):
     desk.send(ScaleSphere("tip", 0, 0.1))
     proved(desk)
     assert link_colours(desk.view)["tip"] == COLLIDING != tight
+    desk.send(Undo())
+    proved(desk)
+    assert link_colours(desk.view)["tip"] == tight
 
 
 def test_the_form_says_what_is_fitted(stage, desk):

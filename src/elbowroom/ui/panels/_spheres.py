@@ -187,8 +187,9 @@ def proof_table(found: dict[str, LinkCoverage | None]) -> str:
     ]
     if not lines:
         return ""
-    head = "| link | n | gap, mm | volume | stands off, mm |\n|---|--:|--:|--:|--:|"
+    head = "| link | n | gap | vol | off |\n|---|--:|--:|--:|--:|"
     note = (
-        "Volume: of the spheres over that of the link. Stands off: the largest distance from link to spheres."
+        "Gap: how far the link sticks out, mm. Vol: volume of the spheres over that of the link. "
+        "Off: largest distance of the spheres' surface from the link, mm."
     )
     return "\n".join([head, *lines, "", note])
