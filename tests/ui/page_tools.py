@@ -55,6 +55,7 @@ class TestDesk:
     """A desk without threads: events are applied at once, questions and jobs are done when told."""
 
     __test__ = False
+    local = True
 
     def __init__(self, model: CollisionModel) -> None:
         self.model = model

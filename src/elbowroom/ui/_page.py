@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -92,6 +92,11 @@ class Page:
 
     # What panels may do ---------------------------------------------------------------------------
 
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the page."""
+        return self.shop.local
+
     def send(self, event: Event) -> None:
         """Something happened; from any thread."""
         self._worker.send(event)
@@ -137,20 +142,21 @@ class Page:
         if self._panels is None:
             with self.client.atomic():
                 self._panels = build_panels(self.client, self)
-        last: Event | None = None
+        done: list[Event] = []
         for event in events:
             try:
                 after = self.session.history.after(event, time.monotonic())
             except ElbowroomError as error:
                 self._fault(error)
                 continue
-            if after is not self.session.history and event.undoable:
-                last = event
+            if after is not self.session.history:
+                done.append(event)
             self.session.history = after
         self.view = self._derived()
-        if last is not None:
-            self._command = last.command(self.view) or self._command
-            self.view = self._derived()
+        told = (event.command(self.view) for event in reversed(done))
+        command = next((words for words in told if words), self._command)
+        if command != self._command:
+            self._command, self.view = command, replace(self.view, command=command)
         self._model_wanted(self.view)
         with self.client.atomic():
             for error in self._panels.show(self.view):

@@ -173,7 +173,7 @@ def serve(
     Raises:
         InputError: the address cannot be served on.
     """
-    shop = Shop()
+    shop = Shop(local=is_loopback(host))
     key, state = _start(robot, world, shop)
     server = PageServer(host, port, key, shop, state)
     server.preload()

@@ -13,6 +13,7 @@ from typing import Any
 from .._view import View
 from ._desk import Desk as Desk
 from ._desk import Panel as Panel
+from ._export import ExportPanel as ExportPanel
 from ._header import Header as Header
 from ._live import LivePanel as LivePanel
 from ._robot import RobotPanel as RobotPanel
@@ -20,7 +21,7 @@ from ._widgets import Bound as Bound
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
 
-PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel)
+PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel, ExportPanel)
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400
 """Pixels."""

@@ -7,6 +7,9 @@ one, write the file and one field in `PageState`. What is computed (a model, a v
 
 from ._event import Event as Event
 from ._event import Part as Part
+from ._export import ChooseExport as ChooseExport
+from ._export import Exported as Exported
+from ._export import ExportState as ExportState
 from ._history import History as History
 from ._history import Redo as Redo
 from ._history import Undo as Undo

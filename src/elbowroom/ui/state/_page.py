@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 from ._event import Event, Part
+from ._export import ExportState
 from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
@@ -19,6 +20,7 @@ class PageState:
     model: ModelParts = field(default_factory=ModelParts)
     look: LookState = field(default_factory=LookState)
     live: LiveState = field(default_factory=LiveState)
+    export: ExportState = field(default_factory=ExportState)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
