@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom import CollisionModel, fit_spheres, formats
+from elbowroom import CollisionModel, formats
 from elbowroom.errors import ElbowroomError, InputError
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.ui._commands import check_command, model_words, needed_files
@@ -31,6 +31,7 @@ from elbowroom.ui.state import (
     PageState,
     RobotKey,
     SetPairs,
+    SetSpheres,
     SetWorld,
     update,
 )
@@ -52,17 +53,18 @@ KEPT = ("left_arm_l1", "right_arm_l1")
 
 
 @pytest.fixture(scope="module")
-def edited(load) -> View:
+def edited(model) -> View:
     """The bundled robot with pairs of its SRDF, one that the user took out, one put in, and an obstacle."""
-    robot, key = load("teaarm"), RobotKey("teaarm")
+    (robot, spheres), key = model("teaarm"), RobotKey("teaarm")
     state = update(PageState(), opened(key, robot))
     pairs = pairs_from_ignored(robot, robot.disabled_pairs, "SRDF")
     world = World([Box(size=(0.2, 0.3, 0.4), pose=[1, 0, 0, 0, 0.9, 0, 0.3], name="a box")])
-    for event in (SetPairs(pairs), OverridePair(*PAIR, False), OverridePair(*KEPT, True), SetWorld(world)):
+    decided = OverridePair(*PAIR, False), OverridePair(*KEPT, True)
+    for event in (SetSpheres(spheres), SetPairs(pairs), *decided, SetWorld(world)):
         state = update(state, event)
-    model = CollisionModel(robot, fit_spheres(robot), pairs.with_user(ignore=[PAIR], check=[KEPT]), world)
-    state = update(state, ModelMade(model, key, state.model))
-    return View(state, robot, model=model, current=True)
+    made = CollisionModel(robot, spheres, pairs.with_user(ignore=[PAIR], check=[KEPT]), world)
+    state = update(state, ModelMade(made, key, state.model))
+    return View(state, robot, model=made, current=True)
 
 
 def _run(lines: list[str], folder: Path) -> list[int]:
