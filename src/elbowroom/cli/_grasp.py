@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 import tyro
 
 from .._text import fixed, number
-from ..errors import InputError
+from ..errors import InputError, MissingExtraError
 from ..grasp import TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
 from ._options import NoEffect
@@ -62,8 +63,11 @@ class Options:
     """PNG with side and front view."""
     sweep: Path | None = None
     """PNG with tilt, s, controls and errors over all widths, both methods side by side."""
+    interactive: bool = False
+    """Open a window with side and front view and a slider for the width; needs a display."""
     mujoco: bool = False
-    """Open the floating hand in MuJoCo's viewer; without a display, write --mujoco-png."""
+    """Open the floating hand in MuJoCo's viewer, with the slider's window beside it; without a display, write
+    --mujoco-png."""
     mujoco_png: Path = Path("grasp_mujoco.png")
     """Where --mujoco writes its picture when there is no display."""
     export: Path | None = None
@@ -96,9 +100,11 @@ def run(options: Options) -> int:
     """Plans, prints and draws."""
     if options.self_test:
         return _self_test(options)
-    from ..grasp import GraspPlanner, load_hand, plan_approach
-    from ..ui.draw import has_display, show_grasp
+    from ..grasp import GraspPlanner, load_hand
+    from ..ui.draw import require_window
 
+    if options.interactive:
+        require_window()
     hand = load_hand(options.hand, revision=options.revision)
     planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
     grasp = planner.grasp(
@@ -111,9 +117,35 @@ def run(options: Options) -> int:
         print_json({**report, "written": written})
     else:
         _print(report, grasp, planner, written)
-    if options.mujoco and has_display():
-        show_grasp(grasp, height, plan_approach(planner, grasp, height=height))
+    _show(options, planner, grasp, height)
     return EXIT_FAILED if options.check and not report["check"]["free"] else 0
+
+
+def _show(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> None:
+    """Opens the windows that were asked for and returns when they are closed."""
+    from ..grasp import plan_approach
+    from ..ui.draw import has_display, open_grasp_window, run_window, show_grasp
+
+    with_viewer = options.mujoco and has_display()
+    if not (options.interactive or with_viewer):
+        return
+    window = None
+    try:
+        if with_viewer and sys.platform == "darwin":
+            raise MissingExtraError(
+                "on macOS MuJoCo's viewer takes the thread that windows need; see --interactive"
+            )
+        window = open_grasp_window(
+            planner, options.mode, grasp.width, finger=options.finger, fingers=options.fingers, height=height
+        )
+    except MissingExtraError as error:  # the viewer needs no toolkit
+        if options.interactive:
+            raise
+        console(aside=True).print(f"without the slider: {error}", style="yellow", markup=False)
+    if with_viewer:
+        show_grasp(grasp, height, plan_approach(planner, grasp, height=height), window)
+    else:
+        run_window()
 
 
 def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ._ik import Options
 
 STDIN = 0
+XR_PATH = "/xr"
+"""Where a headset finds its page on the port of the WebSocket."""
 
 
 def serve(
@@ -41,7 +43,10 @@ def serve(
         if options.port is None:
             report = serve_lines(session, STDIN, _write, mailbox)
         else:
-            report = serve_socket(session, options.port, options.origin, partial(_announce, session), mailbox)
+            from ..ui.xr import xr_page
+
+            announce, pages = partial(_announce, session), {XR_PATH: xr_page("/")}
+            report = serve_socket(session, options.port, options.origin, announce, mailbox, pages)
         _tell(report, options)
     return 0
 
@@ -56,6 +61,7 @@ def _write(text: str) -> bool:
 def _announce(session: Session, address: str) -> None:
     links = ", ".join(session.links)
     say(f"serving {session.robot.name} ({links}) on {address}, {session.rate:g} ticks a second")
+    say(f"page for a headset: http://localhost:{address.rpartition(':')[2]}{XR_PATH}")
 
 
 def _tell(report: ServeReport, options: Options) -> None:

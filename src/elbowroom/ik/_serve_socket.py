@@ -52,6 +52,7 @@ def serve_socket(
     origins: Sequence[str] = (),
     announce: Callable[[str], None] = lambda _: None,
     mailbox: Mailbox | None = None,
+    pages: Mapping[str, str] | None = None,
 ) -> ServeReport:
     """Steers by messages of one controller after the other, until one of them sends `end`.
 
@@ -61,12 +62,13 @@ def serve_socket(
         origins: further pages that may connect, such as "https://10.0.0.5:4443".
         announce: told the address once it can be reached.
         mailbox: closing it from elsewhere ends the session, too; None makes one.
+        pages: path -> HTML that a browser gets at the same port, such as the page that a headset opens.
 
     Raises:
         InputError: the port cannot be opened.
     """
     mailbox = mailbox or Mailbox()
-    door = SocketDoor(session, mailbox, port, origins)
+    door = SocketDoor(session, mailbox, port, origins, pages)
     announce(door.address)
     try:
         return run_session(session, mailbox, door)
@@ -77,11 +79,19 @@ def serve_socket(
 class SocketDoor:
     """A WebSocket server in threads of its own: fills a mailbox, and sends to whoever is connected."""
 
-    def __init__(self, session: Session, mailbox: Mailbox, port: int, origins: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        session: Session,
+        mailbox: Mailbox,
+        port: int,
+        origins: Sequence[str] = (),
+        pages: Mapping[str, str] | None = None,
+    ) -> None:
         """Opens the port; arguments as of `serve_socket`."""
         from websockets.sync.server import serve
 
         self._session, self._mailbox, self._origins = session, mailbox, tuple(origins)
+        self._pages = dict(pages or {})
         self._turn = threading.Lock()
         self._outbox: Outbox | None = None
         self._connection: Any = None
@@ -92,7 +102,7 @@ class SocketDoor:
                 self._handle,
                 HOST,
                 port,
-                process_request=self._check_origin,
+                process_request=self._admit,
                 max_size=MOST_BYTES,
                 compression=None,  # a command is small, and must not wait
             )
@@ -122,8 +132,15 @@ class SocketDoor:
         if connection is not None:
             connection.close(GOING_AWAY, "the server ends")
 
-    def _check_origin(self, connection: Any, request: Any) -> Any:
-        """Refuses pages of other hosts; programs send no origin."""
+    def _admit(self, connection: Any, request: Any) -> Any:
+        """Gives out pages, and refuses sockets of pages of other hosts; programs send no origin."""
+        page = self._pages.get(request.path.partition("?")[0])
+        if page is not None and "Upgrade" not in request.headers:
+            answer = connection.respond(HTTPStatus.OK, page)
+            del answer.headers["Content-Type"]
+            answer.headers["Content-Type"] = "text/html; charset=utf-8"
+            answer.headers["Cache-Control"] = "no-store"
+            return answer
         origins = request.headers.get_all("Origin")
         if all(LOCAL.fullmatch(origin) or origin in self._origins for origin in origins):
             return None

@@ -67,6 +67,7 @@ from ._types import MeshData as MeshData
 from ._types import Note as Note
 from ._types import Shape as Shape
 from ._types import joint_motion as joint_motion
+from ._visuals import Visual as Visual
 
 if TYPE_CHECKING:
     from ._link_jax import LinkInJax as LinkInJax
@@ -90,6 +91,7 @@ __all__ = [
     "Srdf",
     "SrdfPairs",
     "UNLIMITED_SPEED",
+    "Visual",
     "adjacent_pairs",
     "as_robot",
     "build_tree",

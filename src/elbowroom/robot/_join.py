@@ -83,6 +83,7 @@ def joined(
         notes=(*robot.notes, *carried.notes),
         disabled_pairs=FrozenMap({**robot.disabled_pairs, **carried.disabled_pairs}),
         visual_only=(*robot.visual_only, *carried.visual_only),
+        visual_sources=FrozenMap({**robot.visual_sources, **carried.visual_sources}),
         source=f"{robot.source or robot.name} with {other.source or other.name} on {link}",
     )
 
@@ -137,6 +138,7 @@ def without_links(robot: Robot, links: Iterable[str]) -> Robot:
             {pair: reason for pair, reason in robot.disabled_pairs.items() if not gone & set(pair)}
         ),
         visual_only=tuple(name for name in robot.visual_only if name not in gone),
+        visual_sources=FrozenMap({k: v for k, v in robot.visual_sources.items() if k not in gone}),
         path=None,
         xml=None,
         _meshes={},
@@ -167,6 +169,7 @@ def _renamed(robot: Robot, prefix: str) -> Robot:
         notes=tuple(_moved_note(note, prefix) if note.where in own else note for note in robot.notes),
         disabled_pairs=FrozenMap(_prefixed(robot.disabled_pairs, prefix)),
         visual_only=tuple(prefix + link for link in robot.visual_only),
+        visual_sources=FrozenMap({prefix + link: source for link, source in robot.visual_sources.items()}),
         _meshes={},
     )
 

@@ -141,14 +141,17 @@ def _read_file(
     tag, xml = tree.getroot().tag, etree.tostring(tree, encoding="utf-8")
     if tag == "robot":
         from ._urdf import parts_from_tree
+        from ._urdf_visuals import UrdfVisuals
 
         parts = parts_from_tree(tree, path, package_dirs, use_visual)
         parts.notes[:0] = [Note("mended", path.name, text) for text in mended]
-        return replace(parts, xml=xml)
+        return replace(parts, xml=xml, visuals=UrdfVisuals(xml, path, package_dirs))
     if tag == "mujoco":
         from ._mjcf import model_from_file, parts_from_model
+        from ._mjcf_visuals import MjcfVisuals
 
-        return replace(parts_from_model(model_from_file(path, package_dirs), use_visual), xml=xml)
+        parts = parts_from_model(model_from_file(path, package_dirs), use_visual)
+        return replace(parts, xml=xml, visuals=MjcfVisuals(path, package_dirs))
     raise DescriptionError(f"{path}: expected a URDF (<robot>) or MJCF (<mujoco>) file, found <{tag}>")
 
 
@@ -163,9 +166,11 @@ def _read_object(
         return parts_from_yourdfpy(source, package_dirs, use_visual), "yourdfpy.URDF"
     if kind in ("MjModel", "MjSpec"):
         from ._mjcf import compile_spec, parts_from_model
+        from ._mjcf_visuals import visuals_of_model
 
         model = source if kind == "MjModel" else compile_spec(source, "mujoco.MjSpec")
-        return parts_from_model(model, use_visual), f"mujoco.{kind}"
+        parts = parts_from_model(model, use_visual)
+        return replace(parts, visuals=visuals_of_model(model)), f"mujoco.{kind}"
     raise InputError(
         f"cannot load a robot from a {kind}; expected a name, a path, a yourdfpy.URDF, an mujoco.MjModel or MjSpec"
     )
@@ -208,6 +213,9 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
         notes=tuple(notes),
         disabled_pairs=FrozenMap(disabled),
         visual_only=tuple(parts.visual_only),
+        visual_sources=FrozenMap(
+            {link: (parts.visuals, link) for link in tree.link_names} if parts.visuals is not None else {}
+        ),
         source=origin,
         path=path,
         xml=parts.xml,

@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._frozen import frozen
 from ..errors import MeshError, UnsafeFileError
 from ._types import MeshData
 
 FORMATS = (".stl", ".obj", ".dae", ".ply", ".glb", ".off")
-"""Formats in one file each; what they name besides (textures, materials, buffers elsewhere) is not opened."""
+"""Formats in one file each; what they name besides (textures, materials, buffers elsewhere) is not opened, but for the
+colours of what is only looked at (`_painted`)."""
+MATERIALS = ("bind_material", "library_materials", "library_effects", "library_images")
+"""Elements of a Collada file that colour its shapes."""
 MAX_BYTES = 512 * 2**20
 """Largest mesh file read; far above any robot link in use, far below a computer's memory."""
 
@@ -36,6 +40,23 @@ def read_mesh(path: Path, scale: tuple[float, ...], where: str) -> MeshData:
     """
     import trimesh
 
+    loaded = parse_mesh(without_materials(mesh_bytes(path, where), path), path, where, skip_materials=True)
+    try:
+        mesh = loaded.to_mesh() if isinstance(loaded, trimesh.Scene) else loaded
+        vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
+        vertices = vertices * unit_in_metres(mesh.metadata.get("units") or loaded.metadata.get("units"))
+    except Exception as error:  # point clouds, drawings and whatever else a file may hold
+        raise _unreadable(path, where, error) from error
+    return clean_triangles(vertices, faces, np.asarray(scale), f"{where}: {path}")
+
+
+def mesh_bytes(path: Path, where: str) -> bytes:
+    """Contents of a mesh file that may be read.
+
+    Raises:
+        MeshError: of a format not in `FORMATS`, too large, or not readable.
+        UnsafeFileError: a Collada file with a document type or entities, or one that hides them.
+    """
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise MeshError(
@@ -54,21 +75,49 @@ def read_mesh(path: Path, scale: tuple[float, ...], where: str) -> MeshData:
         raise UnsafeFileError(
             f"{where}: {path}: document types, entities, archives and UTF-16 are not allowed in a mesh"
         )
+    return data
+
+
+def without_materials(data: bytes, path: Path) -> bytes:
+    """Contents of a Collada file without its materials; those of other files as they are.
+
+    Colours play no part in collisions, and the reader drops every shape whose material is broken without a word.
+    """
+    if path.suffix.lower() != ".dae":
+        return data
     try:
-        # From memory: given a path or an open file, trimesh would follow what it names to other files.
-        memory = io.BytesIO(data)
-        loaded: Any = trimesh.load(memory, file_type=suffix[1:], process=False, skip_materials=True)
-        mesh = loaded.to_mesh() if isinstance(loaded, trimesh.Scene) else loaded
-        vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
-        vertices = vertices * _unit_in_metres(mesh.metadata.get("units") or loaded.metadata.get("units"))
+        root = etree.fromstring(
+            data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+        )
+    except (etree.XMLSyntaxError, ValueError):
+        return data  # the reader says what is wrong with it
+    for element in root.xpath(" | ".join(f"//*[local-name()='{name}']" for name in MATERIALS)):
+        element.getparent().remove(element)
+    return etree.tostring(root)
+
+
+def parse_mesh(data: bytes, path: Path, where: str, **options: Any) -> Any:
+    """What trimesh reads from the contents of a mesh file: a mesh or a scene.
+
+    It is given memory: with a path or an open file it would follow what the mesh names to other files. Names are
+    followed only by a `resolver` among the options.
+
+    Raises:
+        MeshError: it cannot be read.
+    """
+    import trimesh
+
+    try:
+        return trimesh.load(io.BytesIO(data), file_type=path.suffix[1:].lower(), process=False, **options)
     except Exception as error:  # trimesh's readers raise whatever their format libraries raise
-        raise MeshError(
-            f"{where}: {path} cannot be read as a mesh: {type(error).__name__}: {error}"
-        ) from error
-    return clean_triangles(vertices, faces, np.asarray(scale), f"{where}: {path}")
+        raise _unreadable(path, where, error) from error
 
 
-def _unit_in_metres(units: str | None) -> float:
+def _unreadable(path: Path, where: str, error: Exception) -> MeshError:
+    return MeshError(f"{where}: {path} cannot be read as a mesh: {type(error).__name__}: {error}")
+
+
+def unit_in_metres(units: str | None) -> float:
     """Collada files state their unit, which trimesh passes on as "0.01 * meters"; other formats have none."""
     factor, separator, _ = (units or "").partition(" * meter")
     return float(factor) if separator else 1.0
@@ -86,14 +135,23 @@ def _unsafe_xml(data: bytes) -> bool:
 
 def clean_triangles(vertices: np.ndarray, faces: np.ndarray, scale: np.ndarray, where: str) -> MeshData:
     """Checks and scales triangles, merges equal vertices and keeps the winding outward."""
+    check_triangles(vertices, faces, where)
+    unique, inverse = np.unique(vertices[faces.ravel()], axis=0, return_inverse=True)
+    faces = inverse.reshape(faces.shape).astype(np.int64)
+    if np.prod(scale) < 0:
+        faces = faces[:, ::-1]
+    return MeshData(frozen(unique * scale), frozen(np.ascontiguousarray(faces)))
+
+
+def check_triangles(vertices: np.ndarray, faces: np.ndarray, where: str) -> None:
+    """Refuses what is no triangle mesh.
+
+    Raises:
+        MeshError: no triangle, triangles of vertices that do not exist, or coordinates that are not finite.
+    """
     if faces.ndim != 2 or faces.shape[1:] != (3,) or len(faces) == 0:
         raise MeshError(f"{where}: it holds no triangle")
     if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.min() < 0 or faces.max() >= len(vertices):
         raise MeshError(f"{where}: its triangles name vertices that do not exist ({len(vertices)} vertices)")
     if not np.all(np.isfinite(vertices[np.unique(faces)])):
         raise MeshError(f"{where}: it has vertices with NaN or infinite coordinates")
-    unique, inverse = np.unique(vertices[faces.ravel()], axis=0, return_inverse=True)
-    faces = inverse.reshape(faces.shape).astype(np.int64)
-    if np.prod(scale) < 0:
-        faces = faces[:, ::-1]
-    return MeshData(frozen(unique * scale), frozen(np.ascontiguousarray(faces)))

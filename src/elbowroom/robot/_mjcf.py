@@ -84,6 +84,11 @@ def parts_from_model(model: Any, use_visual: bool) -> Parts:
     return _Reader(model).parts(use_visual)
 
 
+def body_names(model: Any) -> list[str]:
+    """Names of the bodies, which are those of the links, by their numbers."""
+    return [model.body(body).name or f"body_{body}" for body in range(model.nbody)]
+
+
 class _Reader:
     """Reads one MjModel; holds the maps that several steps share."""
 
@@ -92,7 +97,7 @@ class _Reader:
         self.model = model
         self.where = f"MJCF model {_model_name(model)!r}"
         self.notes: list[Note] = []
-        self.body_names = [self._name("BODY", body, f"body_{body}") for body in range(model.nbody)]
+        self.body_names = body_names(model)
         self.joint_names = [self._name("JOINT", joint, f"joint_{joint}") for joint in range(model.njnt)]
         self.own = set(own_bodies(model))
         """The robot's bodies."""

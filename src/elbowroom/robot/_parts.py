@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..typing import LinkPair, Matrix4
 from ._types import Joint, Note, Shape
+from ._visuals import VisualSource
 
 
 @dataclass
@@ -26,6 +27,8 @@ class Parts:
     """Named configurations as joint values."""
     visual_only: list[str] = field(default_factory=list[str])
     """Links that have visual geometry and no collision geometry, where the visual one is not used instead."""
+    visuals: VisualSource | None = None
+    """Where visual geometry is read from; None where there is none."""
     xml: bytes | None = None
     """Text of the file, xacro expanded and form mended."""
     root_pose: Matrix4 | None = None

@@ -6,6 +6,7 @@ speed; both compile at first use. Meshes are read when first asked for.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,12 +18,20 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import Frozen, frozen
-from ..errors import InputError, UnknownJointError, UnknownLinkError, shape_text, unknown
+from ..errors import (
+    ApproximationWarning,
+    InputError,
+    UnknownJointError,
+    UnknownLinkError,
+    shape_text,
+    unknown,
+)
 from ..typing import LinkPair
 from ._default import DefaultPose
 from ._jax_facts import JaxFacts
 from ._tree import KinematicTree
 from ._types import Joint, Note, Shape
+from ._visuals import Visual, VisualSource, read_visuals
 
 if TYPE_CHECKING:
     import trimesh
@@ -55,6 +64,10 @@ class Robot(JaxFacts, Frozen):
     Elbowroom computed are left out: they are to be computed anew when something changes, not believed."""
     visual_only: tuple[str, ...] = ()
     """Links that have visual geometry but no collision geometry, so that no check sees them; `use_visual` takes it."""
+    visual_sources: Mapping[str, tuple[VisualSource, str]] = field(
+        default_factory=dict[str, "tuple[VisualSource, str]"], repr=False
+    )
+    """Where the visual geometry of each link is read from, and its name there; see `link_visuals`."""
     source: str = ""
     """What it was loaded from, as given."""
     path: Path | None = None
@@ -321,6 +334,34 @@ class Robot(JaxFacts, Frozen):
     def mesh_links(self) -> tuple[str, ...]:
         """Links that have collision geometry."""
         return tuple(name for name in self.link_names if name in self.shapes)
+
+    def link_visuals(self, link: str) -> tuple[Visual, ...]:
+        """What a link looks like: meshes in the link frame with their colours; empty if it has no visual geometry.
+
+        Read when first asked for, by the rules for collision meshes, and kept. What cannot be read is left out, which
+        is warned about once; that and missing colours are listed in `visual_notes`.
+        """
+        self.link_index(link)
+        if link not in self.visual_sources:
+            return ()
+        if link not in self._visuals:
+            self._visuals[link] = visuals, notes = read_visuals(*self.visual_sources[link])
+            left_out = [str(note) for note in notes if note.kind == "skipped"]
+            if left_out:
+                text = f"{self.name}: not everything can be shown\n  " + "\n  ".join(left_out)
+                warnings.warn(text, ApproximationWarning, 2)
+            return visuals
+        return self._visuals[link][0]
+
+    @property
+    def visual_notes(self) -> tuple[Note, ...]:
+        """What was left out of the visual geometry that has been read so far, and why."""
+        return tuple(note for _, notes in self._visuals.values() for note in notes)
+
+    @cached_property
+    def _visuals(self) -> dict[str, tuple[tuple[Visual, ...], tuple[Note, ...]]]:
+        """Visuals that were read; not a field, so that they do not travel to other processes."""
+        return {}
 
     def __repr__(self) -> str:
         warned = sum(note.warns for note in self.notes)

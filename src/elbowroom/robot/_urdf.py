@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._frozen import frozen
+from .._frozen import FrozenMap, frozen
 from ..errors import DescriptionError
 from ..typing import Matrix4
 from ._mend import mend_joints
 from ._meshfile import read_mesh
 from ._parts import Parts
-from ._resolve import MeshResolver
+from ._resolve import MeshResolver, as_folders
 from ._tessellate import primitive
 from ._types import Coupling, Joint, JointType, Note, Shape
 from ._urdf_elements import prepare
+from ._urdf_visuals import UrdfVisuals
 
 
 def parts_from_tree(
@@ -64,13 +65,22 @@ def parts_from_yourdfpy(urdf: Any, package_dirs: Iterable[str | os.PathLike[str]
     where = f"yourdfpy.URDF {urdf.robot.name!r}"
     resolver = MeshResolver(None, package_dirs)
 
+    def handled(address: str) -> Path | None:
+        path = urdf._filename_handler(fname=address)
+        return Path(path) if isinstance(path, (str, os.PathLike)) and Path(path).is_file() else None
+
     def resolve(address: str) -> Path:
-        handled = urdf._filename_handler(fname=address)
-        found = isinstance(handled, (str, os.PathLike)) and Path(handled).is_file()
-        return Path(handled) if found else resolver.resolve(address, where)
+        return handled(address) or resolver.resolve(address, where)
 
     parts = _translate(urdf.robot, where, resolve, use_visual, frozenset())
     parts.notes[:0] = resolver.mended
+    meshes = [
+        v.geometry.mesh for link in urdf.robot.links for v in link.visuals if v.geometry and v.geometry.mesh
+    ]
+    paths = {mesh.filename: path for mesh in meshes if (path := handled(mesh.filename))}
+    found = {**paths, **{str(path): path for path in paths.values()}}  # it writes what its handler returned
+    folders = tuple(as_folders(package_dirs))
+    parts.visuals = UrdfVisuals(etree.tostring(urdf.write_xml()), None, folders, FrozenMap(found))
     return parts
 
 

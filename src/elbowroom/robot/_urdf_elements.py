@@ -81,7 +81,7 @@ def prepare(root: Any, where: str, use_visual: bool) -> tuple[list[Note], list[s
     for joint in root.findall("joint"):
         _check_joint(where, joint, notes)
     for element in root.iter(etree.Element):
-        _check_values(where, element)
+        check_values(where, element)
     return notes, seen_only
 
 
@@ -177,7 +177,7 @@ def _check_joint(where: str, joint: Any, notes: list[Note]) -> None:
         notes.append(Note("mended", joint.get("name", ""), "its <mimic> names no joint; it moves by itself"))
 
 
-def _check_values(where: str, element: Any) -> None:
+def check_values(where: str, element: Any) -> None:
     """Names, references and numbers of one element."""
     named = ("name",) if element.tag in ("link", "joint") else ()
     for attribute in (*REQUIRED.get(element.tag, ()), *named):

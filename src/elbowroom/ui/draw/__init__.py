@@ -1,4 +1,7 @@
-"""Pictures of robots, pair matrices, targets and grasps, drawn without a display; only `show_grasp` opens a window."""
+"""Pictures of robots, pair matrices, targets and grasps, drawn without a display.
+
+Windows are opened by `open_grasp_window` and `show_grasp` alone.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,10 @@ if TYPE_CHECKING:
     from ._camera import Camera as Camera
     from ._grasp import plot_grasp as plot_grasp
     from ._grasp import plot_sweep as plot_sweep
+    from ._grasp_window import GraspWindow as GraspWindow
+    from ._grasp_window import open_grasp_window as open_grasp_window
+    from ._grasp_window import require_window as require_window
+    from ._grasp_window import run_window as run_window
     from ._hand import HandPiece as HandPiece
     from ._hand import hand_bones as hand_bones
     from ._hand import hand_pieces as hand_pieces
@@ -42,6 +49,10 @@ _HOME = {
     "plot_reach": "_reach",
     "plot_grasp": "_grasp",
     "plot_sweep": "_grasp",
+    "GraspWindow": "_grasp_window",
+    "open_grasp_window": "_grasp_window",
+    "require_window": "_grasp_window",
+    "run_window": "_grasp_window",
     "save_figure": "_save",
     "HandPiece": "_hand",
     "hand_pieces": "_hand",
@@ -67,6 +78,10 @@ __all__ = [
     "plot_reach",
     "plot_grasp",
     "plot_sweep",
+    "GraspWindow",
+    "open_grasp_window",
+    "require_window",
+    "run_window",
     "save_figure",
     "HandPiece",
     "hand_pieces",

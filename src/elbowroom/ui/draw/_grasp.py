@@ -44,27 +44,13 @@ def plot_grasp(grasp: Grasp, height: float = 0.1) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    thing = grasped_object(grasp, height)
-    base = grasp.to_world(height).T_world_base
-    pieces = hand_pieces(grasp.hand, grasp.ctrl, base)
-    points = 1e3 * np.concatenate([piece.vertices for piece in pieces])
-    corners = 1e3 * np.array([thing.center - thing.size / 2, thing.center + thing.size / 2])
-    low, high = np.minimum(points.min(axis=0), corners[0]), np.maximum(points.max(axis=0), corners[1])
-    low, high = low - MARGIN, high + MARGIN
-    low[2] = min(low[2], -MARGIN)
-    high[2] = max(high[2], 1e3 * base[2, 3] + TILT_LENGTH + MARGIN)
-    wrist = base[:3, 3] - 1e-3 * TILT_LENGTH * base[:3, 2]
-    low[0], high[0] = min(low[0], 1e3 * wrist[0] - MARGIN), max(high[0], 1e3 * wrist[0] + MARGIN)
+    low, high = view_limits(grasp, height)
     span = high - low
     scale = PICTURE_HEIGHT / span[2]
     figure = Figure(figsize=(scale * (span[0] + span[1]) + 3.4, PICTURE_HEIGHT + 1.5), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True, width_ratios=(span[0], span[1]))
     for ax, view in zip(axes, VIEWS, strict=True):
-        _draw_view(ax, grasp, height, thing, pieces, view)
-        ax.set_xlim(low[VIEWS[view][0]], high[VIEWS[view][0]])
-        ax.set_ylim(low[2], high[2])
-    axes[0].set_ylabel("z, up (mm)")
-    _annotate(axes[0], grasp, height)
+        draw_view(ax, grasp, height, view, low, high)
     figure.legend(*axes[1].get_legend_handles_labels(), loc="outside right center", fontsize=9)
     what = "diameter" if grasp.mode == "cylinder" else "width"
     figure.suptitle(
@@ -78,9 +64,45 @@ def plot_grasp(grasp: Grasp, height: float = 0.1) -> Figure:
     return figure
 
 
-def _draw_view(
-    ax: Axes, grasp: Grasp, height: float, thing: GraspedObject, pieces: Sequence[HandPiece], view: str
-) -> None:
+def view_limits(grasp: Grasp, height: float) -> tuple[np.ndarray, np.ndarray]:
+    """Corners (3,) of the box in the world, mm, that holds hand, object, table and tilt with a margin."""
+    thing = grasped_object(grasp, height)
+    base = grasp.to_world(height).T_world_base
+    points = 1e3 * np.concatenate([piece.vertices for piece in hand_pieces(grasp.hand, grasp.ctrl, base)])
+    corners = 1e3 * np.array([thing.center - thing.size / 2, thing.center + thing.size / 2])
+    low, high = np.minimum(points.min(axis=0), corners[0]), np.maximum(points.max(axis=0), corners[1])
+    low, high = low - MARGIN, high + MARGIN
+    low[2] = min(low[2], -MARGIN)
+    high[2] = max(high[2], 1e3 * base[2, 3] + TILT_LENGTH + MARGIN)
+    wrist = base[:3, 3] - 1e-3 * TILT_LENGTH * base[:3, 2]
+    low[0], high[0] = min(low[0], 1e3 * wrist[0] - MARGIN), max(high[0], 1e3 * wrist[0] + MARGIN)
+    return low, high
+
+
+def draw_view(ax: Axes, grasp: Grasp, height: float, view: str, low: np.ndarray, high: np.ndarray) -> None:
+    """Draws one of `VIEWS` of a grasp into axes, to scale.
+
+    Args:
+        ax: empty axes.
+        grasp: any grasp.
+        height: world height of the grasp, m.
+        view: name of the view; the side view says width and tilt.
+        low: corner (3,) of what is in the picture, mm in the world.
+        high: the opposite corner.
+    """
+    pieces = hand_pieces(grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base)
+    _draw_hand(ax, grasp, height, pieces, view)
+    across = VIEWS[view][0]
+    ax.set_xlim(low[across], high[across])
+    ax.set_ylim(low[2], high[2])
+    if view == "side":
+        ax.set_ylabel("z, up (mm)")
+        _annotate(ax, grasp, height)
+
+
+def _draw_hand(ax: Axes, grasp: Grasp, height: float, pieces: Sequence[HandPiece], view: str) -> None:
+    from matplotlib.patches import Polygon
+
     across, up, sight, label = VIEWS[view]
     T, tips = grasp.to_world(height)
     hand = grasp.hand
@@ -92,8 +114,9 @@ def _draw_view(
     for piece in order:
         colour = colours.get(piece.finger, PALM_COLOUR if not piece.finger else IDLE_COLOUR)
         outline = _outline(1e3 * piece.vertices[:, [across, up]])
-        ax.fill(*outline.T, fc=colour, ec="white", lw=0.6, alpha=0.62, zorder=depth[id(piece)])
-    _draw_object(ax, thing, across, up, object_label(grasp))
+        style: dict[str, Any] = {"fc": colour, "ec": "white", "lw": 0.6, "alpha": 0.62}
+        ax.add_artist(Polygon(outline, closed=True, zorder=depth[id(piece)], **style))
+    _draw_object(ax, grasped_object(grasp, height), across, up, object_label(grasp))
     for name, bone in hand_bones(hand, grasp.ctrl, T).items():
         colour = colours.get(name, "#9aa3ad")
         ax.plot(*(1e3 * bone[:, [across, up]]).T, color=colour, lw=1.2, marker=".", ms=3, zorder=5)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import UInt8
@@ -27,9 +27,16 @@ from ...grasp import (
     rh56_spec,
 )
 
+if TYPE_CHECKING:
+    from ._grasp_window import GraspWindow
+
 BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
 CONTEXTS = ("mujoco.egl", "mujoco.osmesa", "mujoco.glfw")
 """Modules with a `GLContext`, in the order they are tried; the last needs a display."""
+TICK = 0.02
+"""Seconds between pictures of the viewer."""
+CLOSING = 5.0
+"""Seconds that the viewer has to close."""
 AZIMUTH = 120.0
 """Degrees; from where a grasp is looked at."""
 SKY, FLOOR = (0.93, 0.95, 0.97, 1.0), (0.80, 0.77, 0.72, 1.0)
@@ -190,12 +197,21 @@ def has_display() -> bool:
     )
 
 
-def show_grasp(grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = None) -> None:
+def show_grasp(
+    grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = None, window: GraspWindow | None = None
+) -> None:
     """Opens MuJoCo's viewer on a grasp, or plays a motion that ends in it; returns when it is closed.
+
+    Args:
+        grasp: of the bundled hand.
+        height: world height of the grasp, m.
+        motion: played once, until the slider moves.
+        window: beside the viewer; its slider moves the hand and sizes the object. Closing either closes both.
 
     Raises:
         MissingExtraError: there is no display.
     """
+    import threading
     import time
 
     if not has_display():
@@ -205,14 +221,39 @@ def show_grasp(grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = N
     model = floating_hand_spec(grasp.hand, grasped_object(grasp, height)).compile()
     data = mujoco.MjData(model)
     set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
+    chosen: list[Grasp] = []
+    if window is not None:
+        window.changed.append(chosen.append)
+    others = set(threading.enumerate())
     with viewer_module.launch_passive(model, data, show_left_ui=False, show_right_ui=False) as viewer:
         _aim(viewer.cam, grasp, height, AZIMUTH)
         start = time.monotonic()
         while viewer.is_running():
-            if motion is not None:
+            if chosen:
+                with viewer.lock():
+                    set_grasp(model, data, chosen[-1], height)
+                motion = None
+                chosen.clear()
+            elif motion is not None:
                 i = min(int(np.searchsorted(motion.times, time.monotonic() - start)), len(motion.times) - 1)
                 set_posture(
                     model, data, grasp.hand, motion.ctrl[i], motion.Ts_world_base[i], float(motion.tilt[i])
                 )
             viewer.sync()
-            time.sleep(0.02)
+            if window is None:
+                time.sleep(TICK)
+            elif not window.tend(TICK):
+                break
+    for thread in (
+        set(threading.enumerate()) - others
+    ):  # a process that ends before the viewer's thread may crash
+        thread.join(CLOSING)
+
+
+def set_grasp(model: Any, data: Any, grasp: Grasp, height: float) -> None:
+    """Puts the hand of a floating model into a grasp, and gives its object the size and place."""
+    thing = grasped_object(grasp, height)
+    sizes = thing.size / 2 if thing.kind != "cylinder" else (thing.size[0] / 2, thing.size[1] / 2, 0.0)
+    model.geom("object").size[:] = sizes
+    model.geom("object").pos[:] = thing.center
+    set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
