@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._ends import likely_ends as likely_ends
-from ._steered import steered_links as steered_links
 from ._filtered import FilteredMotion as FilteredMotion
 from ._guard import Guard as Guard
 from ._guard import GuardStep as GuardStep
@@ -38,6 +37,7 @@ from ._serve_socket import check_port as check_port
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
 from ._solver import IkSolver as IkSolver
+from ._steered import steered_links as steered_links
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
 from ._targets import LookAt as LookAt
@@ -48,6 +48,7 @@ from ._targets import as_targets as as_targets
 from ._track import Tracker as Tracker
 from ._track import TrackStep as TrackStep
 from ._track_options import TrackOptions as TrackOptions
+from ._warm import is_warm as is_warm
 from ._xr import XrOptions as XrOptions
 from ._xr import XrState as XrState
 
@@ -131,6 +132,7 @@ __all__ = [
     "XrOptions",
     "XrState",
     "as_targets",
+    "is_warm",
     "likely_ends",
     "reach_map",
     "read_message",

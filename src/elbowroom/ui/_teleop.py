@@ -7,14 +7,13 @@ into contact. It runs as a job of the page, at a fixed rate; the page draws the 
 from __future__ import annotations
 
 import io
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._poses import as_matrix, as_wxyz_xyz
+from .._poses import as_wxyz_xyz
 from ._jobs import Report
 from .state import Event, Hand, Seen, TeleopEnded, TeleopMoved, TeleopStarted
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from ..collision import CollisionModel
     from ..ik import Session, TrackStep, XrState
     from ._child import Progress
+    from ._inbox import Inbox
     from ._recording import Recording
     from .state import TeleopState
 
@@ -29,6 +29,8 @@ RATE = 100.0
 """Ticks a second: more than headsets send, and what a page can draw."""
 LONGEST_LOG = 180_000
 """Ticks that are kept: half an hour."""
+XR_PATH = "/xr"
+"""Of the page for a headset, as `elbowroom ik --serve` has it."""
 PATIENCE = 2.0
 """Seconds that the robot may take to come to rest after a recording."""
 
@@ -43,7 +45,6 @@ class Steering:
         how: clutch, scale and port.
         send: takes events.
         recording: what is played; None opens the port.
-        page: HTML that the port hands out to browsers.
     """
 
     def __init__(
@@ -54,10 +55,9 @@ class Steering:
         how: TeleopState,
         send: Callable[[Event], None],
         recording: Recording | None = None,
-        page: str = "",
     ) -> None:
         self.run, self.model = run, model
-        self._cfg, self._how, self._send, self._recording, self._page = cfg, how, send, recording, page
+        self._cfg, self._how, self._send, self._recording = cfg, how, send, recording
         self._wanted = model
         self._place: tuple[float, ...] | None = None
         self._shift: np.ndarray | None = None
@@ -77,14 +77,19 @@ class Steering:
 
     def work(self, report: Report) -> Event:
         """Ticks until the recording is over or the job is cancelled."""
-        from ..ik import Pacer, SocketDoor
+        from ..ik import Pacer, SocketDoor, is_warm
+        from ._inbox import Inbox
+        from .xr import xr_page
 
+        world = self.model.world is not None
+        if not is_warm(world=world):
+            report.child(prepare_steering, world)
         report.say("preparing to follow")
         session = self._session()
-        inbox, door = _Inbox(), None
+        inbox, door = Inbox(), None
         try:
             if self._recording is None:
-                door = SocketDoor(session, inbox, self._how.port, page=self._page)
+                door = SocketDoor(session, inbox, self._how.port, pages={XR_PATH: xr_page()})
             self._send(TeleopStarted(self.run, self._cfg, "" if door is None else door.address))
             report.say("following hands")
             self._follow(session, inbox, door, Pacer(RATE), report)
@@ -105,8 +110,10 @@ class Steering:
         session.prepare()
         return session
 
-    def _follow(self, session: Session, inbox: _Inbox, door: Any, pacer: Any, report: Report) -> None:
-        played, seen, hands = 0, Seen(), None
+    def _follow(self, session: Session, inbox: Inbox, door: Any, pacer: Any, report: Report) -> None:
+        from ..ik import XrState
+
+        played, hands = 0, None
         for now in pacer.ticks():
             report.check()
             self._obey(session, now)
@@ -114,7 +121,7 @@ class Steering:
                 played = self._play(inbox, played, now, pacer.start)
             for message in inbox.take():
                 session.take(message, now)
-                hands = message if hasattr(message, "devices") else hands
+                hands = message if isinstance(message, XrState) else hands
             told = session.tick(now)
             if door is not None:
                 door.send(told)
@@ -138,7 +145,7 @@ class Steering:
             self._place = None
             session.take(Reset(dict(zip(session.robot.joint_names, place, strict=True))), now)
 
-    def _play(self, inbox: _Inbox, played: int, now: float, start: float) -> int:
+    def _play(self, inbox: Inbox, played: int, now: float, start: float) -> int:
         """Hands over what is due."""
         assert self._recording is not None
         while played < len(self._recording.times) and self._recording.times[played] <= now:
@@ -146,12 +153,14 @@ class Steering:
             played += 1
         return played
 
-    def _seen(self, session: Session, state: XrState | None, told: Mapping[str, Any], inbox: _Inbox) -> Seen:
+    def _seen(self, session: Session, state: XrState | None, told: Mapping[str, Any], inbox: Inbox) -> Seen:
         targets = {link: getattr(target, "pose", None) for link, target in session.targets.items()}
         followed = [part for part, link in session.xr.links.items() if link in targets]
         return Seen(
             () if state is None else self._hands(session, state, followed),
-            tuple((link, tuple(np.asarray(pose).tolist())) for link, pose in targets.items() if pose is not None),
+            tuple(
+                (link, tuple(np.asarray(pose).tolist())) for link, pose in targets.items() if pose is not None
+            ),
             told["state"],
             told["why"],
             tuple(told["limited_by"]),
@@ -163,18 +172,19 @@ class Steering:
     def _hands(self, session: Session, state: XrState, followed: list[str]) -> tuple[Hand, ...]:
         """The operator in the world: turned as motions are, and moved such that hands begin between the robot's."""
         R, scale = session.xr.R_world_xr, session.xr.scale
-        if self._shift is None:
+        shift = self._shift
+        if shift is None:
             hands = [device.T_xr_device[:3, 3] for part, device in state.devices.items() if part != "head"]
             if not hands:
                 return ()
             poses = session.robot.link_poses(session.cfg)
             links = [poses[session.robot.link_index(link), 4:] for link in session.links]
-            self._shift = np.mean(links, axis=0) - scale * (R @ np.mean(hands, axis=0))
+            shift = self._shift = np.mean(links, axis=0) - scale * (R @ np.mean(hands, axis=0))
         found: list[Hand] = []
         for part, device in state.devices.items():
             T = np.eye(4)
             T[:3, :3] = R @ device.T_xr_device[:3, :3]
-            T[:3, 3] = scale * (R @ device.T_xr_device[:3, 3]) + self._shift
+            T[:3, 3] = scale * (R @ device.T_xr_device[:3, 3]) + shift
             found.append(Hand(part, tuple(as_wxyz_xyz(T).tolist()), part in followed))
         return tuple(found)
 
@@ -199,21 +209,18 @@ class Steering:
         return text.getvalue().encode()
 
 
-def _inbox_class() -> type[Any]:
-    from ..ik import Mailbox, XrState
+def prepare_steering(world: bool, progress: Progress) -> None:
+    """In a process of its own: compiles what following needs, among obstacles if asked for."""
+    from ..collision import CollisionModel, one_ball_a_link
+    from ..ik import Session, Tracker, steered_links
+    from ..pairs import pairs_from_ignored
+    from ..robot import load_robot
+    from ..world import scene_for
 
-    class Inbox(Mailbox):
-        """A mailbox that knows when the latest message about hands came."""
-
-        arrived = 0.0
-
-        def put(self, message: Any, when: float | None = None) -> None:
-            if isinstance(message, XrState):
-                self.arrived = time.perf_counter() if when is None else when
-            super().put(message)
-
-    return Inbox
-
-
-def prepare_steering(progress: Progress) -> None:
-    """In a process of its own: compiles what following needs, alone and among obstacles."""
+    progress.say("compiling kernels of following, once per machine")
+    robot = load_robot("teaarm")
+    pairs = pairs_from_ignored(robot, robot.disabled_pairs, "SRDF")
+    model = CollisionModel(robot, one_ball_a_link(robot), pairs)
+    model = model.with_world(scene_for(robot, "table")) if world else model
+    links, xr = steered_links(robot)
+    Session(Tracker(model, links), robot, links, robot.default_cfg, RATE, xr).prepare()

@@ -17,11 +17,12 @@ from ._export import ExportPanel as ExportPanel
 from ._header import Header as Header
 from ._live import LivePanel as LivePanel
 from ._robot import RobotPanel as RobotPanel
+from ._teleop import TeleopPanel as TeleopPanel
 from ._widgets import Bound as Bound
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
 
-PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel, ExportPanel)
+PANELS: tuple[type[Panel], ...] = (RobotPanel, LivePanel, TeleopPanel, ExportPanel)
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400
 """Pixels."""

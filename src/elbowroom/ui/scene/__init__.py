@@ -13,3 +13,4 @@ from ._colours import link_colours as link_colours
 from ._live import LiveNodes as LiveNodes
 from ._robot import RobotNodes as RobotNodes
 from ._stage import Stage as Stage
+from ._teleop import TeleopNodes as TeleopNodes

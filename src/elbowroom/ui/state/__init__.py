@@ -44,3 +44,11 @@ from ._robot import RobotOpened as RobotOpened
 from ._robot import RobotState as RobotState
 from ._robot import SavePose as SavePose
 from ._robot import SetCfg as SetCfg
+from ._teleop import Hand as Hand
+from ._teleop import RecordingRead as RecordingRead
+from ._teleop import Seen as Seen
+from ._teleop import SetTeleop as SetTeleop
+from ._teleop import TeleopEnded as TeleopEnded
+from ._teleop import TeleopMoved as TeleopMoved
+from ._teleop import TeleopStarted as TeleopStarted
+from ._teleop import TeleopState as TeleopState

@@ -10,6 +10,7 @@ from ._live import LiveState
 from ._look import LookState
 from ._model import ModelParts
 from ._robot import RobotState
+from ._teleop import TeleopState
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +22,7 @@ class PageState:
     look: LookState = field(default_factory=LookState)
     live: LiveState = field(default_factory=LiveState)
     export: ExportState = field(default_factory=ExportState)
+    teleop: TeleopState = field(default_factory=TeleopState)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
