@@ -64,6 +64,9 @@ class PageServer:
         shown = "localhost" if self.host in ("0.0.0.0", "::", "") else self.host
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
 
+    def __repr__(self) -> str:
+        return f"PageServer at {self.url}{' (stopped)' if self._stopped.is_set() else ''}"
+
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it."""

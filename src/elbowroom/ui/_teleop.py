@@ -7,6 +7,8 @@ into contact. It runs as a job of the page, at a fixed rate; the page draws the 
 from __future__ import annotations
 
 import io
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,14 +27,40 @@ if TYPE_CHECKING:
     from ._recording import Recording
     from .state import TeleopState
 
-RATE = 100.0
-"""Ticks a second: more than headsets send, and what a page can draw."""
-LONGEST_LOG = 180_000
+RATE = 60.0
+"""Ticks a second: what a page can draw beside them, with half of a core to spare. `elbowroom ik --serve` has 200."""
+SWITCH = 0.001
+"""Seconds after which a thread hands over to another that waits; Python's own 0.005 would be a third of a tick."""
+LONGEST_LOG = 108_000
 """Ticks that are kept: half an hour."""
 XR_PATH = "/xr"
 """Of the page for a headset, as `elbowroom ik --serve` has it."""
 PATIENCE = 2.0
 """Seconds that the robot may take to come to rest after a recording."""
+
+
+class _QuickThreads:
+    """While any run is in the block, threads hand over to each other sooner."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count, self._before = 0, 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._count == 0:
+                self._before = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._before, SWITCH))
+            self._count += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                sys.setswitchinterval(self._before)
+
+
+_quick_threads = _QuickThreads()
 
 
 class Steering:
@@ -62,6 +90,10 @@ class Steering:
         self._place: tuple[float, ...] | None = None
         self._shift: np.ndarray | None = None
         self._tracker: Any = None
+        self.started = 0.0
+        """When the first tick was, seconds of `time.perf_counter`."""
+        self.missed = 0
+        """Ticks left out because others took too long."""
         self.log: deque[tuple[float, tuple[float, ...]]] = deque(maxlen=LONGEST_LOG)
         """Seconds and configuration of every tick."""
 
@@ -92,7 +124,8 @@ class Steering:
                 door = SocketDoor(session, inbox, self._how.port, pages={XR_PATH: xr_page()})
             self._send(TeleopStarted(self.run, self._cfg, "" if door is None else door.address))
             report.say("following hands")
-            self._follow(session, inbox, door, Pacer(RATE), report)
+            with _quick_threads:
+                self._follow(session, inbox, door, Pacer(RATE), report)
         finally:
             if door is not None:
                 door.close()
@@ -113,7 +146,7 @@ class Steering:
     def _follow(self, session: Session, inbox: Inbox, door: Any, pacer: Any, report: Report) -> None:
         from ..ik import XrState
 
-        played, hands = 0, None
+        played, hands, self.started = 0, None, pacer.start
         for now in pacer.ticks():
             report.check()
             self._obey(session, now)
@@ -128,6 +161,7 @@ class Steering:
             seen = self._seen(session, hands, told, inbox)
             cfg = tuple(told["cfg"])
             self.log.append((now, cfg))
+            self.missed = pacer.missed
             self._send(TeleopMoved(self.run, cfg, seen))
             if self._recording is not None and played == len(self._recording.times):
                 late = now - self._recording.seconds

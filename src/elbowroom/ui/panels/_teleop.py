@@ -41,7 +41,8 @@ class TeleopPanel:
     def __init__(self, gui: Any, scene: Any, desk: Desk) -> None:
         self._gui, self._desk = gui, desk
         self._nodes = TeleopNodes(scene)
-        self._steering: Steering | None = None
+        self.steering: Steering | None = None
+        """The latest run."""
         self.lags: deque[float] = deque(maxlen=REMEMBERED)
         """Seconds from the arrival of a message to the picture that answers it; the latest last."""
         self._drawn = self._told = 0.0
@@ -93,7 +94,7 @@ class TeleopPanel:
         else:
             run = secrets.token_hex(4)
             start = Steering(run, view.model, view.state.robot.cfg, view.state.teleop, desk.send, recording)
-            self._steering, self._drawn = start, 0.0
+            self.steering, self._drawn = start, 0.0
             self.lags.clear()
             desk.run(Job(KEY, "teleoperation", start.work))
 
@@ -109,12 +110,12 @@ class TeleopPanel:
         self._desk.run(Job("recording", f"reading {plain_name(name)}", work))
 
     def _download(self) -> None:
-        if self._steering is None or not self._steering.log:
+        if self.steering is None or not self.steering.log:
             self._desk.say("Nothing has been followed yet.", error=True)
             return
         view = self._desk.view
         name = file_name(view, "_motion.csv")
-        self._desk.download(name, self._steering.motion())
+        self._desk.download(name, self.steering.motion())
         robot, words = robot_words(view), model_words(view)
         if robot is not None and words is not None:
             self._desk.say(f"Judge it with: {command('check', *robot, '--trajectory', name, *words)}")
@@ -123,7 +124,7 @@ class TeleopPanel:
 
     def show(self, view: View) -> None:
         """Brings panel and scene up to date."""
-        teleop, steering = view.state.teleop, self._steering
+        teleop, steering = view.state.teleop, self.steering
         running = steering is not None and teleop.run == steering.run
         if steering is not None and running:
             self._tell(steering, view)
