@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .spheres import SphereModel as SphereModel
     from .spheres import fit_spheres as fit_spheres
     from .spheres import prove_coverage as prove_coverage
+    from .ui import show as show
 
 _HOME = {
     "Audit": "collision",
@@ -86,6 +87,7 @@ _HOME = {
     "SphereModel": "spheres",
     "fit_spheres": "spheres",
     "prove_coverage": "spheres",
+    "show": "ui",
 }
 """Public name -> folder that defines it."""
 
@@ -128,6 +130,7 @@ __all__ = [
     "prove_coverage",
     "prove_path",
     "read_configurations",
+    "show",
 ]
 
 

@@ -56,6 +56,7 @@ class TestDesk:
     """A desk without threads: events are applied at once, questions and jobs are done when told."""
 
     __test__ = False
+    local = True
 
     def __init__(self, model: CollisionModel, key: RobotKey | None = None) -> None:
         self.model = model

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from ..errors import FormatError, InputError
-from ._common import aside, check_not_description, check_out, console, print_json, quiet, some, waiting
+from ._common import (
+    aside,
+    check_not_description,
+    check_out,
+    console,
+    print_json,
+    quiet,
+    some,
+    waiting,
+    xacro_arg,
+)
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -41,6 +51,12 @@ class Options:
     """The robot's SRDF, or any file that holds pairs: its pairs are written unless the source has its own."""
     package_dirs: tuple[Path, ...] = ()
     """Folders in which package:// meshes of the robot or the scene are looked for."""
+    use_visual: bool = False
+    """Take the robot's visual geometry for links that have no collision geometry."""
+    xacro_args: tuple[str, ...] = ()
+    """Arguments of the robot's xacro file, each as name:=value."""
+    strict: bool = False
+    """Refuse a description of the robot that breaks a rule, instead of mending it."""
     pairs: Path | None = None
     """File of any format whose pairs are written, instead of those of the source."""
     source_format: str | None = None
@@ -58,8 +74,10 @@ def run(options: Options) -> int:
 
     if options.source_format is None and is_scene(options.source):
         return _convert_scene(options)
-    if options.robot is None and (options.srdf is not None or options.package_dirs):
-        raise InputError("--srdf and --package-dirs belong to a robot; name it with --robot")
+    of_robot = (options.srdf is not None, options.package_dirs, options.use_visual, options.xacro_args)
+    if options.robot is None and (any(of_robot) or options.strict):
+        flags = "--srdf, --package-dirs, --use-visual, --xacro-args and --strict"
+        raise InputError(f"{flags} belong to a robot; name it with --robot")
     name = check_out(options.target, options.target_format)
     robot = _robot(options)
     contents = formats.read(options.source, robot=robot, format=options.source_format)
@@ -117,7 +135,14 @@ def _robot(options: Options) -> Robot | None:
     if srdf is not None and formats.read(srdf).format != "srdf":
         srdf = None  # some other file that holds pairs
     with waiting(f"loading {options.robot}"):
-        return load_robot(options.robot, srdf=srdf, package_dirs=options.package_dirs)
+        return load_robot(
+            options.robot,
+            srdf=srdf,
+            package_dirs=options.package_dirs,
+            use_visual=options.use_visual,
+            strict=options.strict,
+            xacro_args=dict(map(xacro_arg, options.xacro_args)),
+        )
 
 
 def _pairs(options: Options, robot: Robot | None, contents: Any) -> tuple[Any, tuple[str, ...]]:

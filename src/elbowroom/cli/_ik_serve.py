@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InputError
-from ..ik import Mailbox, ServeReport, Session, Tracker, XrOptions, likely_ends, serve_lines, serve_socket
+from ..ik import Mailbox, ServeReport, Session, Tracker, serve_lines, serve_socket, steered_links
 from ._common import print_json, waiting
 from ._interrupt import last_words
 from ._progress import say
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
-    from ..robot import Robot
     from ._ik import Options
 
-NOT_A_HAND = re.compile(r"leg|ankle|foot|feet|toe|head", re.IGNORECASE)
 STDIN = 0
 XR_PATH = "/xr"
 """Where a headset finds its page on the port of the WebSocket."""
@@ -33,7 +28,7 @@ def serve(
 ) -> int:
     """Serves until the input ends, somebody sends `end`, or an interrupt; the robot has stopped then."""
     robot = model.robot
-    links, xr = _links(robot, options.link, options.xr)
+    links, xr = steered_links(robot, options.link, options.xr)
     place = np.array(model.default_cfg if start is None else start)
     for name, value in held.items():
         if value is not None:
@@ -54,21 +49,6 @@ def serve(
             report = serve_socket(session, options.port, options.origin, announce, mailbox, pages)
         _tell(report, options)
     return 0
-
-
-def _links(robot: Robot, asked: Sequence[str], xr: XrOptions) -> tuple[tuple[str, ...], XrOptions]:
-    """The links to follow, and which of them a headset's hands steer."""
-    links = tuple(dict.fromkeys((*asked, *xr.links.values())))
-    links = links or tuple(link for link in likely_ends(robot) if not NOT_A_HAND.search(link))
-    if not links:
-        raise InputError(
-            f"--serve: no end-effector of {robot.name} was found; --link LINK names those to follow"
-        )
-    if not xr.links:
-        sides = {side: [link for link in links if side in link.lower()] for side in ("left", "right")}
-        found = {side: names[0] for side, names in sides.items() if len(names) == 1}
-        xr = replace(xr, **(found or ({"right": links[0]} if len(links) == 1 else {})))
-    return links, xr
 
 
 def _write(text: str) -> bool:

@@ -12,6 +12,8 @@ from ._ends import likely_ends as likely_ends
 from ._filtered import FilteredMotion as FilteredMotion
 from ._guard import Guard as Guard
 from ._guard import GuardStep as GuardStep
+from ._messages import Reset as Reset
+from ._messages import read_message as read_message
 from ._messages import target_from_json as target_from_json
 from ._options import IkOptions as IkOptions
 from ._reach import Reachability as Reachability
@@ -26,13 +28,16 @@ from ._safe_options import SafeOptions as SafeOptions
 from ._safe_step import SafeStep as SafeStep
 from ._safe_step import Step as Step
 from ._serve import Mailbox as Mailbox
+from ._serve import Pacer as Pacer
 from ._serve import ServeReport as ServeReport
 from ._serve import checked_rate as checked_rate
 from ._serve import serve_lines as serve_lines
+from ._serve_socket import SocketDoor as SocketDoor
 from ._serve_socket import check_port as check_port
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
 from ._solver import IkSolver as IkSolver
+from ._steered import steered_links as steered_links
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
 from ._targets import LookAt as LookAt
@@ -45,6 +50,7 @@ from ._track import TrackStep as TrackStep
 from ._track_options import TrackOptions as TrackOptions
 from ._warm import is_warm as is_warm
 from ._xr import XrOptions as XrOptions
+from ._xr import XrState as XrState
 
 if TYPE_CHECKING:
     from ._jax_batch import solve_jax as solve_jax
@@ -106,6 +112,7 @@ __all__ = [
     "Mailbox",
     "Minimum",
     "NearestFree",
+    "Pacer",
     "PoseTarget",
     "PositionTarget",
     "RowSet",
@@ -114,17 +121,22 @@ __all__ = [
     "Step",
     "ReachMap",
     "Reachability",
+    "Reset",
     "ServeReport",
     "Session",
+    "SocketDoor",
     "Target",
     "TrackOptions",
     "TrackStep",
     "Tracker",
     "XrOptions",
+    "XrState",
     "as_targets",
     "is_warm",
     "likely_ends",
     "reach_map",
+    "read_message",
+    "steered_links",
     "check_port",
     "checked_rate",
     "serve_lines",

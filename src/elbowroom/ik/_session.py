@@ -6,6 +6,7 @@ next joint command. `_serve` runs it at a fixed rate.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,6 +75,16 @@ class Session:
             "links": links,
             "xr": {**self._follower.options.links, "yaw": self._follower.options.yaw},
         }
+
+    @property
+    def xr(self) -> XrOptions:
+        """Which link follows which part of an operator, and how the two frames lie to each other."""
+        return self._follower.options
+
+    @property
+    def targets(self) -> Mapping[str, Target]:
+        """Link -> what it is to follow just now."""
+        return dict(self._targets)
 
     def prepare(self) -> None:
         """Ticks for nothing, for one link and for all, and forgets it: what must be compiled, now is."""

@@ -10,6 +10,8 @@ The page, from the browser to the screen and back:
   (`_jobs.py`), what cannot be interrupted in a child process (`_child.py`).
 - `state/`: the frozen `PageState`, a part per panel, and events with a pure `apply`. No viser in there.
 - `panels/`: a file per panel; `scene/`: nodes of the 3D scene, differences only.
+- `_show.py`: `elbowroom.show`, for notebooks and scripts. `_exports.py`: files of what a page holds. `_teleop.py`: a
+  robot that follows hands, `_recording.py`: recordings of them.
 - `_shop.py`: robots and models that all pages of a server share. `_commands.py`: command lines. `_escape.py`: names
   from descriptions in HTML and Markdown.
 
@@ -39,12 +41,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._server import PageServer as PageServer
     from ._server import serve as serve
+    from ._show import show as show
     from .state import RobotKey as RobotKey
 
-_HOME = {"PageServer": "_server", "serve": "_server", "RobotKey": "state"}
+_HOME = {"PageServer": "_server", "serve": "_server", "show": "_show", "RobotKey": "state"}
 """Name -> module; pictures must not load viser."""
 
-__all__ = ["PageServer", "RobotKey", "serve"]
+__all__ = ["PageServer", "RobotKey", "serve", "show"]
 
 
 def __getattr__(name: str) -> Any:

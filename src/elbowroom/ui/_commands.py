@@ -1,11 +1,15 @@
-"""Command lines that repeat what was done on the page, quoted for a shell."""
+"""Command lines that repeat what was done on the page, quoted for a shell.
+
+What was edited on the page is in no file, so a command that needs it names files that the page offers (the Export
+panel): `needed` says which. `_exports.py` makes them.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ..pairs import PairOptions
@@ -16,6 +20,12 @@ if TYPE_CHECKING:
 
 SCENE = "scene.json"
 """Obstacles of the page as a file."""
+
+Need = Literal["model", "scene"]
+"""A file that a command may need: spheres and pairs, or obstacles; both are formats of the Export panel."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.-]+")
+LONGEST_STEM = 40
+"""Characters."""
 
 
 def command(verb: str, *words: object) -> str:
@@ -34,21 +44,54 @@ def cfg_words(cfg: Iterable[float]) -> tuple[str, ...]:
     return tuple(repr(float(value)) for value in cfg)
 
 
-def model_words(view: View) -> tuple[str, ...] | None:
-    """The words that make the page's model, after those of the robot; None where no command line can."""
+def file_name(view: View, ending: str) -> str:
+    """A file of the page's robot, such as `teaarm_model.json`; plain letters, whatever the robot is called."""
+    return (_stem(view.robot) if view.robot is not None else "robot") + ending
+
+
+def needed(view: View) -> tuple[Need, ...]:
+    """The files that commands of this page need before they can be run."""
     parts = view.state.model
-    own = own_words(parts)
-    if own is None or parts.world is None:
-        return own
-    file = view.state.world.file_of(parts.world)
-    if not file:
+    kept = any(checked for _, checked in parts.overrides)
+    model = parts.spheres is not None or parts.pairs is not None or kept
+    scene = parts.world is not None and len(parts.world) > 0
+    return (*(("model",) if model else ()), *(("scene",) if scene else ()))
+
+
+def needed_files(view: View) -> tuple[str, ...]:
+    """Their names."""
+    return tuple(
+        scene_file(view) if kind == "scene" else file_name(view, "_model.json") for kind in needed(view)
+    )
+
+
+def scene_file(view: View) -> str:
+    """The file that holds the page's obstacles: that which they came from or were saved as, or what Export calls it."""
+    return view.state.world.file_of(view.state.model.world) or file_name(view, "_scene.json")
+
+
+def model_words(view: View) -> tuple[str, ...] | None:
+    """Words that give a verb the page's spheres, pairs, obstacles and buffer; None where no words can.
+
+    Objects held by links have no words yet.
+    """
+    parts, files = view.state.model, needed(view)
+    if parts.attached:
         return None
-    allowed = [name for pair in parts.allow for name in pair]
-    return ("--scene", file, *(["--allow", *allowed] if allowed else []), *own)
+    words: list[str] = []
+    if "model" in files:
+        words += ["--pairs", file_name(view, "_model.json")]  # with the spheres that they were decided for
+    else:
+        ignored = [name for pair, _ in parts.overrides for name in pair]
+        words += ["--ignore", *ignored] if ignored else []
+    if "scene" in files:
+        words += ["--scene", scene_file(view)]
+        words += ["--allow", *(name for pair in parts.allow for name in pair)] if parts.allow else []
+    return (*words, *(("--buffer", repr(parts.buffer)) if parts.buffer else ()))
 
 
 def own_words(parts: ModelParts) -> tuple[str, ...] | None:
-    """The words that make a model but for its obstacles; None where no command line can."""
+    """The words that make a model but for its obstacles, with no other file; None where no command line can."""
     if parts.spheres or parts.pairs or parts.attached or any(checked for _, checked in parts.overrides):
         return None
     ignored = [name for pair, _ in parts.overrides for name in pair]
@@ -75,7 +118,7 @@ def pairs_file(robot: Robot) -> str:
 
 
 def _stem(robot: Robot) -> str:
-    return re.sub(r"[^A-Za-z0-9_.]", "_", robot.name)[:60].lstrip(".") or "robot"
+    return _NOT_IN_NAMES.sub("_", robot.name).strip("._-")[:LONGEST_STEM] or "robot"
 
 
 def fit_words(options: FitOptions) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -95,6 +95,11 @@ class Page:
 
     # What panels may do ---------------------------------------------------------------------------
 
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the page."""
+        return self.shop.local
+
     def send(self, event: Event) -> None:
         """Something happened; from any thread."""
         self._worker.send(event)
@@ -149,7 +154,7 @@ class Page:
         if self._panels is None:
             with self.client.atomic():
                 self._panels = build_panels(self.client, self)
-        last: Event | None = None
+        done: list[Event] = []
         for event in events:
             try:
                 after = self.session.history.after(event, time.monotonic())
@@ -157,12 +162,13 @@ class Page:
                 self._fault(error)
                 continue
             if after is not self.session.history and event.repeatable:
-                last = event
+                done.append(event)
             self.session.history = after
         self.view = self._derived()
-        if last is not None:
-            self._command = last.command(self.view) or self._command
-            self.view = self._derived()
+        told = (event.command(self.view) for event in reversed(done))
+        command = next((words for words in told if words), self._command)
+        if command != self._command:
+            self._command, self.view = command, replace(self.view, command=command)
         self._model_wanted(self.view)
         with self.client.atomic():
             for error in self._panels.show(self.view):

@@ -66,6 +66,9 @@ class PageServer:
         shown = "localhost" if self.host in ("0.0.0.0", "::", "") else self.host
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
 
+    def __repr__(self) -> str:
+        return f"PageServer at {self.url}{' (stopped)' if self._stopped.is_set() else ''}"
+
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it."""
@@ -184,7 +187,7 @@ def serve(
     Raises:
         InputError: the address cannot be served on.
     """
-    shop = Shop()
+    shop = Shop(local=is_loopback(host))
     key, state = _start(robot, world, shop)
     if world is not None and scene:
         state = replace(state, world=WorldState(file=scene, saved=world))

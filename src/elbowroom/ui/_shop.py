@@ -34,7 +34,9 @@ PAUSE = 0.4
 class Shop:
     """What pages of a server share; all of it is immutable."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, local: bool = True) -> None:
+        self.local = local
+        """Whether only this machine can reach the pages."""
         self._robots: OrderedDict[RobotKey, Robot] = OrderedDict()
         self._models: list[tuple[RobotKey, ModelParts, CollisionModel]] = []
         self._lock = threading.Lock()

@@ -13,6 +13,7 @@ from typing import Any
 from .._view import View
 from ._desk import Desk as Desk
 from ._desk import Panel as Panel
+from ._export import ExportPanel as ExportPanel
 from ._grasp import GraspPanel as GraspPanel
 from ._header import Header as Header
 from ._ik import IkPanel as IkPanel
@@ -21,6 +22,7 @@ from ._pairs import PairsPanel as PairsPanel
 from ._plan import PlanPanel as PlanPanel
 from ._robot import RobotPanel as RobotPanel
 from ._spheres import SpheresPanel as SpheresPanel
+from ._teleop import TeleopPanel as TeleopPanel
 from ._widgets import Bound as Bound
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
@@ -35,6 +37,8 @@ PANELS: tuple[type[Panel], ...] = (
     IkPanel,
     PlanPanel,
     GraspPanel,
+    TeleopPanel,
+    ExportPanel,
 )
 """In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
 WIDTH = 400

@@ -19,6 +19,11 @@ class Desk(Protocol):
         """What is shown now."""
         ...
 
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the page: others may not write here, nor open ports."""
+        ...
+
     def send(self, event: Event) -> None:
         """Something happened."""
         ...

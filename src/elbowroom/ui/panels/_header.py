@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._commands import needed_files
 from .._escape import escape
 from ..state import Redo, SetDark, Undo
 from ._widgets import Shown, on_click
@@ -28,10 +29,11 @@ class Header:
         self._command = gui.add_text(
             "Command", "", hint="Repeats the last action in a terminal", visible=False
         )
+        self._needs = gui.add_markdown("", visible=False)
         self._line = Shown[str](self._show_status)
         self._share = Shown[float | None](self._show_share)
         self._busy = Shown[bool](self._show_busy)
-        self._words = Shown[str](self._show_command)
+        self._words = Shown[tuple[str, str]](self._show_command)
         self._dark = Shown[bool](
             lambda dark: gui.configure_theme(
                 dark_mode=dark, show_logo=False, show_share_button=False, brand_color=BRAND
@@ -62,7 +64,7 @@ class Header:
         self._line(status(view))
         self._busy(bool(view.busy))
         self._share(view.busy[0].share if view.busy else None)
-        self._words(view.command)
+        self._words((view.command, needs(view)))
 
     def _show_status(self, text: str) -> None:
         self._status.content = text
@@ -75,8 +77,17 @@ class Header:
         if share is not None:
             self._bar.value = 100.0 * share
 
-    def _show_command(self, command: str) -> None:
+    def _show_command(self, shown: tuple[str, str]) -> None:
+        command, first = shown
         self._command.value, self._command.visible = command, bool(command)
+        self._needs.content, self._needs.visible = first, bool(first)
+
+
+def needs(view: View) -> str:
+    """Files without which the command cannot be run, as Markdown; "" for none."""
+    words = view.command.split()
+    names = [escape(name) for name in needed_files(view) if name in words]
+    return f"It needs {' and '.join(names)}, from Export." if names else ""
 
 
 def status(view: View) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST = 8
 """Clashes that are listed."""
+PAUSE = 0.5
+"""Seconds between two full verdicts while hands are followed; whether the robot is free is said all the time."""
 
 
 class LivePanel:
@@ -34,6 +37,7 @@ class LivePanel:
             boxes = [gui.add_checkbox(text, True) for text in ("Segment", "Contacts", "Names")]
         self._boxes = [Bound[bool](box, desk, lambda _: self._chosen(boxes)) for box in boxes]
         self._asked: tuple[Any, Any] = (None, None)
+        self._when = 0.0
         self._headline = Shown[str](self._show_head)
         self._details = Shown[str](self._show_body)
 
@@ -54,7 +58,10 @@ class LivePanel:
         model, cfg = view.model, view.state.robot.cfg
         if model is None or view.measured or self._asked == (model, cfg):
             return
-        self._asked = model, cfg
+        now = time.monotonic()
+        if view.state.teleop.run and now - self._when < PAUSE:  # hands come first
+            return
+        self._asked, self._when = (model, cfg), now
 
         def question() -> Event:
             return VerdictFound(Verdicts(model.explain(np.array(cfg)), cfg, model))

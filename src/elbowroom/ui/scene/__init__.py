@@ -21,4 +21,5 @@ from ._spheres import SphereNodes as SphereNodes
 from ._stage import Stage as Stage
 from ._stage import bounds as bounds
 from ._stage import first_look as first_look
+from ._teleop import TeleopNodes as TeleopNodes
 from ._world import WorldNodes as WorldNodes

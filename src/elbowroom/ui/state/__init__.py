@@ -7,6 +7,9 @@ one, write the file and one field in `PageState`. What is computed (a model, a v
 
 from ._event import Event as Event
 from ._event import Part as Part
+from ._export import ChooseExport as ChooseExport
+from ._export import Exported as Exported
+from ._export import ExportState as ExportState
 from ._grasp import GRASP_KINDS as GRASP_KINDS
 from ._grasp import GRASP_METHODS as GRASP_METHODS
 from ._grasp import GRASP_MODES as GRASP_MODES
@@ -113,6 +116,14 @@ from ._spheres import SpheresState as SpheresState
 from ._spheres import chosen_sphere as chosen_sphere
 from ._spheres import coverage as coverage
 from ._spheres import spheres_of as spheres_of
+from ._teleop import Hand as Hand
+from ._teleop import RecordingRead as RecordingRead
+from ._teleop import Seen as Seen
+from ._teleop import SetTeleop as SetTeleop
+from ._teleop import TeleopEnded as TeleopEnded
+from ._teleop import TeleopMoved as TeleopMoved
+from ._teleop import TeleopStarted as TeleopStarted
+from ._teleop import TeleopState as TeleopState
 from ._world import AddObstacles as AddObstacles
 from ._world import FadeWorld as FadeWorld
 from ._world import MoveObstacle as MoveObstacle

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 from ._event import Event, Part
+from ._export import ExportState
 from ._grasp import GraspLive, GraspState
 from ._ik import IkState
 from ._live import LiveState
@@ -14,6 +15,7 @@ from ._pairs import PairsState
 from ._plan import PlanLive, PlanState
 from ._robot import RobotState
 from ._spheres import SpheresState
+from ._teleop import TeleopState
 from ._world import WorldState
 
 
@@ -33,6 +35,8 @@ class PageState:
     plan_live: PlanLive = field(default_factory=PlanLive)
     grasp: GraspState = field(default_factory=GraspState)
     grasp_live: GraspLive = field(default_factory=GraspLive)
+    export: ExportState = field(default_factory=ExportState)
+    teleop: TeleopState = field(default_factory=TeleopState)
 
     def keeping(self, current: PageState) -> PageState:
         """This state with those parts of another that undo leaves alone."""
