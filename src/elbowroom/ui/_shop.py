@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -73,9 +74,7 @@ class Shop:
             robot = self._robots.get(key)
             if robot is None:
                 robot = key.load()
-                robot.link_poses(robot.default_cfg)
-                for link in robot.link_names:  # read here, not on the thread that draws
-                    robot.link_visuals(link)
+                _prepare(robot)
                 self.put(key, robot)
             return robot
 
@@ -142,6 +141,16 @@ class Shop:
         model.explain(robot.default_cfg)  # loads the kernels here, not in the middle of a slider's move
         self.put_model(key, ModelParts(spheres=parts.spheres, pairs=parts.pairs, buffer=parts.buffer), model)
         return model
+
+
+def _prepare(robot: Robot) -> None:
+    """Loads kernels and reads visual meshes here, not on the thread that draws; large meshes on several cores."""
+    robot.link_visuals(robot.link_names[0])  # parses the description, once
+    with ThreadPoolExecutor() as pool:
+        read = pool.map(robot.link_visuals, robot.link_names)
+        robot.link_poses(robot.default_cfg)
+        for _ in read:
+            pass
 
 
 def _bundled() -> tuple[str, ...]:

@@ -42,8 +42,11 @@ def visual_surfaces(robot: Robot, link: str) -> tuple[Surface, ...]:
 
 def drawn_meshes(robot: Robot, link: str) -> tuple[trimesh.Trimesh, ...]:
     """The meshes that `visual_surfaces` parts, in the link frame."""
+    visuals = robot.link_visuals(link)
+    if visuals:
+        return tuple(visual.mesh for visual in visuals)
     mesh = robot.link_mesh(link)
-    return tuple(visual.mesh for visual in robot.link_visuals(link)) or (() if mesh is None else (mesh,))
+    return () if mesh is None else (mesh,)
 
 
 def collision_surfaces(robot: Robot, link: str) -> tuple[Surface, ...]:
