@@ -245,7 +245,7 @@ def test_a_search_hears_that_it_is_to_stop_and_its_answer_is_dropped(desk, monke
 def test_playing_moves_the_robot_in_time_and_ends_with_the_motion(planned, desk):
     found = desk.history.state.plan.found
     desk.sent.clear()
-    play(desk, found, 0.0, 8.0, Report(lambda: None))
+    play(desk, found, 0.0, 1.0, Report(lambda: None))
     seeks = [event.time for event in desk.sent]
     assert len(seeks) > 2
     assert seeks == sorted(seeks)

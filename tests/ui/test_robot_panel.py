@@ -18,6 +18,10 @@ from elbowroom.ui.scene import COLLIDING, link_colours
 from elbowroom.ui.scene._meshes import _coloured, visual_surfaces
 from elbowroom.ui.state import Move, PageState, PickLink, RobotKey, RobotState, SetCfg, ShowLayer, Undo
 from tests.ui.page_tools import APART, HOSTILE, TOUCHING, act, widget
+from elbowroom.ui.panels._joints import followers
+from elbowroom.ui.scene import COLLIDING, link_colours
+from elbowroom.ui.state import Move, PickLink, SetCfg, ShowLayer, Undo
+from tests.ui.page_tools import APART, HOSTILE, TOUCHING, URDF, act, widget
 
 
 def nodes(scene):
@@ -48,6 +52,16 @@ def test_followers_are_shown_and_names_are_harmless(stage, desk):
     assert "<" not in panel._link.content
     assert escape(HOSTILE) in panel._link.content
     assert "12 triangles" in panel._link.content
+
+
+def test_followers_are_found_where_joints_before_them_are_fixed(tmp_path):
+    fixed = '<joint name="weld" type="fixed"><parent link="base"/><child link="arm"/></joint>'
+    text = URDF.replace(
+        '<link name="arm"/>', f'<link name="arm"/><link name="foot"/>{fixed.replace("arm", "foot")}'
+    )
+    (tmp_path / "welded.urdf").write_text(text)
+    found = followers(load_robot(tmp_path / "welded.urdf"), (0.0, 0.5))
+    assert found == f"- follow: {np.rad2deg(0.1 - 2 * 0.5):.1f} °, follows turn"
 
 
 def test_only_what_moves_is_sent(stage, desk, viser_server, monkeypatch):

@@ -12,7 +12,7 @@ from viser import UploadedFile
 from viser import _messages as messages
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.ui._commands import check_command
+from elbowroom.ui._commands import check_command, needed_files
 from elbowroom.ui._uploads import bound_uploads, file_name, read_cloud, read_scene
 from elbowroom.ui.panels import LivePanel, WorldPanel
 from elbowroom.ui.scene import COLLIDING
@@ -186,7 +186,8 @@ def test_commands_name_the_file_that_holds_the_obstacles(stage, desk):
     desk.send(OpenScene(scene, "my scene.yaml"))
     assert "--scene 'my scene.yaml'" in desk.sent[-1].command(desk.view)
     desk.send(MoveObstacle("a ball", (1.0, 0, 0, 0, 0, 0, 1.0)))
-    assert check_command(desk.view) == ""
+    assert "--scene rails_scene.json" in check_command(desk.view)  # as the Export panel offers it
+    assert needed_files(desk.view) == ("rails_scene.json",)
 
 
 @pytest.mark.parametrize("name", ["cloud.xyz", "cloud.npy", "cloud.ply"])

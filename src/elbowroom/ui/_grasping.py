@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ DPI = 80
 """Of the pictures in the panel."""
 
 
+@cache
 def hands() -> tuple[str, ...]:
     """Hands that can be loaded here."""
     from ..robot import catalogue

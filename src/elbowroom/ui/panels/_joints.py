@@ -95,7 +95,7 @@ def followers(robot: Robot, cfg: tuple[float, ...]) -> str:
     for joint in joints:
         if joint.coupling is None:
             continue
-        driver, law = coupling_law(robot.tree, robot.tree.joints.index(joint))
+        driver, law = coupling_law(robot.tree, joints.index(joint))
         value = np.polynomial.Polynomial(law)(cfg[driver])
         unit, name = unit_of(joint)
         lines.append(

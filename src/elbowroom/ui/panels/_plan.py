@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ._desk import Desk
 
 
+POINTS = 500
+"""Of the curve of costs that are drawn, at most."""
+
+
 class PlanPanel:
     """See the module."""
 
@@ -93,7 +97,8 @@ class PlanPanel:
         self._text.content = text
 
     def _show_costs(self, costs: tuple[float, ...]) -> None:
-        self._cost.show(np.arange(1, len(costs) + 1), {"best cost": costs})
+        rows = np.unique(np.linspace(0, len(costs) - 1, min(len(costs), POINTS)).astype(int))
+        self._cost.show(rows + 1, {"best cost": np.array(costs)[rows]})
 
     def _show_evidence(self, evidence: Evidence | None) -> None:
         if evidence is None:
