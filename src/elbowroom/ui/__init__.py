@@ -10,6 +10,7 @@ The page, from the browser to the screen and back:
   (`_jobs.py`), what cannot be interrupted in a child process (`_child.py`).
 - `state/`: the frozen `PageState`, a part per panel, and events with a pure `apply`. No viser in there.
 - `panels/`: a file per panel; `scene/`: nodes of the 3D scene, differences only.
+- `_follow.py`: the robot on its way to dragged targets. `_uploads.py`: files of the browser, bounded.
 - `_shop.py`: robots and models that all pages of a server share. `_commands.py`: command lines. `_escape.py`: names
   from descriptions in HTML and Markdown.
 
