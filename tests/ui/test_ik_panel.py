@@ -146,3 +146,12 @@ def test_the_command_gives_the_same_answer_to_the_last_bit(stage, desk, tmp_path
     assert main([*words[1:], "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert tuple(found["cfg"].values()) == desk.history.state.robot.cfg
+
+
+def test_a_target_that_a_lost_connection_held_is_released(stage, desk):
+    panel, _, _ = stage(IkPanel)
+    desk.panels.clear()
+    desk.send(SetTarget("tip", (*ANYWHERE, 0.8, 0.0, 0.0), begins=True))
+    assert desk.history.state.ik.held
+    panel.show(desk.view)
+    assert not desk.history.state.ik.held

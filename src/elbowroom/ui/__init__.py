@@ -12,6 +12,7 @@ The page, from the browser to the screen and back:
 - `panels/`: a file per panel; `scene/`: nodes of the 3D scene, differences only.
 - `_show.py`: `elbowroom.show`, for notebooks and scripts. `_exports.py`: files of what a page holds. `_teleop.py`: a
   robot that follows hands, `_recording.py`: recordings of them.
+- `_follow.py`: the robot on its way to dragged targets. `_uploads.py`: files of the browser, bounded.
 - `_shop.py`: robots and models that all pages of a server share. `_commands.py`: command lines. `_escape.py`: names
   from descriptions in HTML and Markdown.
 

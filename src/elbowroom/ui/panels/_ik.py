@@ -43,6 +43,7 @@ class IkPanel:
         self._desk = desk
         self._nodes = TargetNodes(scene, self._dragged)
         self._follower = Follower()
+        self._held_here = False
         self._ends: tuple[Robot | None, tuple[str, ...]] = (None, ())
         self._asked: tuple[str, Any, Any] = ("", None, None)
         on = gui.add_checkbox("Targets", False, hint="Handles at the end effectors that the robot follows")
@@ -57,6 +58,7 @@ class IkPanel:
         self._shown = Shown[str](self._show_text)
 
     def _dragged(self, link: str, pose: tuple[float, ...], phase: str) -> None:
+        self._held_here = phase != "end"
         if phase == "end":
             self._desk.send(ReleaseTarget())
         else:
@@ -65,6 +67,8 @@ class IkPanel:
     def show(self, view: View) -> None:
         """Brings widgets and scene up to date, and has the robot go on."""
         ik = view.state.ik
+        if ik.held and not self._held_here:  # by the hand of a connection that is gone
+            self._desk.send(ReleaseTarget())
         ends = self._ends_of(view.robot)
         ready = ik.on and ik.ready and view.model is not None
         self._nodes.show(view, ends if ready else ())
