@@ -165,7 +165,8 @@ def status(view: View, lags: list[float]) -> str:
     if teleop.address:
         page = f"http{teleop.address.removeprefix('ws')}{XR_PATH}"
         lines.append(f"Messages at **{escape(teleop.address)}**; page for a headset: [{page}]({page})")
-    hands = [f"{hand.part} {'**followed**' if hand.followed else 'let go'}" for hand in seen.hands]
+    parts = [hand for hand in seen.hands if hand.part != "head" or hand.followed]
+    hands = [f"{hand.part} {'**followed**' if hand.followed else 'let go'}" for hand in parts]
     clutch = f"Clutch ({teleop.clutch}): {', '.join(hands)}." if hands else "No hands have been seen yet."
     lines += [f"**{escape(seen.state or 'waiting')}**. {clutch}"]
     if lags:
