@@ -23,7 +23,7 @@ NO_PAINT = """for (const name of ["drawElements", "drawArrays", "drawElementsIns
     WebGL2RenderingContext.prototype[name] = () => {};"""
 """Painting by the processor would take most of the time, and nobody looks."""
 BOX = "input:not([type=hidden]):not([type=checkbox]), textarea"
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds; a busy machine takes its time."""
 QUIET = (
     "THREE.Clock",
@@ -150,6 +150,11 @@ class Tab:
     def check(self, label: str, on: bool = True) -> None:
         """Sets a checkbox."""
         self.row(label).locator("input[type=checkbox]").set_checked(on)
+
+    def choose(self, label: str, option: str) -> None:
+        """Picks from a dropdown."""
+        self.row(label).locator(BOX).last.click()
+        self.page.get_by_role("option", name=option, exact=True).click()
 
     def value(self, label: str) -> str:
         """What a number, a text or the box beside a slider shows."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
 from elbowroom.ui import serve
 from elbowroom.ui.scene import COLLIDING
-from elbowroom.ui.state import PickLink
+from elbowroom.ui.state import ChooseSphere, PickLink
 from tests.ui.browser_tools import Tab, chromium, context_of
 from tests.ui.page_tools import HOSTILE, until
 
@@ -147,3 +149,98 @@ def test_nothing_is_cut(browser, served, width):
         assert tab.too_wide() == []
     assert tab.faults == []
     context.close()
+
+
+# A panel each: what is done there shows in the scene or can be read, and undo takes it back.
+
+
+def under(root):
+    return f"Object.keys(nodes).some((name) => name.startsWith('{root}') && nodes[name].effectiveVisibility)"
+
+
+def test_a_sphere_that_is_deleted_is_missed_by_name(tab, served, rails):
+    page = served.pages[0]
+    before = len(page.view.model.spheres)
+    page.send(ChooseSphere(("tip", 0)))  # a click on it
+    tab.open("Spheres")
+    tab.check("Show spheres")
+    tab.until_drawn(f"{frame(rails, 'tip')}/spheres")
+    tab.press("Prove and measure")
+    tab.until_text("Covered")
+    tab.press("Delete")
+    tab.until_text("Not covered", "tip has no sphere")
+    until(lambda: page.view.state.model.spheres is not None)
+    tab.press("Undo")
+    tab.until("!text.includes('Not covered')")
+    tab.until_text("Covered")
+    until(lambda: page.view.settled and len(page.view.model.spheres) == before)
+    tab.check("Show spheres", False)
+    page.send(ChooseSphere(None))
+
+
+def test_a_pair_that_is_chosen_is_shown_at_its_closest(tab):
+    tab.open("Pairs")
+    tab.choose("Link A", "base")
+    tab.choose("Link B", "tip")
+    tab.until_text("base (blue) and tip (purple)")
+    tab.press("Closest")
+    tab.until_drawn("/pairs/segment")
+    tab.press("Clear")
+    tab.until(f"!{under('/pairs/segment')}")
+    tab.press("Undo")  # where it was before it looked
+
+
+def test_an_obstacle_is_added_and_gone_with_undo(tab, served):
+    tab.open("World")
+    tab.press("Box")
+    tab.until(under("/world/"))
+    tab.until(under("/world_gizmo"))
+    until(lambda: len(served.pages[0].view.state.model.world) == 1)
+    tab.press("Undo")
+    tab.until(f"!{under('/world/')}")
+
+
+def test_targets_of_hands_have_handles(tab):
+    tab.open("IK")
+    tab.check("Targets")
+    tab.until(under("/targets/"))
+    tab.check("Targets", False)
+    tab.until(f"!{under('/targets/')}")
+
+
+def test_a_planned_motion_is_drawn_and_proved(tab, served, rails):
+    arm = frame(rails, "arm")
+    tab.open("Robot")
+    tab.fill("slide mm", 200)
+    tab.until_at(arm, (0.2, 0.0, 0.0))
+    tab.open("Plan")
+    tab.press("Goal")
+    tab.press("Undo")  # the goal
+    tab.press("Redo")
+    tab.open("Robot")
+    tab.fill("slide mm", 0)
+    tab.until_at(arm, (0.0, 0.0, 0.0))
+    tab.open("Plan")
+    tab.press("Plan")
+    tab.until(under("/plan/way"))
+    tab.until_text("proved")
+    assert served.pages[0].view.state.plan.found.result.proof.free
+    tab.press("Rewind")
+    tab.check("Trail by margin", False)
+    tab.until(f"!{under('/plan/way')}")
+
+
+def test_the_hand_closes_beside_the_robot(tab):
+    tab.open("Grasp")
+    tab.check("Show the hand")
+    tab.until(under("/grasp/"))
+    tab.until_text("tilt")
+    tab.check("Show the hand", False)
+    tab.until(f"!{under('/grasp/')}")
+
+
+def test_a_file_is_handed_out(tab):
+    tab.open("Export")
+    with tab.page.expect_download() as download:
+        tab.press("Download")
+    assert json.loads(Path(download.value.path()).read_text())
