@@ -23,7 +23,7 @@ NO_PAINT = """for (const name of ["drawElements", "drawArrays", "drawElementsIns
     WebGL2RenderingContext.prototype[name] = () => {};"""
 """Painting by the processor would take most of the time, and nobody looks."""
 BOX = "input:not([type=hidden]):not([type=checkbox]), textarea"
-PATIENCE = 120_000
+PATIENCE = 15_000
 """Milliseconds; a busy machine takes its time."""
 QUIET = (
     "THREE.Clock",

@@ -6,6 +6,7 @@ into contact. It runs as a job of the page, at a fixed rate; the page draws the 
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 import threading
@@ -39,8 +40,9 @@ PATIENCE = 2.0
 """Seconds that the robot may take to come to rest after a recording."""
 
 
-class _QuickThreads:
-    """While any run is in the block, threads hand over to each other sooner."""
+class _Prompt:
+    """While any run is in the block, threads hand over to each other sooner, and what is there already, kernels and
+    models, is not searched for garbage, which would take a tenth of a second now and then."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -51,6 +53,7 @@ class _QuickThreads:
             if self._count == 0:
                 self._before = sys.getswitchinterval()
                 sys.setswitchinterval(min(self._before, SWITCH))
+                gc.freeze()
             self._count += 1
 
     def __exit__(self, *error: object) -> None:
@@ -58,9 +61,10 @@ class _QuickThreads:
             self._count -= 1
             if self._count == 0:
                 sys.setswitchinterval(self._before)
+                gc.unfreeze()
 
 
-_quick_threads = _QuickThreads()
+_prompt = _Prompt()
 
 
 class Steering:
@@ -124,7 +128,7 @@ class Steering:
                 door = SocketDoor(session, inbox, self._how.port, pages={XR_PATH: xr_page()})
             self._send(TeleopStarted(self.run, self._cfg, "" if door is None else door.address))
             report.say("following hands")
-            with _quick_threads:
+            with _prompt:
                 self._follow(session, inbox, door, Pacer(RATE), report)
         finally:
             if door is not None:

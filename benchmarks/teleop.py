@@ -1,11 +1,11 @@
-"""The page under load, without a browser: a client in another process takes what the page draws.
+"""Teleoperation on the page, without a browser: a client in another process takes what the page draws.
 
-A recording of a headset, made by a seed, in which two hands pass through each other again and again, is
-played on the page in real time. Lag is counted from when a state of the hands is due to when the picture that answers
-it has been made (page), and has arrived at the other end of the WebSocket (client). All configurations that the robot
-took, and four between every two of them, are judged by exact meshes.
+A recording of a headset, made by a seed, in which two hands pass through each other again and again, is played on the
+page in real time. Lag is counted from when a state of the hands is due to when the picture that answers it has been
+made (page), and has arrived at the other end of the WebSocket (client). All configurations that the robot took, and
+four between every two of them, are judged by exact meshes.
 
-    python -m benchmarks.page_teleop [--seconds 60] [--seed 0] [--robot teaarm] [--json]
+    python -m benchmarks.teleop [--seconds 60] [--seed 0] [--robot teaarm] [--json]
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import platform
 import time
 from collections import deque
 from typing import Any
@@ -142,7 +141,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    found = {**teleop(options.robot, options.seconds, options.seed), "machine": platform.processor() or "?"}
+    found = teleop(options.robot, options.seconds, options.seed)
     if options.json:
         print(json.dumps(found, indent=1))
         return
