@@ -23,7 +23,7 @@ NO_PAINT = """for (const name of ["drawElements", "drawArrays", "drawElementsIns
     WebGL2RenderingContext.prototype[name] = () => {};"""
 """Painting by the processor would take most of the time, and nobody looks."""
 BOX = "input:not([type=hidden]):not([type=checkbox]), textarea"
-PATIENCE = 15_000
+PATIENCE = 120_000
 """Milliseconds; a busy machine takes its time."""
 QUIET = (
     "THREE.Clock",
@@ -138,13 +138,16 @@ class Tab:
 
     def row(self, label: str) -> Any:
         """The row of a widget, label and input."""
-        found = self.page.locator(f"label:text-is({json.dumps(label)})")
+        found = self.page.locator(f"label:text-is({json.dumps(label, ensure_ascii=False)})")
         return found.locator("xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]")
 
     def fill(self, label: str, value: object) -> None:
-        """Types into a number or text, or into the box beside a slider."""
+        """Types into a number or text, or into the box beside a slider, key by key: viser's client ignores the first
+        change of a box whose value the page set while it was out of sight."""
         box = self.row(label).locator(BOX).last
-        box.fill(str(value))
+        box.click()
+        box.press("Control+a")
+        box.press_sequentially(str(value))
         box.press("Enter")
 
     def check(self, label: str, on: bool = True) -> None:
