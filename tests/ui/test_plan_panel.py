@@ -270,7 +270,7 @@ def test_settings_that_make_no_sense_are_refused(desk, name, value):
 
 def test_progress_is_no_step_of_undo(desk):
     past = len(desk.history.past)
-    desk.send(PlanGoes(Goes("search", 1.0, 12)))
+    desk.send(PlanGoes(Goes("searching", 1.0, 12)))
     assert len(desk.history.past) == past
 
 

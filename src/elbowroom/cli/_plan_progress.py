@@ -15,15 +15,6 @@ from ._progress import say
 if TYPE_CHECKING:
     from ..plan import PlanProgress
 
-DOING = {
-    "search": "searching",
-    "stomp": "optimising",
-    "shorten": "cutting corners",
-    "smooth": "rounding corners",
-    "timing": "choosing speeds",
-    "proof": "proving it free",
-}
-"""Stage -> what is being done."""
 SHOWN = 0.1
 """Seconds between two changes of the line in a terminal."""
 
@@ -64,7 +55,7 @@ class _Lines:
 
 def text_of(progress: PlanProgress) -> str:
     """What is being done, nodes and best cost so far, seconds."""
-    parts = [DOING.get(progress.stage, progress.stage)]
+    parts = [progress.doing]
     if progress.nodes:
         parts.append(f"{progress.nodes:,} nodes")
     if progress.cost is not None:

@@ -11,6 +11,16 @@ from .._progress import seconds_of_kernels
 from .._text import short
 from ..errors import InputError
 
+DOING = {
+    "search": "searching",
+    "stomp": "optimising",
+    "shorten": "cutting corners",
+    "smooth": "rounding corners",
+    "timing": "choosing speeds",
+    "proof": "proving it free",
+}
+"""Stage -> what is being done."""
+
 Ended = Literal["", "timeout", "cancelled"]
 """Why work must end now; "" while it may go on."""
 
@@ -27,6 +37,11 @@ class PlanProgress:
     """Configurations in the sampler's trees."""
     cost: float | None = None
     """Of the best trajectory of STOMP so far."""
+
+    @property
+    def doing(self) -> str:
+        """The stage in words for people."""
+        return DOING.get(self.stage, self.stage)
 
 
 class Watch:

@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from .panels import Desk
     from .state import PageState, RobotKey
 
-DOING = {
-    "search": "searching",
-    "stomp": "optimising",
-    "shorten": "cutting corners",
-    "smooth": "rounding corners",
-    "timing": "choosing speeds",
-    "proof": "proving it free",
-}
-"""Stage of `PlanProgress` -> what is being done."""
 OFTEN = 0.1
 """Seconds between two reports of progress."""
 MEASURED = 100
@@ -69,8 +60,8 @@ def find_plan(desk: Desk, model: CollisionModel, asked: Asked, report: Report) -
             costs.append(float(now.cost))
         if time.monotonic() - last > OFTEN:
             last = time.monotonic()
-            report.say(f"planning: {DOING.get(now.stage, now.stage)}")
-            desk.send(PlanGoes(Goes(now.stage, now.seconds, now.nodes, tuple(costs))))
+            report.say(f"planning: {now.doing}")
+            desk.send(PlanGoes(Goes(now.doing, now.seconds, now.nodes, tuple(costs))))
 
     desk.send(PlanGoes(Goes()))
     result = _planned(model, asked, asked.timeout, progress, report.cancelled)

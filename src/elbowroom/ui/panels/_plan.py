@@ -9,7 +9,7 @@ import numpy as np
 from .._commands import SCENE
 from .._escape import escape
 from .._jobs import Job
-from .._planning import DOING, asked_of, find_plan, measure, motion_bytes, world_bytes
+from .._planning import asked_of, find_plan, measure, motion_bytes, world_bytes
 from ..scene import PlanNodes
 from ..state import HERE, PLAN_KINDS, PLAN_METHODS, TAKEN, Event, Place, SetPlace, SetPlan, ShowPlan
 from ._play import Player
@@ -238,7 +238,7 @@ def evidence_of(view: View) -> Evidence | None:
 def progress_text(view: View) -> str:
     """How the search goes, as Markdown."""
     goes = view.state.plan_live.goes
-    parts = [DOING.get(goes.stage, "planning").capitalize()]
+    parts = [(goes.doing or "planning").capitalize()]
     if goes.nodes:
         parts.append(f"{goes.nodes:,} nodes")
     if goes.costs:

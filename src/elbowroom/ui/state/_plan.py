@@ -103,7 +103,8 @@ class Evidence:
 class Goes:
     """How a search goes."""
 
-    stage: str = ""
+    doing: str = ""
+    """In words; nothing before it begins."""
     seconds: float = 0.0
     nodes: int = 0
     costs: tuple[float, ...] = ()
