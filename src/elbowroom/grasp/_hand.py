@@ -22,6 +22,8 @@ from ..errors import InputError, UnknownNameError, shape_text, unknown
 from ..robot import Joint, Robot
 from ._types import Opposition, ProportionalLaw, Wrap
 
+SAME = 12
+"""Decimals (m, rad, quaternions) to which two hands are the same hand."""
 RANGE_TOLERANCE = 1e-9
 """rad; a joint this far outside its range counts as inside (rounding of the coupling polynomials)."""
 
@@ -329,10 +331,15 @@ class Hand:
 
     @cached_property
     def fingerprint(self) -> tuple[object, ...]:
-        """Everything that the hand's kinematics depend on, for cache keys."""
+        """Everything that the hand's kinematics depend on, for cache keys.
+
+        Rounded to `SAME`: processors differ in the last bits of what is computed from a description, and tables that
+        ship must be found on all of them.
+        """
         facts = (repr(self.actuators), repr(self.fingers), self.thumb)
         bounds = (self.ctrl_lower, self.ctrl_upper, self.robot.default_cfg)
-        return (*self._arrays, self.robot.tree.link_frame, *bounds, *facts)
+        arrays = (*self._arrays, self.robot.tree.link_frame, *bounds)
+        return (*(np.round(array, SAME) + 0 for array in arrays), *facts)  # + 0: no negative zeros
 
     @cached_property
     def _point_frames(self) -> tuple[np.ndarray, np.ndarray]:
