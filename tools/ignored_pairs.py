@@ -1,4 +1,4 @@
-"""Write docs/ignored-pairs.md: every pair of links that the default pipeline does not check, and how its meshes behave.
+"""Write docs/reference/ignored-pairs.md: every pair of links that the default pipeline does not check, and how its meshes behave.
 
 python tools/ignored_pairs.py [ROBOT ...] [--out FILE] [--samples N]
 """
@@ -74,7 +74,7 @@ def main() -> None:
     """Writes the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", default=ROBOTS)
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "ignored-pairs.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reference" / "ignored-pairs.md")
     parser.add_argument("--samples", type=int, default=2_000)
     options = parser.parse_args()
     parts = [HEAD.format(samples=options.samples, measured=MEASURED)]

@@ -3,7 +3,7 @@
 Each --target is a link and a place: x y z in metres, or a pose with a quaternion qw qx qy qz. The answer is judged by
 the robot's meshes (and by the obstacles of --scene) before it is called one; when there is none, the reason is said.
 --targets takes many from a file. --serve follows moving targets instead: JSON lines in, joint commands out, at a fixed
-rate, on standard input and output or a WebSocket; docs/ik-serve.md lists the messages.
+rate, on standard input and output or a WebSocket; docs/guide/ik-serve.md lists the messages.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What comes in is read strictly: no NaN, no unknown keys, bounded size, names that exist; anything else is an
 `InputError` whose text is the answer. Nothing in a message is ever executed or opened. What goes out is made by
-`encode`, in which infinities become null. docs/ik-serve.md lists all fields.
+`encode`, in which infinities become null. docs/guide/ik-serve.md lists all fields.
 """
 
 from __future__ import annotations
