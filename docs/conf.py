@@ -6,7 +6,7 @@ import elbowroom
 
 project = "Elbowroom"
 author = "The Elbowroom authors"
-copyright = author  # noqa: A001  (the name that Sphinx asks for)
+copyright = author
 version = release = elbowroom.__version__
 
 extensions = [
