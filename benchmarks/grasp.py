@@ -15,7 +15,8 @@ from rich.table import Table
 from scipy.optimize import brentq
 
 from benchmarks._timing import cpu_seconds
-from elbowroom.grasp import GraspPlanner, Hand, load_hand, rh56_spec
+from elbowroom.grasp import GraspPlanner, Hand, load_hand
+from elbowroom.grasp.doors import rh56_spec
 
 WIDTHS = 60
 YAW = 1.308

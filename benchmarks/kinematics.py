@@ -16,7 +16,7 @@ import numpy as np
 import elbowroom as er
 from benchmarks._timing import cpu_seconds, wall_seconds
 from elbowroom.errors import ApproximationWarning
-from elbowroom.robot import find_robot
+from elbowroom.robot.doors import find_robot
 from tests.oracles import PinocchioModel, pin
 
 ROBOTS = ("panda", "ur5", "g1_with_hands", "talos")

@@ -26,15 +26,14 @@ import numpy as np
 import trimesh
 
 from elbowroom.mesh import (
-    Scene,
     TriangleMesh,
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
     mesh_mesh_deepest_contact,
-    mesh_mesh_deepest_triangle_contact,
     triangle_triangle_intersection,
 )
+from elbowroom.mesh.doors import Scene, mesh_mesh_deepest_triangle_contact
 from tests.oracles import coal_mesh, coal_pose
 
 from ._timing import cpu_seconds

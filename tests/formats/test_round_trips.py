@@ -182,7 +182,8 @@ class TestErrors:
 
 
 def test_a_pair_matrix_keeps_its_reasons_in_srdf(tmp_path, arm):
-    from elbowroom.pairs import PairMatrix, PairReason, read_pairs_srdf
+    from elbowroom.pairs import PairMatrix, PairReason
+    from elbowroom.pairs._srdf import read_pairs_srdf
     from elbowroom.spheres import FitOptions, fit_spheres
 
     spheres = fit_spheres(arm, FitOptions(method="centerline"))

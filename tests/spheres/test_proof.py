@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from elbowroom.errors import InputError, UnknownLinkError
-from elbowroom.spheres import SphereModel, prove_coverage, prove_mesh_coverage
+from elbowroom.spheres import SphereModel, prove_coverage
 from elbowroom.spheres._certify import certify
 from elbowroom.spheres._shape import LinkShape
+from elbowroom.spheres.doors import prove_mesh_coverage
 
 from .shapes import (
     degenerate,

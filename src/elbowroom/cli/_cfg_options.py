@@ -140,7 +140,7 @@ def in_radians(robot: Robot, cfgs: np.ndarray) -> np.ndarray:
 
 def named(model: CollisionModel, name: str) -> tuple[str, np.ndarray]:
     """A configuration by name; the default is the model's, which is free where the robot's own guess is not."""
-    from ..robot import named_poses
+    from ..robot.doors import named_poses
 
     return ("default", model.default_cfg) if name == "default" else named_poses(model.robot, [name])[0]
 

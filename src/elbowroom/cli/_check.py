@@ -26,7 +26,8 @@ from ._model_options import ModelOptions
 from ._options import NoEffect
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Helper, Verdict
+    from ..collision import CollisionModel, Verdict
+    from ..collision.doors import Helper
     from ..robot import Robot
     from ..spheres import SphereModel
     from ..world import World
@@ -79,14 +80,15 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
-    from ..collision import start_helper
+    from ..collision.doors import start_helper
 
     with start_helper(world=options.scene is not None) as helper:
         return _run(options, helper)
 
 
 def _run(options: Options, helper: Helper) -> int:
-    from ..collision import CollisionModel, covering
+    from ..collision import CollisionModel
+    from ..collision.doors import covering
 
     if options.limit < 0:
         raise InputError(f"--limit: expected a number from 0 up, found {options.limit}")
@@ -158,7 +160,7 @@ def _run(options: Options, helper: Helper) -> int:
 
 def _spheres(robot: Robot, options: Options) -> SphereModel:
     """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
-    from ..collision import one_ball_a_link
+    from ..collision.doors import one_ball_a_link
 
     asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
     if asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS:

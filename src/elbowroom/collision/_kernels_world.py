@@ -36,7 +36,7 @@ from ..distance.kernels import (
 from ..distance.kernels import LINK_BODY as SPHERES_BODY
 from ..distance.kernels import POSE as LANE_POSE
 from ..mesh.kernels import relative_pose
-from ..world import PackedGrid, PackedWorld
+from ..world.doors import PackedGrid, PackedWorld
 from ..world.kernels import (
     FAR,
     HIT,

@@ -17,8 +17,9 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze
 from .._poses import matrix_from_wxyz_xyz
-from ..distance import PackedModel, pack_model
-from ..robot import Robot, find_bodies
+from ..distance.doors import PackedModel, pack_model
+from ..robot import Robot
+from ..robot.doors import find_bodies
 from ..spheres import SphereModel
 from ..typing import LinkPair, Matrix4
 

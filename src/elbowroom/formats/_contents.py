@@ -16,7 +16,7 @@ from .._text import MAX_BYTES as MAX_BYTES
 from .._text import read_text as read_text
 from .._text import short as short
 from ..errors import FormatError, InputError
-from ..pairs import BY_MESHES
+from ..pairs.doors import BY_MESHES
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import FormatError, UnknownLinkError, unknown
-from ..pairs import BY_MESHES
+from ..pairs.doors import BY_MESHES
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from . import _link_maps as maps

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import FormatError, InputError
-from ..pairs import BY_MESHES, PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
-from ..robot import description_facts
+from ..pairs import PairMatrix
+from ..pairs.doors import BY_MESHES, is_pairs_json, pairs_from_json, pairs_to_json
+from ..robot.doors import description_facts
 from ..spheres import SphereModel
 from ._contents import (
     Contents,

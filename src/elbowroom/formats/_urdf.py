@@ -12,7 +12,8 @@ import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from ..errors import ApproximationWarning, InputError
-from ..robot import Robot, description_tree, load_robot
+from ..robot import Robot, load_robot
+from ..robot.doors import description_tree
 from ..spheres import SphereModel
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, mark_as_ours, write_bytes
 from ._mesh_files import anchor_meshes

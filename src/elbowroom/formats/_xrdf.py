@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, unknown
-from ..pairs import BY_MESHES
+from ..pairs.doors import BY_MESHES
 from ..spheres import SphereModel
 from . import _link_maps as maps
 from ._contents import (

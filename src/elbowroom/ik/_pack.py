@@ -13,7 +13,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._poses import matrix_from_wxyz_xyz, quaternion_from_rotation
-from ..robot import Robot, coupling_law, find_bodies
+from ..robot import Robot
+from ..robot.doors import coupling_law, find_bodies
 from ..typing import Matrix4
 from ._layout import AIMS, HEADER, JOINT_KIND, LANE_NOTES, ROWS
 

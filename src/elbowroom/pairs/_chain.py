@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..distance import enclosing_ball, split_balls
-from ..robot import Chain, Chains, KinematicTree
+from ..distance.doors import enclosing_ball, split_balls
+from ..robot.doors import Chain, Chains, KinematicTree
 
 
 @dataclass(frozen=True)

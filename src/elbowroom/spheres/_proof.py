@@ -17,7 +17,8 @@ import numpy as np
 from .._frozen import frozen
 from .._text import fixed
 from ..errors import InputError
-from ..robot import Robot, require_geometry
+from ..robot import Robot
+from ..robot.doors import require_geometry
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion

@@ -18,7 +18,7 @@ import numpy as np
 from .._text import short
 from ..errors import FormatError
 from ..mesh import TriangleMesh
-from ..robot import MeshResolver, read_mesh
+from ..robot.doors import MeshResolver, read_mesh
 from ._pcd import pcd_points
 
 MAX_BYTES = 2**30

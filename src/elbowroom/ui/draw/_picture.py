@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
-from ...robot import sphere_mesh
+from ...robot.doors import sphere_mesh
 from ._camera import Camera, View
 
 if TYPE_CHECKING:
