@@ -11,8 +11,28 @@ from elbowroom.errors import FormatError, InputError, UnknownLinkError
 from elbowroom.formats._json import write_json
 from elbowroom.spheres import SphereModel
 
+BY_NAME = {
+    "a.json": (formats.read_json, formats.write_json),
+    "a.yml": (formats.read_curobo, formats.write_curobo),
+    "a.xrdf": (formats.read_xrdf, formats.write_xrdf),
+    "a.srdf": (formats.read_srdf, formats.write_srdf),
+    "a.urdf": (formats.read_urdf, formats.write_urdf),
+    "a.xml": (formats.read_mjcf, formats.write_mjcf),
+}
 LOSSLESS = ["a.json", "a.yml", "a.xrdf"]
 NO_PADDING = ["a.srdf", "a.urdf", "a.xml"]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_format_by_its_own_name_is_the_one_of_its_extension(tmp_path, arm, model, pairs, name):
+    read, write = BY_NAME[name]
+    (tmp_path / "own").mkdir()
+    given = {"robot": arm, "spheres": model, "pairs": pairs}
+    assert write(tmp_path / "own" / name, **given) == formats.write(tmp_path / name, **given)
+    assert (tmp_path / "own" / name).read_bytes() == (tmp_path / name).read_bytes()
+    found, again = read(tmp_path / name, robot=arm), formats.read(tmp_path / name, robot=arm)
+    assert len(found.spheres) == len(model)
+    assert (found.format, found.spheres, found.ignored) == (again.format, again.spheres, again.ignored)
 
 
 @pytest.mark.parametrize("name", LOSSLESS)

@@ -36,7 +36,7 @@ class Lanes(NamedTuple):
     ints: Int[np.ndarray, "table"]
     floats: Float[np.ndarray, "numbers"]
     doubles: Float[np.ndarray, "laws"]
-    """Of the spheres: see `distance.PackedModel`. Its pairs are those that spheres can decide."""
+    """Of the spheres: see `PackedModel`. Its pairs are those that spheres can decide."""
     pad: float
     """Metres that spheres must be apart from spheres and obstacles: buffer and rounding."""
     link_reach: Float[np.ndarray, "links joints"]

@@ -30,17 +30,17 @@ class Contents:
     """What was read from a file."""
 
     format: str
-    """Name of the format, as in `FORMATS`."""
+    """Name of the format: json, curobo, xrdf, srdf, urdf or mjcf."""
     spheres: SphereModel | None = None
     ignored: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
     """Pairs that the file says not to check, with the reason where it gives one. A pair with the reason
-    `pairs.BY_MESHES` is ignored by readers that know spheres alone, and checked by others."""
+    "by meshes" is ignored by readers that know spheres alone, and checked by others."""
     robot: Robot | None = None
     """The robot, where the file is a description."""
     pairs: PairMatrix | None = None
     """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the description said when the file was written (`robot.description_facts`), where it keeps that: ours."""
+    """What the description said when the file was written, where it keeps that: ours."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 

@@ -1,6 +1,6 @@
 """Kinematics of a set of targets as two flat arrays, which is what the kernels of IK run on.
 
-Only the bodies that lead to the links of targets are kept (`robot.find_bodies`), every joint axis turned to z. The
+Only the bodies that lead to the links of targets are kept (`find_bodies`), every joint axis turned to z. The
 variables are the actuated joints that move these bodies: those solved for come first, then those that are held. A
 coupled joint follows its variable through a polynomial.
 """

@@ -24,6 +24,7 @@ from ._contact import mesh_mesh_contact_batch as mesh_mesh_contact_batch
 from ._contact import triangle_triangle_intersection as triangle_triangle_intersection
 from ._depth import Contact as Contact
 from ._depth import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
+from ._depth import separation_along as separation_along
 from ._distance import DistanceBatch as DistanceBatch
 from ._distance import MeshDistance as MeshDistance
 from ._distance import distance as distance
@@ -51,6 +52,7 @@ __all__ = [
     "Contacts",
     "ContactBatch",
     "mesh_mesh_deepest_contact",
+    "separation_along",
     "Contact",
     "contact_manifold",
     "Manifold",

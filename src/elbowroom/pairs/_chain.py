@@ -1,6 +1,6 @@
 """The joints between two links and the links' spheres, as arrays that can be sent to any worker.
 
-The joints come from `robot.Chains`; here the spheres are grouped. The kernels in `_kernels.py` do the rest.
+The joints come from `Chains`; here the spheres are grouped. The kernels in `_kernels.py` do the rest.
 """
 
 from __future__ import annotations
