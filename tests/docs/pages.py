@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -12,6 +13,7 @@ from markdown_it.token import Token
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 _PARSER = MarkdownIt("commonmark").enable("table")
+_BLOCKS_ALONE = MarkdownIt("commonmark").disable("inline")
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,14 @@ def tokens(text: str) -> list[Token]:
     return _PARSER.parse(text)
 
 
-def blocks(page: Path) -> list[Block]:
+@cache
+def blocks(page: Path) -> tuple[Block, ...]:
     """The fenced blocks of a page in order, with those inside of directives."""
-    return list(_blocks(page, page.read_text(encoding="utf-8"), 0))
+    return tuple(_blocks(page, page.read_text(encoding="utf-8"), 0))
 
 
 def _blocks(page: Path, text: str, offset: int) -> Iterator[Block]:
-    for token in tokens(text):
+    for token in _BLOCKS_ALONE.parse(text):
         if token.type != "fence" or token.map is None:
             continue
         tag, line = token.info.split(" ")[0].strip(), offset + token.map[0] + 1

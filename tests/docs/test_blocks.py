@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -110,8 +111,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.filterwarnings("ignore::elbowroom.errors.ApproximationWarning")
 @pytest.mark.parametrize("page", [marked(page) for page in RUN])
 def test_blocks_run(page, files, tmp_path, monkeypatch):
-    for path in files.iterdir():
-        (tmp_path / path.name).symlink_to(path)
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(_cache, "SHIPPED", SHIPPED)  # as a reader has it
     matplotlib.use("Agg")
