@@ -234,6 +234,13 @@ class _OneLink:
         return trimesh.creation.box((0.2, 0.2, 0.2)) if name == "base" else None
 
 
+def test_a_solid_link_with_large_spheres_is_no_thin_shell() -> None:
+    box = trimesh.creation.box((0.02, 0.02, 0.02))
+    result = prove_mesh_coverage(box, np.zeros((1, 3)), np.array([0.05]))
+    assert result.volume_ratio > 3
+    assert not result.thin_shell
+
+
 def test_prove_coverage_of_a_robot() -> None:
     robot = _OneLink()
     good = SphereModel.from_links(robot.link_names, {"base": ([[0, 0, 0]], [0.18])})

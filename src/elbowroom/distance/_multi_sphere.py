@@ -126,7 +126,7 @@ class MultiSphereCollision:
 
         Args:
             robot: whose links are `link_names` in this order.
-            cfg: (*batch, dof).
+            cfg: (..., dof).
         """
         return jnp.stack(self._world(robot, cfg), axis=-1), self.sphere_radii
 
@@ -145,11 +145,11 @@ class MultiSphereCollision:
 
         Args:
             robot: whose links are `link_names` in this order.
-            cfg: (*batch, dof).
+            cfg: (..., dof).
             buffers: metres added to the radii of each link: an array in link order, a map, or one number.
 
         Returns:
-            (*batch,); minus infinity when there is no pair. Differentiable: the gradient of the deepest pair.
+            (...,); minus infinity when there is no pair. Differentiable: the gradient of the deepest pair.
         """
         world = self._world(robot, cfg)
         batch = world[0].shape[:-1]

@@ -53,7 +53,7 @@ def minimize(
 
     Args:
         costs: the terms; compiled once per kinds of terms, shapes and precision.
-        cfg0: (*batch, dof) starts, clipped to the limits; their precision is that of the answer.
+        cfg0: (..., dof) starts, clipped to the limits; their precision is that of the answer.
         robot: whose joint limits are hard bounds; None for no bounds.
         locked: names of joints that stay where they start.
         iterations: steps that a start may try.

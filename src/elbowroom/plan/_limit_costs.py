@@ -18,7 +18,7 @@ from ._cost import as_trajectories, checked_weight
 
 
 class VelocityCost:
-    """Sum over joints of max(0, |velocity| / limit - 1); see the module."""
+    """Sum over joints of `max(0, |velocity| / limit - 1)`; see the module."""
 
     name = "velocity"
 
@@ -49,7 +49,7 @@ class VelocityCost:
 
 
 class AccelerationCost:
-    """Sum over joints of max(0, |acceleration| / limit - 1); see the module."""
+    """Sum over joints of `max(0, |acceleration| / limit - 1)`; see the module."""
 
     name = "acceleration"
 

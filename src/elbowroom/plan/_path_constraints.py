@@ -80,7 +80,7 @@ class UprightCost(_OfLink):
 
 
 class PlaneCost(_OfLink):
-    """max(0, |height| - tolerance), m: the height of a point of a link above a plane of the world."""
+    """`max(0, |height| - tolerance)`, m: the height of a point of a link above a plane of the world."""
 
     name = "plane"
 

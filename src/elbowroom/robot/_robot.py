@@ -162,10 +162,10 @@ class Robot(JaxFacts, Frozen):
         """Link poses in the world, by JAX: differentiable, under jit and vmap, on any device.
 
         Args:
-            cfg: (*batch, dof); its precision is the precision of the answer.
+            cfg: (..., dof); its precision is the precision of the answer.
 
         Returns:
-            (*batch, links, 7) wxyz_xyz in `link_names` order.
+            (..., links, 7) wxyz_xyz in `link_names` order.
         """
         shape = np.shape(cfg)
         if not shape or shape[-1] != self.dof:

@@ -25,7 +25,7 @@ from ._quality import measure_volumes, protrusion
 from ._shape import Float64, LinkShape, link_shapes
 
 THIN = 3.0
-"""Union over mesh volume above which a closed link is called a thin shell."""
+"""Spheres over mesh volume, and hull over mesh volume, above which a closed link is called a thin shell."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class LinkCoverage:
     @property
     def thin_shell(self) -> bool:
         """Whether the mesh is a closed shell so thin that spheres, which follow what it encloses, are far larger."""
-        return self.closed and self.volume_ratio > THIN
+        # Spheres may be too large for a solid link as well: only what has a large hull is hollow.
+        return self.closed and self.volume_ratio > THIN * max(1.0, self.hull_ratio)
 
 
 @dataclass(frozen=True)
