@@ -46,8 +46,8 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times better ours is than theirs; None without a peer's figure, or where one of both is zero."""
-        if not self.ours or not self.theirs:
+        """How many times better ours is than theirs; None without a peer's figure, or where one of both is not positive."""
+        if self.ours is None or self.theirs is None or self.ours <= 0.0 or self.theirs <= 0.0:
             return None
         return self.ours / self.theirs if self.more_is_better else self.theirs / self.ours
 
@@ -70,7 +70,7 @@ class Row:
             text += f"; {self.peer} {self.version}".rstrip() + f" {figure(self.theirs, self.unit)}"
         if self.ratio is not None:
             text += f" = {self.ratio:.3g}x"
-        return f"{text}  ({self.note})" if self.note else text
+        return f"{text}  ({self.note})" if self.note and self.peer and self.theirs is None else text
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def markdown(report: Report) -> Iterator[str]:
     yield f"{machine}. {', '.join(f'{name} {version}' for name, version in report.versions.items())}."
     yield ""
     yield (
-        "*Ratio*: how many times better ours is than the peer's, both from this run; above 1 we are better, below 1 they "
-        "are. *Noise*: by how much the ratio differed between runs of the baseline; no noise, not gated."
+        "*Ratio*: how many times better ours is than the peer's, both from this run; above 1 we are better, below 1 "
+        "they are. *Noise*: by how much the ratio differed between runs of the baseline; no noise, not gated."
     )
     for suite in dict.fromkeys(row.suite for row in report.rows):
         yield ""

@@ -69,8 +69,8 @@ def rows() -> Iterator[Row]:
     for robot in ROBOTS:
         name, links, peer, numba, _, jax, _, _ = measure(robot)
         case, theirs = f"{name}, {links} links", ("us", peer, "Pinocchio", version("Pinocchio"))
-        yield Row("kinematics", case, "all link poses of one configuration, numba, one thread", numba, *theirs)
-        yield Row("kinematics", case, "the same by JAX in float32, all cores, wall time", jax, *theirs)
+        yield Row("kinematics", case, "all link poses by numba, one thread, CPU time", numba, *theirs)
+        yield Row("kinematics", case, "all link poses by JAX in float32, all cores, wall time", jax, *theirs)
 
 
 def main() -> None:

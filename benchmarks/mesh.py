@@ -372,12 +372,10 @@ def rows() -> Iterator[Row]:
                     float(np.exp(np.mean([np.log(found[key]) for found in both])))
                     for key in ("ours_us", f"{short}_us")
                 )
-                case, note = kind, ""
-                if len(both) > 1:
-                    case = f"{kind}, {len(both)} sweeps"
-                    note = f"{kind}, {query}, {peer}: least {least[f'{short}_ratio']:.1f} ({least['case']})"
+                low = f"least ratio {least[f'{short}_ratio']:.1f} ({least['case']})"
+                note = f"{kind}, {query}, {peer}: {len(both)} sweeps, {low}" if len(both) > 1 else ""
                 yield Row(
-                    "mesh", case, f"{query}, CPU time", ours, "us", theirs, peer, version(peer), note=note
+                    "mesh", kind, f"{query}, CPU time", ours, "us", theirs, peer, version(peer), note=note
                 )
     yield Row("mesh", "two soups of 100 triangles", "10,000 triangle pairs with contacts", triangle_pairs(), "ms")
 
