@@ -49,13 +49,18 @@ def docstrings() -> dict[str, tuple[str, bool]]:
         if not module.name.startswith("_"):
             tree = ast.parse((FOLDER / f"{module.name}.py").read_text(encoding="utf-8"))
             first = (ast.get_docstring(tree) or "").splitlines()[0]
-            found[module.name] = first, any(isinstance(n, ast.FunctionDef) and n.name == "rows" for n in tree.body)
+            found[module.name] = (
+                first,
+                any(isinstance(n, ast.FunctionDef) and n.name == "rows" for n in tree.body),
+            )
     return found
 
 
 def long_checks() -> dict[str, str]:
     """Commands that are not part of the table -> what they check."""
-    alone = {f"python -m benchmarks.{name}": text for name, (text, quick) in docstrings().items() if not quick}
+    alone = {
+        f"python -m benchmarks.{name}": text for name, (text, quick) in docstrings().items() if not quick
+    }
     return {**alone, **LENGTHS}
 
 
@@ -65,13 +70,16 @@ def run_suite(name: str) -> tuple[SuiteRun, list[Row]]:
     begun, failure = time.perf_counter(), ""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.jsonl"
-        process = subprocess.Popen([sys.executable, "-m", "benchmarks._suite", name, str(file)])
+        words = [sys.executable, "-m", "benchmarks._suite", name, str(file)]
+        process = subprocess.Popen(words, cwd=FOLDER.parent)
         try:
             code = process.wait()
         except KeyboardInterrupt:  # reaches the suite too
             process.wait()
             code, failure = 0, "interrupted"
-        whole = file.read_text(encoding="utf-8").split("\n")[:-1] if file.is_file() else []  # a last half is left out
+        whole = (
+            file.read_text(encoding="utf-8").split("\n")[:-1] if file.is_file() else []
+        )  # a last half is left out
     lines = [json.loads(line) for line in whole]
     missing = next((line["missing"] for line in lines if "missing" in line), "")
     if code == PEER_MISSING and missing:
@@ -132,7 +140,9 @@ def gate(report: Report, names: Sequence[str]) -> bool:
     for word, lines in (("missing", verdict.missing), ("new", verdict.new), ("FELL", verdict.fallen)):
         for line in lines:
             print(f"{word}: {line}")
-    print(f"{verdict.compared} ratios compared with the baseline, {len(verdict.fallen)} fell below their noise")
+    print(
+        f"{verdict.compared} ratios compared with the baseline, {len(verdict.fallen)} fell below their noise"
+    )
     return verdict.passed
 
 
@@ -141,10 +151,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     known = [name for name, (_, quick) in described.items() if quick]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(known)}; all by default")
-    parser.add_argument("--out", type=Path, default=Path("bench-report"), help="folder of bench.md and bench.json")
-    parser.add_argument("--gate", action="store_true", help="leave with 1 where a ratio fell below the baseline's")
-    parser.add_argument("--baseline", action="store_true", help=f"run {_gate.RUNS} times and write baseline.json")
-    parser.add_argument("--docs", action="store_true", help=f"write the table as docs/reference/{DOCS.name} too")
+    parser.add_argument(
+        "--out", type=Path, default=Path("bench-report"), help="folder of bench.md and bench.json"
+    )
+    parser.add_argument(
+        "--gate", action="store_true", help="leave with 1 where a ratio fell below the baseline's"
+    )
+    parser.add_argument(
+        "--baseline", action="store_true", help=f"run {_gate.RUNS} times and write baseline.json"
+    )
+    parser.add_argument(
+        "--docs", action="store_true", help=f"write the table as docs/reference/{DOCS.name} too"
+    )
     parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
     options = parser.parse_args(argv)
     if options.list:
@@ -157,13 +175,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in options.suites:
         if name not in known:
             alone = f"; it is a long check: python -m benchmarks.{name}" if name in described else ""
-            print(f"no suite {name!r} with rows for the table{alone}; there are: {', '.join(known)}", file=sys.stderr)
+            print(
+                f"no suite {name!r} with rows for the table{alone}; there are: {', '.join(known)}",
+                file=sys.stderr,
+            )
             return 2
     if options.docs and options.suites:
         print("--docs writes the whole table: name no suites", file=sys.stderr)
         return 2
     if options.gate and not _gate.BASELINE.is_file():
-        print(f"no {_gate.BASELINE.name} to compare with; make one: python -m benchmarks --baseline", file=sys.stderr)
+        print(
+            f"no {_gate.BASELINE.name} to compare with; make one: python -m benchmarks --baseline",
+            file=sys.stderr,
+        )
         return 2
     names = options.suites or known
     report = make_baseline(names) if options.baseline else run(names)

@@ -53,7 +53,9 @@ def standards(runs: Sequence[Iterable[Row]]) -> dict[Key, Standard]:
     tables = [by_key(row for row in run if row.counts) for run in runs]
     found: dict[Key, Standard] = {}
     for key in tables[0]:
-        ratios = [row.ratio for table in tables if (row := table.get(key)) is not None and row.ratio is not None]
+        ratios = [
+            row.ratio for table in tables if (row := table.get(key)) is not None and row.ratio is not None
+        ]
         if len(ratios) == len(tables):
             middle = median(ratios)
             found[key] = Standard(middle, max(FLOOR, (max(ratios) - min(ratios)) / middle))
@@ -76,7 +78,7 @@ def with_noise(rows: Iterable[Row], known: Mapping[Key, Standard]) -> tuple[Row,
     return tuple(replace(row, noise=known[row.key].noise if row.key in known else None) for row in rows)
 
 
-def write_baseline(report: Report, known: Mapping[Key, Standard], path: Path = BASELINE) -> None:
+def write_baseline(report: Report, known: Mapping[Key, Standard], path: Path | None = None) -> None:
     """Ratios and their noise, and what they were measured with; no figure that means nothing elsewhere."""
     content = {
         "machine": dict(report.machine),
@@ -90,14 +92,15 @@ def write_baseline(report: Report, known: Mapping[Key, Standard], path: Path = B
             for key, standard in known.items()
         ],
     }  # fmt: skip
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    (path or BASELINE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def read_baseline(path: Path = BASELINE) -> dict[Key, Standard]:
+def read_baseline(path: Path | None = None) -> dict[Key, Standard]:
     """Standards by row; FileNotFoundError where there is no baseline."""
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    rows = json.loads((path or BASELINE).read_text(encoding="utf-8"))["rows"]
     return {
-        (row["suite"], row["case"], row["what"], row["peer"]): Standard(row["ratio"], row["noise"]) for row in rows
+        (row["suite"], row["case"], row["what"], row["peer"]): Standard(row["ratio"], row["noise"])
+        for row in rows
     }
 
 

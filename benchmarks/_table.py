@@ -46,7 +46,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times better ours is than theirs; None without a peer's figure, or where one of both is not positive."""
+        """How many times better ours is than theirs; None where one of both is not there or not positive."""
         if self.ours is None or self.theirs is None or self.ours <= 0.0 or self.theirs <= 0.0:
             return None
         return self.ours / self.theirs if self.more_is_better else self.theirs / self.ours
@@ -138,7 +138,9 @@ def read(path: Path) -> Report:
 
 def markdown(report: Report) -> Iterator[str]:
     """Lines of the table with what is said above and below it; no heading of the first level."""
-    machine = ", ".join(f"{name} {value}" if name == "Python" else value for name, value in report.machine.items())
+    machine = ", ".join(
+        f"{name} {value}" if name == "Python" else value for name, value in report.machine.items()
+    )
     yield f"{machine}. {', '.join(f'{name} {version}' for name, version in report.versions.items())}."
     yield ""
     yield (

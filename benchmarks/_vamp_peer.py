@@ -33,6 +33,9 @@ class Answer:
     first: float
     total: float
     """With simplification; as `first` where nothing was found."""
+    own_first: float
+    """Seconds by VAMP's own clock, which starts after it has set up its memory."""
+    own_total: float
     path: np.ndarray | None
     """(n, dof) simplified; None: not solved."""
 
@@ -62,18 +65,20 @@ class Vamp:
     def solve(self, start: np.ndarray, goals: np.ndarray, repeats: int) -> Answer:
         """RRT-Connect and simplification with the settings that VAMP has for the Panda, the same numbers every time."""
         begin, ends = self.rows(start)[0], self.rows(goals)
-        first, total, path = np.inf, np.inf, None
+        first, total, own_first, own_total, path = np.inf, np.inf, np.inf, np.inf, None
         for _ in range(repeats):
             numbers = self.robot.halton()
             begun = time.process_time()
             found = self._plan(begin, ends, self.environment, self._settings, numbers)
             first = min(first, time.process_time() - begun)
+            own_first = min(own_first, 1e-9 * found.nanoseconds)
             if not found.solved:
-                return Answer(first, first, None)
+                return Answer(first, first, own_first, own_first, None)
             simple = self.robot.simplify(found.path, self.environment, self._simplify, numbers)
             total = min(total, time.process_time() - begun)
+            own_total = min(own_total, 1e-9 * (found.nanoseconds + simple.nanoseconds))
             path = self._whole(simple.path)
-        return Answer(first, total, path)
+        return Answer(first, total, own_first, own_total, path)
 
     def _whole(self, path: Any) -> np.ndarray:
         arm = np.asarray(path.numpy(), dtype=np.float64)

@@ -109,8 +109,12 @@ def rows() -> Iterator[Row]:
             if found.peer is not None:
                 peer = ("us", found.peer, coal, version(coal))
                 yield Row("collision", case, "verdict of the robot alone, batch, CPU time", found.both, *peer)
-                yield Row("collision", case, "verdict of the robot alone, one at a time, CPU time", found.one, *peer)
-            yield Row("collision", case, f"verdicts of {ROWS} that differ from meshes alone", found.differ, "")
+                yield Row(
+                    "collision", case, "verdict of the robot alone, one at a time, CPU time", found.one, *peer
+                )
+            yield Row(
+                "collision", case, f"verdicts of {ROWS} that differ from meshes alone", found.differ, ""
+            )
             peer = ("us", found.alone, "our meshes without spheres", "")
             yield Row("collision", case, "verdict with spheres before meshes, CPU time", found.both, *peer)
 

@@ -240,7 +240,10 @@ def rows() -> Iterator[_table.Row]:
             theirs = row.facts()
             peer, version = row.by.replace(" CLIK", "").rsplit(" ", 1)
             peer = f"loop of {peer} with restarts"
-            for key, what in (("median", "median CPU time of a target"), ("p99", "CPU time of a target, 99 %")):
+            for key, what in (
+                ("median", "median CPU time of a target"),
+                ("p99", "CPU time of a target, 99 %"),
+            ):
                 both = mine[f"{key}_cpu_us"], "us", theirs[f"{key}_cpu_us"]
                 yield _table.Row("ik", case, what, *both, peer, version, gated=key == "median")
             both = 100 * mine["success"], "%", 100 * theirs["success"]
@@ -292,7 +295,10 @@ def main(argv: list[str] | None = None) -> int:
         for row in bench.rows(options.kinds, options.peers):
             found.append(row)
             if not options.json:
-                print(line(row.facts()) if row.targets else f"| {row.robot} | {row.kind} | {row.by} |", flush=True)
+                print(
+                    line(row.facts()) if row.targets else f"| {row.robot} | {row.kind} | {row.by} |",
+                    flush=True,
+                )
             if options.failures:
                 for failure in row.failures:
                     print(

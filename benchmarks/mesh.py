@@ -377,7 +377,9 @@ def rows() -> Iterator[Row]:
                 yield Row(
                     "mesh", kind, f"{query}, CPU time", ours, "us", theirs, peer, version(peer), note=note
                 )
-    yield Row("mesh", "two soups of 100 triangles", "10,000 triangle pairs with contacts", triangle_pairs(), "ms")
+    yield Row(
+        "mesh", "two soups of 100 triangles", "10,000 triangle pairs with contacts", triangle_pairs(), "ms"
+    )
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:

@@ -323,9 +323,13 @@ def beside(case: str, found: Sequence[Row]) -> Iterator[_table.Row]:
     if timed:
         ours = float(np.median([item.duration for item in timed]))
         theirs = float(np.median([item.duration / item.toppra for item in timed]))
-        yield row("duration of the motion on the same curve, median", ours, "s", theirs, "toppra", version("toppra"))
+        yield row(
+            "duration of the motion on the same curve, median", ours, "s", theirs, "toppra", version("toppra")
+        )
     elif find_spec("toppra") is None:
-        yield _table.Row("plan", case, "not measured", None, "", peer="toppra", note="toppra is not installed")
+        yield _table.Row(
+            "plan", case, "not measured", None, "", peer="toppra", note="toppra is not installed"
+        )
 
 
 def main() -> None:
@@ -352,13 +356,17 @@ def main() -> None:
             print(f"First call of all, compiled kernels loaded: {found[0].first_call:.2f} s", flush=True)
         if len(found) % 20 == 0:
             solved = sum(row.success for row in found)
-            print(f"  {len(found)} problems, {solved} solved, {time.perf_counter() - begun:.0f} s", flush=True)
+            print(
+                f"  {len(found)} problems, {solved} solved, {time.perf_counter() - begun:.0f} s", flush=True
+            )
     print("\n".join(words(found)))
     print(f"\nMedian / 95 %, CPU time of one thread; load {os.getloadavg()[0]:.1f}\n")
     print("\n".join(table(found)))
     print(f"\n{OTHER_TASKS}")
     if args.json is not None:
-        known = [{k: None if v != v else v for k, v in asdict(row).items()} for row in found]  # NaN is no JSON
+        known = [
+            {k: None if v != v else v for k, v in asdict(row).items()} for row in found
+        ]  # NaN is no JSON
         args.json.write_text(json.dumps(known, indent=1) + "\n")
 
 

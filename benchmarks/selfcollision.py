@@ -158,9 +158,13 @@ def rows() -> Iterator[Row]:
         peer = (GATHER, version("JAX")) if "JAX" in ours else (coal, version(coal))
         note = "" if "JAX" in ours else CONTAIN
         what = ours.removeprefix("panda ") + ", CPU time"
-        yield Row("selfcollision", "panda", what, found[ours]["us"], "us", found[theirs]["us"], *peer, note=note)
+        yield Row(
+            "selfcollision", "panda", what, found[ours]["us"], "us", found[theirs]["us"], *peer, note=note
+        )
     for ours in ("panda min_distance, batch", "panda compute_pairs, 100,000 samples"):
-        yield Row("selfcollision", "panda", ours.removeprefix("panda ") + ", CPU time", found[ours]["us"], "us")
+        yield Row(
+            "selfcollision", "panda", ours.removeprefix("panda ") + ", CPU time", found[ours]["us"], "us"
+        )
 
 
 def _jax_rows(robot: er.Robot, spheres: Any, pairs: PairMatrix) -> list[dict[str, Any]]:

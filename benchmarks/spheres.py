@@ -103,7 +103,11 @@ def rows() -> Iterator[Row]:
         plain = FitOptions(workers=1, cache=False)
         for label, options in (("default fit", plain), ("quick fit, effort 0", replace(plain, effort=0.0))):
             found = sphere_row(name, robot, options, label)
-            note = "Less is tighter; spheres are proved to contain the meshes" if found[7] == "yes" else "NOT PROVED"
+            note = (
+                "Less is tighter; spheres are proved to contain the meshes"
+                if found[7] == "yes"
+                else "NOT PROVED"
+            )
             case = f"{name}, {label}"
             yield Row("spheres", case, what, float(found[3]), "", cylinders, CYLINDERS, note=note)
             yield Row("spheres", case, f"fit of {found[2]} spheres, CPU time", float(found[8]), "s")

@@ -105,7 +105,9 @@ def follow_all(name: str, seconds: float, only: Collection[str]) -> Iterator[Fol
     oracle, hands = oracle_of(robot), [robot.link_index(link) for link in crossing.links]
     plain = through_each_other(robot, crossing, cfg, targets)
     collides = int((~oracle.free(plain[::4], model.pairs.checked)).sum())
-    print(f"  {name}: {ticks} ticks; without avoidance {collides} of {len(plain[::4])} ticks looked at collide")
+    print(
+        f"  {name}: {ticks} ticks; without avoidance {collides} of {len(plain[::4])} ticks looked at collide"
+    )
     peers = dict[str, Peer]()
     for label, make in followers(model, cfg, crossing.links, peers).items():
         if label not in only:
@@ -130,9 +132,7 @@ def follow_all(name: str, seconds: float, only: Collection[str]) -> Iterator[Fol
         pushes = np.abs(np.diff(speeds, axis=0)) / DT
         limits = np.minimum(robot.velocity_limits, 100.0)
         fastest = float(np.abs(speeds / limits).max())
-        yield Followed(
-            label, peers.get(label), np.array(spent), np.array(busy), judged, off, fastest, pushes
-        )
+        yield Followed(label, peers.get(label), np.array(spent), np.array(busy), judged, off, fastest, pushes)
 
 
 def run(name: str, seconds: float, only: Collection[str]) -> None:
@@ -164,10 +164,15 @@ def rows() -> Iterator[Row]:
     """Of the table: ticks, clearance and errors beside mink and pink."""
     for name, seconds in QUICK.items():
         found = {followed.label: followed for followed in follow_all(name, seconds, ALL)}
-        ours, case = found["elbowroom"], f"{name}, hands through each other, {seconds / DT:.0f} ticks at {1 / DT:g} Hz"
+        ours, case = (
+            found["elbowroom"],
+            f"{name}, hands through each other, {seconds / DT:.0f} ticks at {1 / DT:g} Hz",
+        )
         for label in ALL[1:]:
             if label not in found:
-                yield Row("track", case, "not measured", None, "", peer=label, note=f"{label} is not installed")
+                yield Row(
+                    "track", case, "not measured", None, "", peer=label, note=f"{label} is not installed"
+                )
                 continue
             other, by = found[label], (label, f"{version(label)} with daqp {version('daqp')}")
             for what, unit, measure, gated in (
@@ -178,9 +183,7 @@ def rows() -> Iterator[Row]:
             ):
                 yield Row("track", case, what, measure(ours), unit, measure(other), *by, gated=gated)
             both = 1e3 * ours.judged.clearance, "mm", 1e3 * other.judged.clearance
-            yield Row(
-                "track", case, "least clearance by Coal", *both, *by, more_is_better=True, gated=False
-            )
+            yield Row("track", case, "least clearance by Coal", *both, *by, more_is_better=True, gated=False)
 
 
 def main() -> None:
@@ -189,9 +192,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--only", nargs="+", default=ALL)
     options = parser.parse_args()
-    print(
-        f"mink {version('mink')}, pink {version('pink')}, both with daqp {version('daqp')}; {1 / DT:g} Hz"
-    )
+    print(f"mink {version('mink')}, pink {version('pink')}, both with daqp {version('daqp')}; {1 / DT:g} Hz")
     for name in options.robots:
         run(name, options.seconds, options.only)
 

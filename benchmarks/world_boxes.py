@@ -78,7 +78,9 @@ def rows() -> Iterator[Row]:
         for label, kinds in SCENES.items():
             found, case = compare(count, kinds), f"{count} obstacles, {label}"
             peer = (found.theirs, "Coal", version("Coal"))
-            yield Row("world_boxes", case, "an oriented box against the scene, CPU time", found.ours, "us", *peer)
+            yield Row(
+                "world_boxes", case, "an oriented box against the scene, CPU time", found.ours, "us", *peer
+            )
             yield Row("world_boxes", case, f"answers of {BOXES} that differ from Coal's", found.differ, "")
 
 
