@@ -12,7 +12,7 @@ OUT ?= demo-report
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
 	@echo "make test    run the tests"
-	@echo "make bench   run the benchmarks, side by side with the peers"
+	@echo "make bench   all benchmarks beside their peers, in bench-report/;   ARGS=--gate   fails where a ratio fell"
 	@echo "make docs    build the site in docs/_build/html, warnings are errors"
 	@echo "make lint    ruff;   make types   pyright"
 	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
@@ -73,4 +73,4 @@ pins: $(VENV)/.dev
 	$(PIN) --all-extras --constraint constraints/run.txt --output-file constraints/dev.txt
 
 clean:
-	rm -rf $(VENV) $(OUT) .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OUT) bench-report .pytest_cache .ruff_cache
