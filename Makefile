@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OUT ?= demo-report
 
-.PHONY: demo test bench lint types assets kernels wheel wheel-check pins clean help
+.PHONY: demo test bench soak lint types assets kernels wheel wheel-check pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
 	@echo "make test    run the tests"
 	@echo "make bench   run the benchmarks, side by side with the peers"
+	@echo "make soak    run the fuzzers for five minutes; ARGS=\"--minutes 20 --seed 1 --only formats\" for other times and parts"
 	@echo "make lint    ruff;   make types   pyright"
 	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
 	@echo "make kernels compile the kernels ahead of time, for x86-64-v3"
@@ -40,6 +41,9 @@ test: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: $(VENV)/.dev
+	$(BIN)/python -m tests.soak $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
