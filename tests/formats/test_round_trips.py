@@ -148,7 +148,7 @@ class TestErrors:
     def test_spheres_of_another_robot(self, tmp_path, arm, load, model):
         for name in ("a.json", "a.yml", "a.xrdf", "a.srdf"):
             formats.write(tmp_path / name, robot=arm, spheres=model)
-            with pytest.raises(UnknownLinkError, match="not of robot 'rh56'"):
+            with pytest.raises(UnknownLinkError, match=rf"{name}: .*not of robot 'rh56'"):
                 formats.read(tmp_path / name, robot=load("rh56"))
 
     @pytest.mark.parametrize("name", ["a.json", "a.yml", "a.xrdf", "a.srdf", "a.urdf", "a.xml"])

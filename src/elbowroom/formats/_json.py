@@ -22,6 +22,7 @@ from ._contents import (
     ignored_pairs,
     lost_spheres,
     meshes_decide,
+    naming,
     pair,
     pairs_for_spheres,
     read_text,
@@ -50,7 +51,7 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     """
     path = Path(path)
     text = read_text(path)
-    try:
+    with naming(path):
         matrix = _matrix(text)
         if matrix is not None:
             return Contents(FORMAT, ignored=ignored_pairs(matrix), notes=matrix.notes, pairs=matrix)
@@ -85,9 +86,7 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
                 )
             word = BY_MESHES if isinstance(marked, list) and entry in marked else ""
             ignored[pair(entry[0], entry[1], f"{PAIRS_KEY}, entry {index}")] = word
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from error
-    return Contents(FORMAT, for_robot(model, robot), ignored)
+        return Contents(FORMAT, for_robot(model, robot), ignored)
 
 
 def _matrix(text: str) -> PairMatrix | None:

@@ -73,7 +73,7 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
     model = None
     if spheres:
         found = SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name})
-        model = for_robot(found, robot)
+        model = for_robot(found, robot, path)
     ignored, said, matrix = _read_pairs(root, path, robot)
     return Contents(FORMAT, model, ignored, notes=(*notes, *said), pairs=matrix)
 

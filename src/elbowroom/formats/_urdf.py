@@ -49,7 +49,7 @@ def read_description(path: Path, robot: Robot | None, format_name: str) -> Conte
     )
     return Contents(
         format_name,
-        for_robot(model, robot) if len(model) else None,
+        for_robot(model, robot, path) if len(model) else None,
         described.disabled_pairs,
         robot=described,
         notes=tuple(notes),
