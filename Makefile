@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OUT ?= demo-report
 
-.PHONY: demo test bench docs lint types assets kernels wheel wheel-check pins clean help
+.PHONY: demo test bench docs linkcheck lint types assets kernels wheel wheel-check pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
 	@echo "make test    run the tests"
 	@echo "make bench   run the benchmarks, side by side with the peers"
 	@echo "make docs    build the site in docs/_build/html, warnings are errors"
+	@echo "make linkcheck   ask every address in the docs whether it is there; needs the network"
 	@echo "make lint    ruff;   make types   pyright"
 	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
 	@echo "make kernels compile the kernels ahead of time, for x86-64-v3"
@@ -44,6 +45,9 @@ bench: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+linkcheck: $(VENV)/.dev
+	$(BIN)/sphinx-build -W --keep-going -q -b linkcheck docs docs/_build/linkcheck
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
