@@ -11,10 +11,14 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 import elbowroom as er
+from benchmarks._machine import version
+from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds
 from tests.oracles import PinocchioCoal, ShapeCoal, coal, coal_pose, oracle_of
 
@@ -42,29 +46,77 @@ def close_by(model: er.CollisionModel, count: int) -> np.ndarray:
     return np.clip(model.default_cfg + noise, model.robot.lower, model.robot.upper)
 
 
-def speed(name: str) -> None:
-    model = load(name)
+@dataclass(frozen=True)
+class Speed:
+    """Microseconds a configuration, of one kind of configurations."""
+
+    label: str
+    both: float
+    """The verdict: spheres, then meshes."""
+    one: float
+    """The same, asked one at a time."""
+    spheres: float
+    alone: float
+    """Meshes without spheres."""
+    peer: float | None
+    """Pinocchio and Coal, where they read the description."""
+    free: float
+    differ: int
+    """Verdicts that are not those of the meshes alone."""
+
+
+def speeds(model: er.CollisionModel) -> Iterator[Speed]:
     robot = model.robot
     exact = er.ExactCollision(robot, model.pairs, threads=1)
     checker = er.SelfCollisionChecker(robot, model.spheres, model.pairs.by_spheres, threads=1)
     oracle = oracle_of(robot)
-    print(f"{name}: {len(model.spheres)} spheres, {len(model.by_spheres)} + {len(model.by_meshes)} pairs")
     for label, cfgs in (("random", robot.random_cfgs(ROWS, seed=1)), ("near default", close_by(model, ROWS))):
         both, alone, spheres = (
             1e6 * cpu_seconds(lambda f=f, c=cfgs: f.free(c)) / ROWS for f in (model, exact, checker)
         )
         one = 1e6 * cpu_seconds(lambda c=cfgs[:500]: [model.free(row) for row in c]) / 500
-        same = bool((model.free(cfgs) == exact.free(cfgs)).all())
-        text = (
-            f"  {label:12} verdict {both:6.2f} us ({one:5.1f} us one at a time), spheres alone "
-            f"{1000 * spheres:5.0f} ns, meshes alone {alone:6.2f} us = {alone / both:4.1f}x"
-        )
+        differ, theirs = int((model.free(cfgs) != exact.free(cfgs)).sum()), None
         if isinstance(oracle, PinocchioCoal):
             peer = oracle.peer(model.pairs.checked)
             q = peer.q(cfgs[:300])
-            coal = 1e6 * cpu_seconds(lambda q=q, p=peer: [p.collides(row) for row in q], 3) / len(q)
-            text += f", Pinocchio + Coal {coal:6.1f} us = {coal / both:5.1f}x"
-        print(f"{text}; free {model.free(cfgs).mean():.0%}; equal to the meshes: {same}", flush=True)
+            theirs = 1e6 * cpu_seconds(lambda q=q, p=peer: [p.collides(row) for row in q], 3) / len(q)
+        yield Speed(label, both, one, spheres, alone, theirs, float(model.free(cfgs).mean()), differ)
+
+
+def tell(name: str) -> None:
+    """Prints the speeds of a robot."""
+    model = load(name)
+    print(f"{name}: {len(model.spheres)} spheres, {len(model.by_spheres)} + {len(model.by_meshes)} pairs")
+    for found in speeds(model):
+        text = (
+            f"  {found.label:12} verdict {found.both:6.2f} us ({found.one:5.1f} us one at a time), spheres alone "
+            f"{1000 * found.spheres:5.0f} ns, meshes alone {found.alone:6.2f} us = {found.alone / found.both:4.1f}x"
+        )
+        if found.peer is not None:
+            text += f", Pinocchio + Coal {found.peer:6.1f} us = {found.peer / found.both:5.1f}x"
+        print(f"{text}; free {found.free:.0%}; equal to the meshes: {not found.differ}", flush=True)
+
+
+QUICK = ("panda", "teaarm", "baxter")
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: the verdict beside Pinocchio with Coal, and beside our own meshes alone."""
+    coal = "Pinocchio + Coal"
+    for name in QUICK:
+        for found in speeds(load(name)):
+            case = f"{name}, {found.label}"
+            if found.peer is not None:
+                peer = ("us", found.peer, coal, version(coal))
+                yield Row("collision", case, "verdict of the robot alone, batch, CPU time", found.both, *peer)
+                yield Row(
+                    "collision", case, "verdict of the robot alone, one at a time, CPU time", found.one, *peer
+                )
+            yield Row(
+                "collision", case, f"verdicts of {ROWS} that differ from meshes alone", found.differ, ""
+            )
+            peer = ("us", found.alone, "our meshes without spheres", "")
+            yield Row("collision", case, "verdict with spheres before meshes, CPU time", found.both, *peer)
 
 
 def segments(name: str, count: int) -> None:
@@ -140,7 +192,7 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=2_000)
     options = parser.parse_args()
     for name in options.robots:
-        speed(name)
+        tell(name)
     for name in options.robots:
         if name in SEGMENTS and options.edges:
             segments(name, options.edges)

@@ -8,14 +8,19 @@ errors of the grasps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import mujoco
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy.optimize import brentq
 
+from benchmarks._machine import version
+from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds
-from elbowroom.grasp import GraspPlanner, Hand, load_hand, rh56_spec
+from elbowroom.grasp import GraspPlanner, Hand, load_hand
+from elbowroom.grasp.doors import rh56_spec
 
 WIDTHS = 60
 YAW = 1.308
@@ -67,19 +72,40 @@ def measure() -> list[tuple[str, float, str]]:
     return rows
 
 
-def main() -> None:
-    rows = measure()
-    peer = rows[0][1]
-    table = Table("method", "ms a grasp", "against the MuJoCo loop", "errors over 60 widths", box=None)
-    for label, seconds, note in rows:
-        table.add_row(label, f"{1e3 * seconds:.3f}", f"{peer / seconds:.2f} x", note)
-    Console(width=140).print(table)
+def fingertips() -> tuple[float, float, float]:
+    """Seconds for all fingertips: ours, ours with the Jacobian, MuJoCo's `mj_kinematics`."""
     hand = load_hand("rh56")
     ctrl = np.array([0.3, 0.3, 0.3, 0.4, 0.2, 1.2])
     loop = MujocoLoop(hand)
     tips = cpu_seconds(lambda: [hand.points_unchecked(ctrl, False) for _ in range(1000)]) / 1000
     both = cpu_seconds(lambda: [hand.points_unchecked(ctrl, True) for _ in range(1000)]) / 1000
     theirs = cpu_seconds(lambda: [loop.width(0.2) for _ in range(1000)]) / 1000
+    return tips, both, theirs
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: each method beside the loop over MuJoCo, and fingertips."""
+    measured = measure()
+    loop, peer = measured[0][1], ("MuJoCo loop", version("MuJoCo"))
+    for label, seconds, _ in measured[1:]:
+        if "plane" in label or "cylinder" in label:  # what the loop does not do
+            yield Row("grasp", "rh56", f"{label}, CPU time", 1e3 * seconds, "ms")
+            continue
+        note = "The loop finds the width of a line grasp alone: no tilt, no height, no value of the grasp"
+        yield Row("grasp", "rh56", f"{label}, CPU time", 1e3 * seconds, "ms", 1e3 * loop, *peer, note=note)
+    tips, both, theirs = fingertips()
+    yield Row("grasp", "rh56", "all fingertips", 1e6 * tips, "us", 1e6 * theirs, *peer)
+    yield Row("grasp", "rh56", "all fingertips with Jacobian", 1e6 * both, "us", 1e6 * theirs, *peer)
+
+
+def main() -> None:
+    measured = measure()
+    peer = measured[0][1]
+    table = Table("method", "ms a grasp", "against the MuJoCo loop", "errors over 60 widths", box=None)
+    for label, seconds, note in measured:
+        table.add_row(label, f"{1e3 * seconds:.3f}", f"{peer / seconds:.2f} x", note)
+    Console(width=140).print(table)
+    tips, both, theirs = fingertips()
     print(
         f"all fingertips: {1e6 * tips:.1f} us, with Jacobian {1e6 * both:.1f} us, MuJoCo {1e6 * theirs:.1f} us"
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import elbowroom as er
-from elbowroom.ik import CollisionRows
+from elbowroom.ik.doors import CollisionRows
 from tests.ik.motions import (
     Steer,
     Touches,

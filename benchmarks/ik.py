@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import elbowroom as er
+from benchmarks import _table
 from tests.ik_oracles import Drawn, IkJudge, draw_targets, obstacles_around
 
 FREE, OVERLAP, OBSTACLES = "free", "spheres overlap", "10 obstacles"
@@ -196,7 +197,11 @@ class Bench:
         from benchmarks._ik_peers import PEERS, PeerSolver
 
         for make in PEERS:
-            loop = make(self.judge, self.suite.links)
+            try:
+                loop = make(self.judge, self.suite.links)
+            except ModuleNotFoundError as error:
+                yield Row(self.suite.robot, FREE, f"{make.__name__.lower()}: {error.name} is not installed")
+                continue
             peer = PeerSolver(loop, self.judge, self.suite.links)
             row = Row(self.suite.robot, FREE, loop.name)
             asked = list(drawn)[:count]
@@ -212,6 +217,37 @@ class Bench:
             for targets, (cfg, claimed), (cpu, wall) in zip(asked, found, times.min(axis=0), strict=True):
                 row.add(self.judge.faults(cfg, targets), claimed, cpu, wall, {})
             yield row
+
+
+QUICK = 30, 2
+"""Targets of everybody, and passes."""
+
+
+def rows() -> Iterator[_table.Row]:
+    """Of the table: time and successes beside loops of peers, on targets that have an answer."""
+    for name in WITH_PEERS:
+        count, passes = QUICK
+        ours, *peers = Bench(SUITES[name], count, passes=passes).rows([FREE], count)
+        mine, case = ours.facts(), f"{name}, free targets"
+        shown = {"false successes": ours.false, f"successes of {ours.targets} by the judge": ours.successes}
+        for what, count in shown.items():
+            yield _table.Row("ik", case, what, count, "")
+        for row in peers:
+            if not row.targets:
+                peer, note = row.by.split(": ")
+                yield _table.Row("ik", case, "not measured", None, "", peer=peer, note=note)
+                continue
+            theirs = row.facts()
+            peer, version = row.by.replace(" CLIK", "").rsplit(" ", 1)
+            peer = f"loop of {peer} with restarts"
+            for key, what in (
+                ("median", "median CPU time of a target"),
+                ("p99", "CPU time of a target, 99 %"),
+            ):
+                both = mine[f"{key}_cpu_us"], "us", theirs[f"{key}_cpu_us"]
+                yield _table.Row("ik", case, what, *both, peer, version, gated=key == "median")
+            both = 100 * mine["success"], "%", 100 * theirs["success"]
+            yield _table.Row("ik", case, "successes by the judge", *both, peer, version, more_is_better=True)
 
 
 HEAD = (
@@ -253,13 +289,16 @@ def main(argv: list[str] | None = None) -> int:
     if not options.json:
         print(f"load of the machine {os.getloadavg()[0]:.1f}\n")
         print("| " + " | ".join(HEAD) + " |\n" + "|" + "---|" * len(HEAD), flush=True)
-    rows: list[Row] = []
+    found: list[Row] = []
     for name in options.robots:
         bench = Bench(SUITES[name], options.count, options.failures, options.passes)
         for row in bench.rows(options.kinds, options.peers):
-            rows.append(row)
+            found.append(row)
             if not options.json:
-                print(line(row.facts()), flush=True)
+                print(
+                    line(row.facts()) if row.targets else f"| {row.robot} | {row.kind} | {row.by} |",
+                    flush=True,
+                )
             if options.failures:
                 for failure in row.failures:
                     print(
@@ -267,8 +306,8 @@ def main(argv: list[str] | None = None) -> int:
                         flush=True,
                     )
     if options.json:
-        print(json.dumps([row.facts() for row in rows], indent=2))
-    return 0 if all(row.passed for row in rows) else 1
+        print(json.dumps([row.facts() for row in found if row.targets], indent=2))
+    return 0 if all(row.passed for row in found) else 1
 
 
 if __name__ == "__main__":

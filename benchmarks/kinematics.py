@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
 import elbowroom as er
+from benchmarks._machine import version
+from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds, wall_seconds
 from elbowroom.errors import ApproximationWarning
-from elbowroom.robot import find_robot
+from elbowroom.robot.doors import find_robot
 from tests.oracles import PinocchioModel, pin
 
 ROBOTS = ("panda", "ur5", "g1_with_hands", "talos")
@@ -59,6 +62,15 @@ def measure(name: str) -> tuple[object, ...]:
         peer / batched,
         compile_seconds,
     )
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: numba's and JAX's time beside Pinocchio's."""
+    for robot in ROBOTS:
+        name, links, peer, numba, _, jax, _, _ = measure(robot)
+        case, theirs = f"{name}, {links} links", ("us", peer, "Pinocchio", version("Pinocchio"))
+        yield Row("kinematics", case, "all link poses by numba, one thread, CPU time", numba, *theirs)
+        yield Row("kinematics", case, "all link poses by JAX in float32, all cores, wall time", jax, *theirs)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ import site
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +27,18 @@ import numpy as np
 import trimesh
 
 from elbowroom.mesh import (
-    Scene,
     TriangleMesh,
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
     mesh_mesh_deepest_contact,
-    mesh_mesh_deepest_triangle_contact,
     triangle_triangle_intersection,
 )
+from elbowroom.mesh.doors import Scene, mesh_mesh_deepest_triangle_contact
 from tests.oracles import coal_mesh, coal_pose
 
+from ._machine import version
+from ._table import Row
 from ._timing import cpu_seconds
 
 IDENTITY = np.eye(4)
@@ -338,20 +340,55 @@ def triangle_pairs(n: int = 10_000) -> float:
     return 1e3 * cpu_seconds(lambda: mesh_mesh_contact_batch(soup, IDENTITY, soup, IDENTITY), 5) * n / 10_000
 
 
+def compared(n: int, repeats: int) -> list[dict[str, Any]]:
+    """All cases beside Coal and FCL: n poses each."""
+    found: list[dict[str, Any]] = []
+    for name, a, b in cases():
+        for k, (kind, (low, high)) in enumerate(SWEEPS.items()):
+            found += measure(f"{name}, {kind}", a, b, sweep(a, b, n, low, high, seed=k), repeats)
+    torus = trimesh.creation.torus(1.0, 0.3, major_sections=32, minor_sections=16)
+    found += measure("tori 1024, interlinked", torus, torus, linked_tori(n), repeats)
+    return found + humanoid(max(20, n // 3), repeats)
+
+
+QUICK = 60, 2
+"""Poses and repeats."""
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: geometric means over the cases of a kind, with the case in which the ratio is least."""
+    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for found in compared(*QUICK):
+        case = found["case"]
+        kind = case if "humanoid" in case else "links of robots" if "-" in case else "cubes and tori"
+        kinds.setdefault((kind, found["query"]), []).append(found)
+    for (kind, query), group in kinds.items():
+        for peer, short in (("Coal", "coal"), ("python-fcl", "fcl")):
+            both = [found for found in group if f"{short}_us" in found]
+            if both:
+                least = min(both, key=lambda found: found[f"{short}_ratio"])
+                ours, theirs = (
+                    float(np.exp(np.mean([np.log(found[key]) for found in both])))
+                    for key in ("ours_us", f"{short}_us")
+                )
+                low = f"least ratio {least[f'{short}_ratio']:.1f} ({least['case']})"
+                note = f"{kind}, {query}, {peer}: {len(both)} sweeps, {low}" if len(both) > 1 else ""
+                yield Row(
+                    "mesh", kind, f"{query}, CPU time", ours, "us", theirs, peer, version(peer), note=note
+                )
+    yield Row(
+        "mesh", "two soups of 100 triangles", "10,000 triangle pairs with contacts", triangle_pairs(), "ms"
+    )
+
+
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Runs the suite and prints a table; returns everything as plain values."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer poses and repeats, no first-call times")
     parser.add_argument("--json", type=Path, help="write the results here")
     options = parser.parse_args(arguments)
-    n, repeats = (60, 2) if options.quick else (300, 3)
-    rows: list[dict[str, Any]] = []
-    for name, a, b in cases():
-        for k, (kind, (low, high)) in enumerate(SWEEPS.items()):
-            rows += measure(f"{name}, {kind}", a, b, sweep(a, b, n, low, high, seed=k), repeats)
-    torus = trimesh.creation.torus(1.0, 0.3, major_sections=32, minor_sections=16)
-    rows += measure("tori 1024, interlinked", torus, torus, linked_tori(n), repeats)
-    rows += humanoid(max(20, n // 3), repeats)
+    n, repeats = QUICK if options.quick else (300, 3)
+    rows = compared(n, repeats)
     result: dict[str, Any] = {
         "machine": platform.processor() or platform.machine(),
         "rows": rows,

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import _plan_ompl
+from benchmarks import _plan_ompl, _table
+from benchmarks._machine import version
 from benchmarks._plan_problems import Problem, bare, generated, read_problems
 from elbowroom.plan import PlanOptions, PlanResult, plan_motion
 from tests.motion_limits import beyond_limits
@@ -269,6 +270,68 @@ def problems(args: argparse.Namespace) -> Iterator[Problem]:
         yield from generated(robot, count, held=args.held)
 
 
+def quick_problems(limit: int) -> dict[str, list[Problem]]:
+    """Some problems of the sample, spread over the file, where it is there; and some generated ones."""
+    found = {f"generated {robot}": list(generated(robot, limit // 3)) for robot in ("teaarm",)}
+    if SAMPLE.exists():
+        every = read_problems(SAMPLE)
+        found = {"panda, MotionBenchMaker": every[:: max(1, len(every) // limit)][:limit], **found}
+    return found
+
+
+QUICK = argparse.Namespace(timeout=PlanOptions().timeout, seed=0, repeats=2, judge=True, ompl=10.0)
+"""As the command's options."""
+
+
+def rows() -> Iterator[_table.Row]:
+    """Of the table: beside OMPL on our verdict, and durations beside toppra's."""
+    bench = Bench(QUICK)
+    for case, asked in quick_problems(18).items():
+        yield from beside(f"{case}, {len(asked)} problems", [bench.run(problem) for problem in asked])
+    if not SAMPLE.exists():
+        note = "no sample of MotionBenchMaker problems here; python -m benchmarks.plan --problems FILE"
+        yield _table.Row("plan", "panda, MotionBenchMaker", "not measured", None, "", peer="OMPL", note=note)
+
+
+def beside(case: str, found: Sequence[Row]) -> Iterator[_table.Row]:
+    """Figures of some problems; times are medians over what both solved."""
+
+    def row(what: str, ours: float, unit: str = "", *peer: object, **more: object) -> _table.Row:
+        return _table.Row("plan", case, what, ours, unit, *peer, **more)  # pyright: ignore[reportArgumentType]
+
+    good = [item for item in found if item.success]
+    yield row("paths proved free of those found", sum(item.proved for item in good))
+    yield row("paths in which Pinocchio with Coal finds a fault", sum(bool(item.judged) for item in good))
+    if not _plan_ompl.available():
+        yield _table.Row("plan", case, "not measured", None, "", peer="OMPL", note="ompl is not installed")
+    else:
+        both = [item for item in good if item.ompl]
+        by = ("OMPL RRT-Connect on our verdict", version("OMPL"))
+        counts = len(good), "", sum(bool(item.ompl) for item in found)
+        yield row("problems solved", *counts, *by, more_is_better=True)
+        for what, ours, theirs in (
+            ("first path, CPU time, median", "first", "ompl_first"),
+            ("final path (ours proved and timed), CPU time, median", "total", "ompl_total"),
+            ("length of the final path, median", "length", "ompl_length"),
+        ):
+            unit, scale = ("rad", 1.0) if "length" in what else ("ms", 1e3)
+            pair = [scale * float(np.median([getattr(item, key) for item in both])) for key in (ours, theirs)]
+            yield row(what, pair[0], unit, pair[1], *by, note="Of OMPL's paths edges are sampled, not proved")
+        refused = sum(bool(item.ompl_judged) for item in found)
+        yield row("OMPL's paths in which the judge finds a fault", refused)
+    timed = [item for item in good if np.isfinite(item.toppra)]
+    if timed:
+        ours = float(np.median([item.duration for item in timed]))
+        theirs = float(np.median([item.duration / item.toppra for item in timed]))
+        yield row(
+            "duration of the motion on the same curve, median", ours, "s", theirs, "toppra", version("toppra")
+        )
+    elif find_spec("toppra") is None:
+        yield _table.Row(
+            "plan", case, "not measured", None, "", peer="toppra", note="toppra is not installed"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -286,20 +349,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="every problem's figures")
     args = parser.parse_args()
-    bench, rows, begun = Bench(args), list[Row](), time.perf_counter()
+    bench, found, begun = Bench(args), list[Row](), time.perf_counter()
     for problem in problems(args):
-        rows.append(bench.run(problem))
-        if len(rows) == 1:
-            print(f"First call of all, compiled kernels loaded: {rows[0].first_call:.2f} s", flush=True)
-        if len(rows) % 20 == 0:
-            solved = sum(row.success for row in rows)
-            print(f"  {len(rows)} problems, {solved} solved, {time.perf_counter() - begun:.0f} s", flush=True)
-    print("\n".join(words(rows)))
+        found.append(bench.run(problem))
+        if len(found) == 1:
+            print(f"First call of all, compiled kernels loaded: {found[0].first_call:.2f} s", flush=True)
+        if len(found) % 20 == 0:
+            solved = sum(row.success for row in found)
+            print(
+                f"  {len(found)} problems, {solved} solved, {time.perf_counter() - begun:.0f} s", flush=True
+            )
+    print("\n".join(words(found)))
     print(f"\nMedian / 95 %, CPU time of one thread; load {os.getloadavg()[0]:.1f}\n")
-    print("\n".join(table(rows)))
+    print("\n".join(table(found)))
     print(f"\n{OTHER_TASKS}")
     if args.json is not None:
-        known = [{k: None if v != v else v for k, v in asdict(row).items()} for row in rows]  # NaN is no JSON
+        known = [
+            {k: None if v != v else v for k, v in asdict(row).items()} for row in found
+        ]  # NaN is no JSON
         args.json.write_text(json.dumps(known, indent=1) + "\n")
 
 

@@ -19,12 +19,14 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 import elbowroom as er
+from benchmarks._machine import version
+from benchmarks._table import Row
 from elbowroom.distance import SelfCollisionChecker
 from elbowroom.pairs import PairMatrix, PairOptions, PairReason, compute_pairs
 from elbowroom.spheres import FitOptions, SphereModel, fit_spheres
@@ -95,8 +97,8 @@ def plain_gather(robot: er.Robot, coll: Any) -> Callable[[Any], Any]:
     return jax.jit(distances)
 
 
-def speeds() -> list[dict[str, Any]]:
-    """Rows of the table."""
+def speeds(thousand: bool = True) -> list[dict[str, Any]]:
+    """What is timed; with or without the humanoid of a thousand spheres."""
     rows: list[dict[str, Any]] = []
 
     def row(what: str, microseconds: float, note: str = "") -> None:
@@ -134,8 +136,35 @@ def speeds() -> list[dict[str, Any]]:
         1e6 * cpu(lambda: [meshes.collides(x) for x in q], 2) / len(q),
         "first hit ends",
     )
-    rows += _thousand_rows()
-    return rows
+    return rows + _thousand_rows() if thousand else rows
+
+
+GATHER = "the usual gather in JAX, written by us"
+CONTAIN = "Coal decides by meshes; spheres contain them, so that free is free and a hit may be none"
+BESIDE = {
+    "panda free, batch": "panda Pinocchio + Coal, its own URDF",
+    "panda free, single call": "panda Pinocchio + Coal, its own URDF",
+    "panda JAX compute_self_collision_distance, batch": "panda JAX plain gather, batch",
+    "panda JAX max_penetration, batch": "panda JAX plain gather then min, batch",
+}
+"""Timing of ours -> the peer's."""
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: spheres beside Pinocchio with Coal and, in JAX, beside the plain way."""
+    found = {timing["what"]: timing for timing in speeds(thousand=False)}
+    coal = "Pinocchio + Coal"
+    for ours, theirs in BESIDE.items():
+        peer = (GATHER, version("JAX")) if "JAX" in ours else (coal, version(coal))
+        note = "" if "JAX" in ours else CONTAIN
+        what = ours.removeprefix("panda ") + ", CPU time"
+        yield Row(
+            "selfcollision", "panda", what, found[ours]["us"], "us", found[theirs]["us"], *peer, note=note
+        )
+    for ours in ("panda min_distance, batch", "panda compute_pairs, 100,000 samples"):
+        yield Row(
+            "selfcollision", "panda", ours.removeprefix("panda ") + ", CPU time", found[ours]["us"], "us"
+        )
 
 
 def _jax_rows(robot: er.Robot, spheres: Any, pairs: PairMatrix) -> list[dict[str, Any]]:
@@ -324,11 +353,11 @@ def main(argv: list[str] | None = None) -> int:
             results += [no_misses(name, options.samples), proofs_hold(name, options.proof_samples)]
             print(json.dumps(results[-2:], indent=None if options.json else 2), flush=True)
         return 1 if any(found.get("misses") or found.get("hits on proved pairs") for found in results) else 0
-    rows = speeds()
+    timings = speeds()
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps(timings, indent=2))
     else:
-        for found in rows:
+        for found in timings:
             print(f"{found['what']:<52} {found['us']:>12.3f} us  {found['note']}")
     return 0
 

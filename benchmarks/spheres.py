@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import elbowroom as er
+from benchmarks._table import Row
 from elbowroom.errors import ApproximationWarning
 from elbowroom.spheres import FitOptions, fit_spheres, prove_coverage, sphere_quality
 from elbowroom.spheres._shape import LinkShape
@@ -85,6 +87,30 @@ def sphere_row(name: str, robot: er.Robot, options: FitOptions, label: str = "")
         f"{1e3 * quality.max_protrusion:.1f}", str(over), "yes" if proof.proved else "NO", f"{fit_seconds:.2f}",
         f"{proof_seconds:.3f}",
     )  # fmt: skip
+
+
+CYLINDERS = "one cylinder per link, our rendering of pyroki's one capsule per link"
+QUICK = ("panda", "ur5", "teaarm")
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: volume of the models, and what a fit takes."""
+    warm_up()
+    what = "volume of the model over that of the meshes"
+    for name in QUICK:
+        robot = load(name)
+        cylinders = float(cylinder_row(name, robot)[3])
+        plain = FitOptions(workers=1, cache=False)
+        for label, options in (("default fit", plain), ("quick fit, effort 0", replace(plain, effort=0.0))):
+            found = sphere_row(name, robot, options, label)
+            note = (
+                "Less is tighter; spheres are proved to contain the meshes"
+                if found[7] == "yes"
+                else "NOT PROVED"
+            )
+            case = f"{name}, {label}"
+            yield Row("spheres", case, what, float(found[3]), "", cylinders, CYLINDERS, note=note)
+            yield Row("spheres", case, f"fit of {found[2]} spheres, CPU time", float(found[8]), "s")
 
 
 def warm_up() -> None:

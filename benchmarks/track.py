@@ -13,15 +13,17 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 import elbowroom as er
+from benchmarks._machine import version
+from benchmarks._table import Row
 from elbowroom.ik import Tracker
-from tests.crossing import Crossing, judge_motion, ready_cfg, through_each_other
+from tests.crossing import Crossing, Judged, judge_motion, ready_cfg, through_each_other
 from tests.oracles import oracle_of
 
 DT = 0.005
@@ -68,7 +70,30 @@ def followers(
     return {"elbowroom": ours, "mink": mink, "pink": pink}
 
 
-def run(name: str, seconds: float, only: list[str]) -> None:
+ALL = ("elbowroom", "mink", "pink")
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What became of one follower."""
+
+    label: str
+    peer: Peer | None
+    spent: np.ndarray
+    """Wall seconds of the ticks."""
+    busy: np.ndarray
+    """CPU seconds of the ticks."""
+    judged: Judged
+    off: np.ndarray
+    """(ticks, hands) metres from the targets."""
+    speed: float
+    """Largest share of a joint's limit."""
+    pushes: np.ndarray
+    """(ticks, dof) accelerations, rad/s^2."""
+
+
+def follow_all(name: str, seconds: float, only: Collection[str]) -> Iterator[Followed]:
+    """Every follower in turn; those that are not installed are left out and said."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         robot = er.load_robot(name)
@@ -80,12 +105,18 @@ def run(name: str, seconds: float, only: list[str]) -> None:
     oracle, hands = oracle_of(robot), [robot.link_index(link) for link in crossing.links]
     plain = through_each_other(robot, crossing, cfg, targets)
     collides = int((~oracle.free(plain[::4], model.pairs.checked)).sum())
-    print(f"{name}: {ticks} ticks; without avoidance {collides} of {len(plain[::4])} ticks looked at collide")
+    print(
+        f"  {name}: {ticks} ticks; without avoidance {collides} of {len(plain[::4])} ticks looked at collide"
+    )
     peers = dict[str, Peer]()
     for label, make in followers(model, cfg, crossing.links, peers).items():
         if label not in only:
             continue
-        make()(targets[0])  # compiles
+        try:
+            make()(targets[0])  # compiles
+        except ModuleNotFoundError as error:
+            print(f"  {label}: {error.name} is not installed")
+            continue
         follow, cfgs, spent, busy = make(), [cfg], [], []
         for target in targets[:-1]:
             start, begun = time.perf_counter(), time.thread_time()
@@ -100,33 +131,68 @@ def run(name: str, seconds: float, only: list[str]) -> None:
         speeds = np.diff(path, axis=0, prepend=path[:1]) / DT
         pushes = np.abs(np.diff(speeds, axis=0)) / DT
         limits = np.minimum(robot.velocity_limits, 100.0)
-        if label in peers:
-            peer = peers[label]
+        fastest = float(np.abs(speeds / limits).max())
+        yield Followed(label, peers.get(label), np.array(spent), np.array(busy), judged, off, fastest, pushes)
+
+
+def run(name: str, seconds: float, only: Collection[str]) -> None:
+    """Prints them."""
+    for found in follow_all(name, seconds, only):
+        label, judged, spent, off = found.label, found.judged, found.spent, found.off
+        if found.peer is not None:
             print(
-                f"  {label:10} {peer.pairs} pairs, {peer.left_out} too close at the start; "
-                f"{peer.failed} ticks without a solution"
+                f"  {label:10} {found.peer.pairs} pairs, {found.peer.left_out} too close at the start; "
+                f"{found.peer.failed} ticks without a solution"
             )
         print(
             f"  {label:10} tick {1e3 * np.median(spent):6.3f} ms median, {1e3 * np.min(spent):6.3f} least, "
-            f"{1e3 * np.median(busy):6.3f} of the processor, "
+            f"{1e3 * np.median(found.busy):6.3f} of the processor, "
             f"{1e3 * np.quantile(spent, 0.999):6.2f} at 99.9 %; clearance {1e3 * judged.clearance:7.3f} mm "
             f"({judged.pair[0]}, {judged.pair[1]}), {int(judged.touching.sum())} ticks in penetration; error "
             f"{1e3 * np.median(off):5.1f} mm median, {1e3 * off.max():5.1f} largest; speed "
-            f"{np.abs(speeds / limits).max():.3f} of the limit, acceleration {pushes.max():6.1f} rad/s^2 largest, "
-            f"{np.sqrt((pushes**2).mean()):5.2f} rms",
+            f"{found.speed:.3f} of the limit, acceleration {found.pushes.max():6.1f} rad/s^2 largest, "
+            f"{np.sqrt((found.pushes**2).mean()):5.2f} rms",
             flush=True,
         )
+
+
+QUICK = {"teaarm": 3.0, "baxter": 3.0}
+"""Robot -> seconds of motion."""
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: ticks, clearance and errors beside mink and pink."""
+    for name, seconds in QUICK.items():
+        found = {followed.label: followed for followed in follow_all(name, seconds, ALL)}
+        ours, case = (
+            found["elbowroom"],
+            f"{name}, hands through each other, {seconds / DT:.0f} ticks at {1 / DT:g} Hz",
+        )
+        for label in ALL[1:]:
+            if label not in found:
+                yield Row(
+                    "track", case, "not measured", None, "", peer=label, note=f"{label} is not installed"
+                )
+                continue
+            other, by = found[label], (label, f"{version(label)} with daqp {version('daqp')}")
+            for what, unit, measure, gated in (
+                ("tick, median CPU time", "ms", lambda f: 1e3 * float(np.median(f.busy)), True),
+                ("ticks in penetration by Coal", "", lambda f: int(f.judged.touching.sum()), False),
+                ("distance from the targets, median", "mm", lambda f: 1e3 * float(np.median(f.off)), False),
+                ("acceleration asked of joints, largest", "rad/s^2", lambda f: float(f.pushes.max()), False),
+            ):
+                yield Row("track", case, what, measure(ours), unit, measure(other), *by, gated=gated)
+            both = 1e3 * ours.judged.clearance, "mm", 1e3 * other.judged.clearance
+            yield Row("track", case, "least clearance by Coal", *both, *by, more_is_better=True, gated=False)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("robots", nargs="*", default=("teaarm", "baxter"))
     parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--only", nargs="+", default=["elbowroom", "mink", "pink"])
+    parser.add_argument("--only", nargs="+", default=ALL)
     options = parser.parse_args()
-    print(
-        f"mink {version('mink')}, pink {version('pin-pink')}, both with daqp {version('daqp')}; {1 / DT:g} Hz"
-    )
+    print(f"mink {version('mink')}, pink {version('pink')}, both with daqp {version('daqp')}; {1 / DT:g} Hz")
     for name in options.robots:
         run(name, options.seconds, options.only)
 

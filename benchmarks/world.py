@@ -20,11 +20,15 @@ import argparse
 import os
 import time
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import elbowroom as er
+from benchmarks._machine import version
+from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.world import Box, HalfSpace, PointCloud, World, scene_for
@@ -123,13 +127,27 @@ class CoalSpheres:
         return 1e6 * seconds / len(cfgs), free
 
 
-def obstacles(bare: er.CollisionModel) -> None:
-    print(f"panda, {len(bare.spheres)} spheres; load of the machine {os.getloadavg()[0]:.1f}\n")
-    head = (
-        "world", "configurations", "free", "robot alone", "by spheres", "by meshes", "Coal's tree, same spheres",
-        "Coal / by spheres", "build and first answer", "move one and ask",
-    )  # fmt: skip
-    print("| " + " | ".join(head) + " |\n" + "|" + "---|" * len(head))
+@dataclass(frozen=True)
+class Among:
+    """Microseconds a configuration, in one world."""
+
+    name: str
+    label: str
+    free: float
+    alone: float
+    """Without the world, by spheres."""
+    spheres: float
+    meshes: float
+    coal: float
+    """The tree of Coal on the same spheres."""
+    build: float
+    """Seconds to make the model and answer once."""
+    moved: float
+    """Seconds to move an obstacle and ask."""
+
+
+def among(bare: er.CollisionModel) -> Iterator[Among]:
+    """Times in all worlds."""
     for name, world in worlds(bare.robot).items():
         fresh = World(world.obstacles)
         start = time.process_time()
@@ -152,12 +170,44 @@ def obstacles(bare: er.CollisionModel) -> None:
             coals, theirs = peer.ask(cfgs[:1000])
             ours = model.free(cfgs[:1000], by="spheres")
             assert not (ours & ~theirs).any()  # what spheres accept, Coal's spheres accept
-            cells = (
-                name, label, f"{model.free(cfgs).mean():.0%}", f"{alone:.2f} us", f"{spheres:.2f} us",
-                f"{meshes:.2f} us", f"{coals:.1f} us", f"{coals / spheres:.0f}x", f"{1e3 * build:.0f} ms",
-                f"{1e3 * moved:.1f} ms",
-            )  # fmt: skip
-            print("| " + " | ".join(cells) + " |", flush=True)
+            share = float(model.free(cfgs).mean())
+            yield Among(name, label, share, alone, spheres, meshes, coals, build, moved)
+
+
+def obstacles(bare: er.CollisionModel) -> None:
+    """Prints them."""
+    print(f"panda, {len(bare.spheres)} spheres; load of the machine {os.getloadavg()[0]:.1f}\n")
+    head = (
+        "world", "configurations", "free", "robot alone", "by spheres", "by meshes", "Coal's tree, same spheres",
+        "Coal / by spheres", "build and first answer", "move one and ask",
+    )  # fmt: skip
+    print("| " + " | ".join(head) + " |\n" + "|" + "---|" * len(head))
+    for found in among(bare):
+        cells = (
+            found.name, found.label, f"{found.free:.0%}", f"{found.alone:.2f} us", f"{found.spheres:.2f} us",
+            f"{found.meshes:.2f} us", f"{found.coal:.1f} us", f"{found.coal / found.spheres:.0f}x",
+            f"{1e3 * found.build:.0f} ms", f"{1e3 * found.moved:.1f} ms",
+        )  # fmt: skip
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def ready() -> er.CollisionModel:
+    """The robot, and everything compiled."""
+    bare = panda()
+    scene = scene_for(bare.robot, "workshop")
+    for world in (scene, World([PointCloud(cloud_of(scene, 10_000), RADIUS)])):
+        bare.with_world(world).free(bare.robot.random_cfgs(50))
+    return bare
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: the whole verdict by spheres beside Coal's broad phase on them, and by meshes."""
+    note = "Ours is the whole verdict with kinematics and pairs of links; of Coal's tree only update and collide count"
+    for found in among(ready()):
+        case = f"{found.name}, {found.label}"
+        peer = ("us", found.coal, "Coal's tree, same spheres", version("Coal"))
+        yield Row("world", case, 'free(by="spheres"), CPU time', found.spheres, *peer, note=note)
+        yield Row("world", case, "free, meshes decide, CPU time", found.meshes, "us")
 
 
 def clouds(bare: er.CollisionModel, counts: tuple[int, ...]) -> list[tuple[int, float, float]]:
@@ -222,15 +272,12 @@ def main() -> None:
     parser.add_argument("--clouds-alone", action="store_true", help="no primitives")
     parser.add_argument("--plot", type=Path, help="picture of time against points, PNG")
     options = parser.parse_args()
-    bare = panda()
-    scene = scene_for(bare.robot, "workshop")
-    for world in (scene, World([PointCloud(cloud_of(scene, 10_000), RADIUS)])):  # compiles
-        bare.with_world(world).free(bare.robot.random_cfgs(50))
+    bare = ready()
     if not options.clouds_alone:
         obstacles(bare)
-    rows = clouds(bare, tuple(options.clouds))
-    if options.plot and rows:
-        plot(rows, options.plot)
+    timings = clouds(bare, tuple(options.clouds))
+    if options.plot and timings:
+        plot(timings, options.plot)
 
 
 if __name__ == "__main__":

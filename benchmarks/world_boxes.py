@@ -9,9 +9,13 @@ a call costs with an empty scene is given beside it.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks._machine import version
+from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds
 from elbowroom.world import World
 from tests.world.coal_world import KINDS, CoalWorld, boxes, coal, obstacle
@@ -31,7 +35,21 @@ def scene(count: int, kinds: tuple[str, ...], seed: int = 1) -> tuple[World, flo
     return World(obstacle(kinds[i % len(kinds)], rng, spread) for i in range(count)), spread
 
 
-def compare(label: str, count: int, kinds: tuple[str, ...]) -> None:
+@dataclass(frozen=True)
+class Found:
+    """Of one scene; microseconds a box."""
+
+    ours: float
+    theirs: float
+    call: float
+    """What a call of Coal from Python costs alone."""
+    meet: float
+    """Share of the boxes."""
+    differ: int
+    """Answers."""
+
+
+def compare(count: int, kinds: tuple[str, ...]) -> Found:
     world, spread = scene(count, kinds)
     center, half, axes = boxes(BOXES, np.random.default_rng(2), spread)
     found = world.box_intersects(center, half, axes)
@@ -48,11 +66,22 @@ def compare(label: str, count: int, kinds: tuple[str, ...]) -> None:
     empty.setup()
     theirs, call = (1e6 * cpu_seconds(lambda m=m: ask(m), 3) / BOXES for m in (judge.manager, empty))
     differ = int((found != judge.meets(center, half, axes)).sum())
-    print(
-        f"{count:5d} {label:12} {ours:6.2f} us, Coal {theirs:7.2f} us ({call:.2f} a call) = {theirs / ours:.0f}x; "
-        f"{found.mean():.0%} meet; {differ} of {BOXES} answers differ",
-        flush=True,
-    )
+    return Found(ours, theirs, call, float(found.mean()), differ)
+
+
+SCENES = {"primitives": PRIMITIVES, "of all kinds": KINDS}
+
+
+def rows() -> Iterator[Row]:
+    """Of the table: three sizes."""
+    for count in (10, 200, 2000):
+        for label, kinds in SCENES.items():
+            found, case = compare(count, kinds), f"{count} obstacles, {label}"
+            peer = (found.theirs, "Coal", version("Coal"))
+            yield Row(
+                "world_boxes", case, "an oriented box against the scene, CPU time", found.ours, "us", *peer
+            )
+            yield Row("world_boxes", case, f"answers of {BOXES} that differ from Coal's", found.differ, "")
 
 
 def main() -> None:
@@ -61,8 +90,13 @@ def main() -> None:
     )
     parser.add_argument("obstacles", nargs="*", type=int, default=[10, 50, 200, 400, 2000])
     for count in parser.parse_args().obstacles:
-        compare("primitives", count, PRIMITIVES)
-        compare("of all kinds", count, KINDS)
+        for label, kinds in SCENES.items():
+            found = compare(count, kinds)
+            print(
+                f"{count:5d} {label:12} {found.ours:6.2f} us, Coal {found.theirs:7.2f} us ({found.call:.2f} a call) = "
+                f"{found.theirs / found.ours:.0f}x; {found.meet:.0%} meet; {found.differ} of {BOXES} answers differ",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

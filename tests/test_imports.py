@@ -1,15 +1,18 @@
-"""Folders are entered by their `__init__`, and imports point one way."""
+"""Folders are entered by `__init__`, `kernels` or `doors`, and imports point one way."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import elbowroom
+
+from .surface import Surface, definition
 
 ROOT = Path(elbowroom.__file__).parent
 ORDER = (
@@ -28,6 +31,8 @@ ORDER = (
     "cli",
 )
 """Each folder imports only from those before it."""
+ENTRANCES = ("kernels", "doors")
+"""Modules of a folder that other folders may enter it by, beside its `__init__`."""
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 
@@ -59,6 +64,35 @@ def test_no_folder_reaches_into_another(module):
     assert reached == []
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_what_others_take_is_public_or_behind_a_door(module):
+    """A name that a folder does not list is taken from its doors, not from what its `__init__` happens to hold."""
+    taken = [
+        ".".join(path)
+        for path in imported(module)
+        if path[0] in ORDER[:-1] and path[0] != module.split("/")[0] and len(path) == 2
+        if path[1] not in (*listed(ROOT / path[0]), *ENTRANCES) and not (ROOT / path[0] / path[1]).is_dir()
+    ]
+    assert taken == []
+
+
+@cache
+def listed(folder: Path) -> tuple[str, ...]:
+    return Surface.of((folder / "__init__.py").read_text(encoding="utf-8")).listed
+
+
+KERNELS = [name for name in MODULES if "_jit import njit" in (ROOT / name).read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("module", KERNELS)
+def test_kernels_take_only_types_through_doors(module):
+    """Compiled code is not made anew for what changes behind a door, so nothing that is compiled may come from there."""
+    for path in imported(module):
+        if "doors" in path:
+            found = definition(ROOT.joinpath(*path[:-1]).with_suffix(".py"), path[-1])
+            assert isinstance(found.node, ast.ClassDef), path
+
+
 @pytest.mark.parametrize("module", [name for name in MODULES if "/" in name])
 def test_imports_point_one_way(module):
     folder = module.split("/")[0]
@@ -72,8 +106,9 @@ def test_imports_point_one_way(module):
     assert later == set()
 
 
-def test_the_robot_folder_loads_neither_numba_nor_jax():
-    code = "import sys, elbowroom.robot; sys.exit(', '.join({'numba', 'jax', 'mujoco'} & set(sys.modules)))"
+@pytest.mark.parametrize("entrance", ["robot", "robot.doors", "distance", "distance.doors"])
+def test_robots_and_spheres_load_neither_numba_nor_jax(entrance):
+    code = f"import sys, elbowroom.{entrance}; sys.exit(', '.join({{'numba', 'jax', 'mujoco'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stderr.strip() == ""
 
@@ -86,8 +121,17 @@ def test_the_check_itself_sees_what_it_should(tmp_path, monkeypatch):
         "from ..robot._kernels import x\nfrom elbowroom.robot._types import y\nimport elbowroom.robot._tree\n"
         "def f():\n    from ..robot import _mjcf\n"
     )
+    (tmp_path / "grasp" / "_late.py").write_text(
+        "from ..robot import hidden, shown\nfrom ..robot.doors import LIMIT\n"
+    )
+    (tmp_path / "robot" / "__init__.py").write_text('__all__ = ["shown"]\n')
+    (tmp_path / "robot" / "doors.py").write_text("LIMIT = 3\n")
     assert set(imported("grasp/_bad.py")) == {
         ("robot", "_kernels", "x"), ("robot", "_types", "y"), ("robot", "_tree"), ("robot", "_mjcf"),
     }  # fmt: skip
     with pytest.raises(AssertionError):
         test_no_folder_reaches_into_another("grasp/_bad.py")
+    with pytest.raises(AssertionError, match="robot.hidden"):
+        test_what_others_take_is_public_or_behind_a_door("grasp/_late.py")
+    with pytest.raises(AssertionError, match="LIMIT"):
+        test_kernels_take_only_types_through_doors("grasp/_late.py")

@@ -1,4 +1,4 @@
-"""Write docs/reference/ignored-pairs.md: every pair of links that the default pipeline does not check, and how its meshes behave.
+"""Write docs/reference/ignored-pairs.md: every pair of links that is not checked by default, and how its meshes behave.
 
 python tools/ignored_pairs.py [ROBOT ...] [--out FILE] [--samples N]
 """

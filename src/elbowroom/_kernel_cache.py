@@ -7,7 +7,8 @@ compiled for this machine and kept in the first place.
 
 Compiled code holds while numba, llvmlite, Python and the source are the same. Numba looks at the file of a kernel
 alone; kernels also inline what they import, so here the stamp covers every module of this package that the file
-imports, and theirs. A stamp is a hash of contents: neither the place of the package nor file times count.
+imports, and theirs, but for doors, through which only types come. A stamp is a hash of contents: neither the place of
+the package nor file times count.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ NEEDED = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt
 """What a machine must have to run code for SHIPPED_CPU, in LLVM's words."""
 COMPILER = PACKAGE / "_jit.py"
 """Imported by every kernel and part of none."""
+DOORS = "doors.py"
+"""Modules through which, as through `__init__`, a folder is entered for what is not compiled."""
 _IMPORT = re.compile(r"^from (\.+)([\w.]*) import", re.MULTILINE)
 
 
@@ -158,7 +161,7 @@ def source_stamp(source: Path) -> str:
         seen[path] = path.read_bytes()
         for dots, dotted in _IMPORT.findall(seen[path].decode()):
             imported = path.parents[len(dots) - 1].joinpath(*dotted.split(".")).with_suffix(".py")
-            if imported.is_file() and imported != COMPILER:  # folders are entered for what is not compiled
+            if imported.is_file() and imported != COMPILER and imported.name != DOORS:
                 open_.append(imported)
     digest = hashlib.sha256(llvmlite.__version__.encode())
     for path in sorted(seen):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from elbowroom.cli import main
+from elbowroom.collision import CollisionModel
+from elbowroom.spheres import FitOptions, fit_spheres
 
 QUICK = ["--method", "centerline"]
 
@@ -201,3 +203,18 @@ def test_a_free_motion_from_standard_input_is_exit_code_0(capsys, tmp_path, load
 def test_what_has_no_effect_or_no_file_is_refused(capsys, bad, message):
     assert main(["check", "teaarm", *QUICK, *bad]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--trajectory", "--cfg-file"])
+def test_a_file_that_is_not_there_is_said_before_long_work(capsys, monkeypatch, option):
+    monkeypatch.setattr("elbowroom.cli._model_options.ModelOptions.chosen_spheres", None)
+    assert main(["check", "teaarm", option, "ghost.csv"]) == 2
+    assert "cannot read ghost.csv: No such file" in capsys.readouterr().err
+
+
+def test_the_pairs_of_an_audit_are_those_that_a_model_keeps(capsys, tmp_path, load, monkeypatch):
+    robot = load("teaarm")
+    CollisionModel(robot, spheres=fit_spheres(robot, FitOptions(method="centerline")))
+    monkeypatch.setattr("elbowroom.collision._defaults.compute_pairs", None)  # nothing is decided twice
+    path = table(tmp_path, [robot.named_cfgs["hug"]] * 2, robot.joint_names)
+    assert report_of(capsys, "--trajectory", path)[0] == 0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +69,14 @@ def test_info_describes_a_robot(capsys):
     follower = next(joint for joint in facts["joints"] if joint["name"] == "thumb_distal_joint")
     assert follower["follows"] == "thumb_proximal_pitch_joint"
     assert follower["velocity"] is None  # infinite: not given
+
+
+def test_doctor_knows_every_dependency():
+    from elbowroom.cli import _doctor
+
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    asked = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert [re.split(r"[<>=]", line)[0] for line in asked] == list(_doctor.REQUIRED)
 
 
 def test_doctor_reports_what_is_missing(capsys, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from elbowroom import formats
 from elbowroom.cli import main
+from elbowroom.formats.doors import format_of
 
 WRITTEN = ("json", "srdf", "yml", "xrdf", "xml")
 
@@ -32,7 +33,7 @@ def matrix(folder, load):
 def test_pairs_are_written_in_the_format_of_the_extension(folder, matrix, load, extension):
     path = folder / f"pairs.{extension}"
     found = formats.read(path, robot=load("teaarm"))
-    assert found.format == formats.format_of(path)
+    assert found.format == format_of(path)
     assert found.pairs is not None
     assert set(found.pairs.ignored) == set(matrix.ignored)
 

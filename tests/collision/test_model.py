@@ -13,6 +13,7 @@ from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.mesh import ExactCollision
 from elbowroom.pairs import PairReason
+from elbowroom.robot.doors import build_tree
 
 
 def test_free_equals_the_meshes_alone(quick):
@@ -113,7 +114,7 @@ def test_pairs_of_something_else_are_refused_with_what_differs(quick, described)
         else joint
         for joint in tree.joints
     ]
-    changed = replace(model.robot, tree=er.robot.build_tree("teaarm", tree.link_names, longer, np.eye(4)))
+    changed = replace(model.robot, tree=build_tree("teaarm", tree.link_names, longer, np.eye(4)))
     with pytest.raises(InputError, match="description"):
         CollisionModel(changed, model.spheres, model.pairs)
 

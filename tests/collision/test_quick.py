@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.collision import CollisionModel, Helper, _warm, covering, one_ball_a_link
+from elbowroom.collision import CollisionModel, _warm
+from elbowroom.collision.doors import Helper, covering, one_ball_a_link
 
 
 @pytest.mark.parametrize("name", ["teaarm", "rh56"])

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.collision import CollisionModel, one_ball_a_link
+from elbowroom.collision import CollisionModel
+from elbowroom.collision.doors import one_ball_a_link
 from elbowroom.errors import ApproximationWarning
 from elbowroom.mesh import ExactCollision
 from elbowroom.pairs import pairs_from_ignored
-from elbowroom.robot import build_tree
+from elbowroom.robot.doors import build_tree
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, PointCloud, SdfGrid, Sphere, World, scene_for
 from tests.world.world_tools import at
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from elbowroom.cli import main
-from elbowroom.collision import CollisionModel, one_ball_a_link
+from elbowroom.collision import CollisionModel
+from elbowroom.collision.doors import one_ball_a_link
 from elbowroom.robot import catalogue
 
 pytest.importorskip("pinocchio")

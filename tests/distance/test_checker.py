@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.distance import MultiSphereCollision, SelfCollisionChecker, default_pairs
+from elbowroom.distance import MultiSphereCollision, SelfCollisionChecker
+from elbowroom.distance._inputs import default_pairs
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import SphereModel
 

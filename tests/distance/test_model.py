@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from elbowroom.distance import enclosing_ball, split_balls
-from elbowroom.robot import find_bodies
+from elbowroom.distance.doors import enclosing_ball, split_balls
+from elbowroom.robot.doors import find_bodies
 
 BALLS = st.integers(1, 40).flatmap(
     lambda n: arrays(np.float64, (n, 4), elements=st.floats(-1, 1, allow_subnormal=False))

@@ -114,6 +114,22 @@ def test_messages_show_values_in_bounded_time():
     assert len(short("x" * 10**6)) <= 80
 
 
+@pytest.mark.parametrize(("name", "text"), [("a.xrdf", XRDF), ("a.yml", CUROBO_V2)])
+def test_keys_that_ruamel_reads_and_cannot_write_leave_the_file_as_it_is(tmp_path, name, text):
+    """A mapping as a key came out on a line without its colon, and the file could not be read any more."""
+    path = put(tmp_path, name, text + "{}:\n  a: 1\n")
+    before, model = path.read_bytes(), formats.read(path).spheres
+    with pytest.raises(FormatError, match=rf"{name}: it cannot be written again"):
+        formats.write(path, spheres=model)
+    assert path.read_bytes() == before
+
+
+def test_spheres_of_a_link_that_is_not_listed_name_the_file(tmp_path):
+    text = '{"format": "elbowroom-spheres", "version": 1, "links": ["a"], "spheres": {"b": []}}'
+    with pytest.raises(ElbowroomError, match=r"a\.json: .*no link 'b'"):
+        formats.read(put(tmp_path, "a.json", text))
+
+
 @pytest.mark.parametrize("key", ["collision", "self_collision", "geometry"])
 @pytest.mark.parametrize("value", ["", " {}"])
 def test_empty_sections_of_an_xrdf_are_filled(tmp_path, key, value):

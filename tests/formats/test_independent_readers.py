@@ -12,7 +12,8 @@ from lxml import etree
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.formats import ExportOptions
-from elbowroom.pairs import BY_MESHES, PairReason
+from elbowroom.pairs import PairReason
+from elbowroom.pairs.doors import BY_MESHES
 
 ROBOTS = ("kinova", "pr2", "panda", "teaarm")
 

@@ -11,7 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.errors import ApproximationWarning, InputError
-from elbowroom.robot import adjacent_pairs
+from elbowroom.robot.doors import adjacent_pairs
 from elbowroom.spheres import SphereModel
 
 WEDGE = '<mesh name="wedge" vertex="0 0 0 0.1 0 0 0 0.1 0 0 0 0.1"/>'

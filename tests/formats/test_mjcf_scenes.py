@@ -12,7 +12,7 @@ import pytest
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.errors import ApproximationWarning, InputError
-from elbowroom.robot import adjacent_pairs
+from elbowroom.robot.doors import adjacent_pairs
 from elbowroom.spheres import SphereModel
 
 ARM = """

@@ -11,8 +11,28 @@ from elbowroom.errors import FormatError, InputError, UnknownLinkError
 from elbowroom.formats._json import write_json
 from elbowroom.spheres import SphereModel
 
+BY_NAME = {
+    "a.json": (formats.read_json, formats.write_json),
+    "a.yml": (formats.read_curobo, formats.write_curobo),
+    "a.xrdf": (formats.read_xrdf, formats.write_xrdf),
+    "a.srdf": (formats.read_srdf, formats.write_srdf),
+    "a.urdf": (formats.read_urdf, formats.write_urdf),
+    "a.xml": (formats.read_mjcf, formats.write_mjcf),
+}
 LOSSLESS = ["a.json", "a.yml", "a.xrdf"]
 NO_PADDING = ["a.srdf", "a.urdf", "a.xml"]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_format_by_its_own_name_is_the_one_of_its_extension(tmp_path, arm, model, pairs, name):
+    read, write = BY_NAME[name]
+    (tmp_path / "own").mkdir()
+    given = {"robot": arm, "spheres": model, "pairs": pairs}
+    assert write(tmp_path / "own" / name, **given) == formats.write(tmp_path / name, **given)
+    assert (tmp_path / "own" / name).read_bytes() == (tmp_path / name).read_bytes()
+    found, again = read(tmp_path / name, robot=arm), formats.read(tmp_path / name, robot=arm)
+    assert len(found.spheres) == len(model)
+    assert (found.format, found.spheres, found.ignored) == (again.format, again.spheres, again.ignored)
 
 
 @pytest.mark.parametrize("name", LOSSLESS)
@@ -128,7 +148,7 @@ class TestErrors:
     def test_spheres_of_another_robot(self, tmp_path, arm, load, model):
         for name in ("a.json", "a.yml", "a.xrdf", "a.srdf"):
             formats.write(tmp_path / name, robot=arm, spheres=model)
-            with pytest.raises(UnknownLinkError, match="not of robot 'rh56'"):
+            with pytest.raises(UnknownLinkError, match=rf"{name}: .*not of robot 'rh56'"):
                 formats.read(tmp_path / name, robot=load("rh56"))
 
     @pytest.mark.parametrize("name", ["a.json", "a.yml", "a.xrdf", "a.srdf", "a.urdf", "a.xml"])
@@ -182,7 +202,8 @@ class TestErrors:
 
 
 def test_a_pair_matrix_keeps_its_reasons_in_srdf(tmp_path, arm):
-    from elbowroom.pairs import PairMatrix, PairReason, read_pairs_srdf
+    from elbowroom.pairs import PairMatrix, PairReason
+    from elbowroom.pairs._srdf import read_pairs_srdf
     from elbowroom.spheres import FitOptions, fit_spheres
 
     spheres = fit_spheres(arm, FitOptions(method="centerline"))

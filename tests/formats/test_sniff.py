@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 from elbowroom import formats
 from elbowroom.errors import ElbowroomError, FormatError
 from elbowroom.formats._sniff import sniff
+from elbowroom.formats.doors import format_of
 
 from .test_foreign_files import CUROBO_V2, SRDF, XRDF, put
 
@@ -66,5 +67,5 @@ def test_unknown_extensions_without_telling_content(tmp_path):
     with pytest.raises(FormatError, match=r"unknown format '\.bin'"):
         formats.read(put(tmp_path, "a.bin", "hello"))
     with pytest.raises(FormatError, match="unknown format 'pdf'"):
-        formats.format_of("a.yml", "pdf")
-    assert formats.format_of("a.yml") == "curobo"
+        format_of("a.yml", "pdf")
+    assert format_of("a.yml") == "curobo"

@@ -6,7 +6,7 @@ import pytest
 
 from elbowroom import formats
 from elbowroom.errors import FormatError
-from elbowroom.pairs import read_pairs_srdf
+from elbowroom.pairs._srdf import read_pairs_srdf
 
 from .test_foreign_files import put
 

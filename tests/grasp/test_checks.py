@@ -8,17 +8,9 @@ import trimesh
 
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.errors import InputError
-from elbowroom.grasp import (
-    TIP_TOLERANCE,
-    GraspChecker,
-    GraspPlanner,
-    Hand,
-    best_grasp,
-    grasped_object,
-    load_hand,
-    plan_approach,
-    rate_grasp,
-)
+from elbowroom.grasp import GraspChecker, GraspPlanner, Hand, best_grasp, load_hand, plan_approach
+from elbowroom.grasp._choose import rate_grasp
+from elbowroom.grasp.doors import TIP_TOLERANCE, grasped_object
 from tests.oracles import coal, coal_mesh, coal_pose
 
 

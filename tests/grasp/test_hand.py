@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbowroom.errors import ElbowroomError, InputError, UnknownNameError
-from elbowroom.grasp import Hand, Opposition, UnknownFingerError, load_hand, revisions, rh56_spec
+from elbowroom.grasp import Hand, Opposition, UnknownFingerError, load_hand
 from elbowroom.grasp._rh56 import facts
+from elbowroom.grasp.doors import revisions, rh56_spec
 
 REVISIONS = ("spec", "newest", "newest_grasp_scene")
 ACTUATORS = ("pinky", "ring", "middle", "index", "thumb_proximal", "thumb_yaw")

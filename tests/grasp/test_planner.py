@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import elbowroom.grasp
 from elbowroom.errors import ElbowroomError, InputError, UnknownNameError
 from elbowroom.grasp import GraspPlanner, GraspRangeError, Hand, Opposition, UnknownFingerError
 
@@ -97,9 +96,3 @@ def test_unused_fingers_can_be_curled(hand: Hand) -> None:
     grasp = GraspPlanner(hand, unused=1.2).line(0.01)
     assert grasp.actuators["middle"] == grasp.actuators["pinky"] == 1.2
     np.testing.assert_array_equal(grasp.ctrl[3:], GraspPlanner(hand).line(0.01).ctrl[3:])
-
-
-def test_public_names_exist() -> None:
-    for name in elbowroom.grasp.__all__:
-        assert getattr(elbowroom.grasp, name) is not None
-    assert len(set(elbowroom.grasp.__all__)) == len(elbowroom.grasp.__all__)

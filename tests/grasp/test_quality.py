@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from elbowroom.errors import InputError
-from elbowroom.grasp import GraspContact, GraspPlanner, contacts_on_mesh, contacts_on_sides, grasp_quality
-from elbowroom.grasp._quality import generators, wrench_space
+from elbowroom.grasp import GraspContact, GraspPlanner, contacts_on_sides, grasp_quality
+from elbowroom.grasp._quality import contacts_on_mesh, generators, wrench_space
 
 
 def contact(point: list[float], normal: list[float]) -> GraspContact:

@@ -12,18 +12,10 @@ import pytest
 import trimesh
 
 from elbowroom.errors import InputError
-from elbowroom.grasp import (
-    GraspChecker,
-    GraspPlanner,
-    Hand,
-    Opposition,
-    Sweep,
-    contacts_on_sides,
-    grasped_object,
-    load_hand,
-    rate_grasp,
-)
+from elbowroom.grasp import GraspChecker, GraspPlanner, Hand, Opposition, Sweep, contacts_on_sides, load_hand
+from elbowroom.grasp._choose import rate_grasp
 from elbowroom.grasp._execute import base_coordinates
+from elbowroom.grasp.doors import grasped_object
 from elbowroom.ui.draw import floating_hand_spec
 
 MODES = [("line", 2), ("plane", 3), ("plane", 4), ("plane", 5), ("cylinder", 5)]

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom.grasp import ExactFingers, GraspPlanner, Hand, TableFingers, load_hand
+from elbowroom.grasp import GraspPlanner, Hand, load_hand
+from elbowroom.grasp._tables import ExactFingers, TableFingers
 
 
 def worst_error(hand: Hand, tables: TableFingers, n: int = 400) -> float:

@@ -26,15 +26,14 @@ from elbowroom.grasp import (
     contacts_on_cylinder,
     contacts_on_sides,
     grasp_quality,
-    grasped_object,
     load_hand,
     plan_approach,
-    rate_grasp,
-    rh56_spec,
 )
+from elbowroom.grasp._choose import rate_grasp
 from elbowroom.grasp._grasp import rotation
 from elbowroom.grasp._kernels import axis_distance
 from elbowroom.grasp._wrap import WrapClosure
+from elbowroom.grasp.doors import grasped_object, rh56_spec
 
 Planners = Callable[..., GraspPlanner]
 DIAMETERS = [0.015, 0.03, 0.045, 0.06, 0.075, 0.09, 0.105]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import elbowroom as er
-from elbowroom.ik import CollisionRows
+from elbowroom.ik.doors import CollisionRows
 from tests.crossing import SPARE, _ways
 from tests.oracles import CoalOracle, LinkPair, coal, coal_mesh, coal_pose
 

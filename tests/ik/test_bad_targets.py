@@ -9,7 +9,8 @@ import pytest
 import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.errors import InputError
-from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, as_targets
+from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget
+from elbowroom.ik._targets import as_targets
 from tests.ik.models import HAND, model_of, rest_pose, solver_of
 
 POSE = np.array([0.0, 1.0, 0.0, 0.0, 0.4, 0.1, 0.4])

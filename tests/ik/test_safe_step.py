@@ -8,8 +8,9 @@ import pytest
 import elbowroom as er
 from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError
-from elbowroom.ik import SafeOptions, SafeStep
 from elbowroom.ik._brake import braking, rest
+from elbowroom.ik._safe_options import SafeOptions
+from elbowroom.ik._safe_step import SafeStep
 from elbowroom.world import Box, World
 from tests.rails import RAILS
 

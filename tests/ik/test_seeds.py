@@ -14,7 +14,7 @@ import elbowroom as er
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 from elbowroom.ik._problem import Problem, shape_of
 from elbowroom.ik._seeds import NEAR, SeedTable, free_configurations
-from elbowroom.robot import build_tree
+from elbowroom.robot.doors import build_tree
 
 Load = Callable[[str], er.Robot]
 TOLERANCES = {"position_tolerance": 1e-4, "orientation_tolerance": 1e-3}

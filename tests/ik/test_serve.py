@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import threading
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from websockets.sync.client import connect
 
 from elbowroom import load_robot
 from elbowroom.errors import InputError
-from elbowroom.ik import PoseTarget, PositionTarget
+from elbowroom.ik import PoseTarget, PositionTarget, ServeReport, serve_socket
 from elbowroom.ik._messages import (
     MOST_BYTES,
     Clutch,
@@ -414,6 +415,22 @@ def test_pages_of_other_hosts_are_refused(door, origin):
 def test_programs_and_pages_of_this_machine_may_steer(door, origin):
     with connect(door.door.address, origin=origin) as connection:
         assert json.loads(connection.recv(timeout=20))["type"] == "hello"
+
+
+def test_serving_a_socket_ends_with_a_report(session):
+    addresses, reports = queue.SimpleQueue(), queue.SimpleQueue()
+    thread = threading.Thread(
+        target=lambda: reports.put(serve_socket(session, 0, announce=addresses.put)), daemon=True
+    )
+    thread.start()
+    with connect(addresses.get(timeout=20)) as controller:
+        assert json.loads(controller.recv(timeout=20))["type"] == "hello"
+        controller.send(line(type="end"))
+        said = next_of("end", controller)
+    report = reports.get(timeout=20)
+    assert isinstance(report, ServeReport)
+    assert report.messages == 1
+    assert report.missed == said["missed"]
 
 
 def test_a_port_that_is_taken_is_said(door, session):

@@ -8,8 +8,8 @@ import pytest
 import elbowroom as er
 from elbowroom.collision._kernels_swept import joint_curves, relative_motion
 from elbowroom.collision.kernels import joint_rates
-from elbowroom.ik import CollisionRows
 from elbowroom.ik._proof import StepProof
+from elbowroom.ik.doors import CollisionRows
 from elbowroom.mesh.kernels import MOTION
 from elbowroom.robot.kernels import chain_poses
 from tests.ik.models import model_of

@@ -12,6 +12,7 @@ import pytest
 import elbowroom as er
 from elbowroom.errors import InputError, UnknownJointError, UnknownLinkError
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget
+from elbowroom.ik._targets import as_targets
 from tests.ik.models import HAND, LEFT, LINKS, RIGHT, block_at, model_of, rest_pose, solver_of
 from tests.ik_oracles import IkJudge, draw_targets, obstacles_around
 
@@ -133,7 +134,7 @@ def test_another_judge_of_the_same_robot_shares_tables_and_judges_for_itself():
     blocked = solver_of("panda").with_model(model_of("panda").with_world(block_at(pose[4:])))
     assert solver_of("panda").solve({HAND: pose}).success
     assert blocked.solve({HAND: pose}).free is False
-    targets = er.ik.as_targets({HAND: pose})
+    targets = as_targets({HAND: pose})
     assert blocked.setup_for(targets, ()) is solver_of("panda").setup_for(targets, ())
     with pytest.raises(InputError, match="teaarm"):
         blocked.with_model(model_of("teaarm"))
@@ -156,7 +157,7 @@ def test_a_candidate_that_collides_is_passed_over_for_a_farther_one():
 def test_arms_that_share_no_joint_are_solved_apart_and_combined():
     solver = solver_of("baxter")
     targets = {link: rest_pose("baxter", link) for link in LINKS["baxter"]}
-    setup = solver.setup_for(er.ik.as_targets(targets), ())
+    setup = solver.setup_for(as_targets(targets), ())
     assert [len(part.positions) for part in setup.parts] == [1, 1]
     assert not set(setup.parts[0].joint_idx) & set(setup.parts[1].joint_idx)
     assert solver.solve(targets).success
@@ -173,8 +174,7 @@ def test_joints_that_are_not_solved_for_stay_where_they_are_said_to():
     assert waist
     pose = robot.link_poses(seed)[robot.link_index(LEFT)]
     moving = {
-        robot.joint_names[k]
-        for k in solver_of("teaarm").setup_for(er.ik.as_targets({LEFT: pose}), ()).joint_idx
+        robot.joint_names[k] for k in solver_of("teaarm").setup_for(as_targets({LEFT: pose}), ()).joint_idx
     }
 
     locked = solver_of("teaarm").solve({LEFT: pose}, seed, locked=waist)

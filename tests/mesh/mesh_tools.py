@@ -127,7 +127,11 @@ def shift(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
 
 
 def segment_distances(p: np.ndarray, u: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Distances of the segments p + s u and q + t v, s and t in [0, 1]: the crossing of the lines and the four ends."""
+    """Distances of the segments p + s u and q + t v, s and t in [0, 1]: where the lines pass each other, and the four ends.
+
+    Every one is measured between two points of the segments, so rounding of s and t, which is large where the lines are
+    almost parallel, makes none too small.
+    """
 
     def to_segment(x, a, d):
         t = np.clip(np.einsum("ni,ni->n", x - a, d) / np.einsum("ni,ni->n", d, d), 0.0, 1.0)
@@ -137,22 +141,17 @@ def segment_distances(p: np.ndarray, u: np.ndarray, q: np.ndarray, v: np.ndarray
     n = np.cross(u, v)
     nn = np.einsum("ni,ni->n", n, n)
     safe = np.where(nn > 0, nn, 1.0)
-    s = np.einsum("ni,ni->n", np.cross(q - p, v), n) / safe
-    t = np.einsum("ni,ni->n", np.cross(q - p, u), n) / safe
-    inside = (nn > 0) & (s >= 0) & (s <= 1) & (t >= 0) & (t <= 1)
-    lines = np.abs(np.einsum("ni,ni->n", q - p, n)) / np.sqrt(safe)
-    return np.minimum(np.min(ends, axis=0), np.where(inside, lines, np.inf))
+    s = np.clip(np.einsum("ni,ni->n", np.cross(q - p, v), n) / safe, 0.0, 1.0)
+    return np.minimum(np.min(ends, axis=0), to_segment(p + s[:, None] * u, q, v))
 
 
-def brute_distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Distance of two triangle sets (n, 3, 3) and (m, 3, 3) that do not cross: all edge pairs, all corners over faces."""
-    i, j = (x.ravel() for x in np.meshgrid(np.arange(len(a)), np.arange(len(b)), indexing="ij"))
-    a, b = a[i], b[j]
+def pair_distances(a: np.ndarray, b: np.ndarray) -> float:
+    """Smallest distance of triangles (n, 3, 3) and (n, 3, 3), row by row: all edge pairs, all corners over faces."""
     best = np.inf
     for k in range(3):
         for m in range(3):
             p, q = a[:, k], b[:, m]
-            best = min(best, segment_distances(p, a[:, k - 2] - p, q, b[:, m - 2] - q).min())
+            best = min(best, segment_distances(p, a[:, k - 2] - p, q, b[:, m - 2] - q).min(initial=np.inf))
     for corners, faces in ((a, b), (b, a)):
         u, v = faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0]
         n = np.cross(u, v)
@@ -167,6 +166,12 @@ def brute_distance(a: np.ndarray, b: np.ndarray) -> float:
             height = np.abs(np.einsum("ni,ni->n", r, n)) / np.sqrt(nn)
             best = min(best, height[over].min(initial=np.inf))
     return float(best)
+
+
+def brute_distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Distance of two triangle sets (n, 3, 3) and (m, 3, 3) that do not cross."""
+    i, j = (x.ravel() for x in np.meshgrid(np.arange(len(a)), np.arange(len(b)), indexing="ij"))
+    return pair_distances(a[i], b[j])
 
 
 def cross_exactly(a: np.ndarray, b: np.ndarray) -> bool:

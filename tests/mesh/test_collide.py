@@ -8,18 +8,17 @@ import trimesh
 
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
-    Scene,
     TriangleMesh,
     collide,
     collide_batch,
-    collide_scene,
-    collide_states,
     distance_batch,
     mesh_mesh_contact,
     mesh_mesh_contact_batch,
     query_bvh_pair,
     triangle_triangle_intersection,
 )
+from elbowroom.mesh._collide import collide_scene
+from elbowroom.mesh.doors import Scene, collide_states
 
 from .mesh_tools import (
     brute_distance,

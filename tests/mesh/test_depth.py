@@ -14,10 +14,10 @@ from elbowroom.mesh import (
     distance,
     mesh_mesh_contact,
     mesh_mesh_deepest_contact,
-    mesh_mesh_deepest_triangle_contact,
     separation_along,
     triangle_triangle_intersection,
 )
+from elbowroom.mesh.doors import mesh_mesh_deepest_triangle_contact
 
 from .mesh_tools import coal_hull, coal_pose, mesh, off_surface, poses, rotations, shape, shift
 

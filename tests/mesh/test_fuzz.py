@@ -9,13 +9,13 @@ import pytest
 
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
-    Scene,
     TriangleMesh,
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
     mesh_mesh_deepest_contact,
 )
+from elbowroom.mesh.doors import Scene
 
 from .mesh_tools import rotations
 

@@ -11,7 +11,8 @@ import trimesh
 
 from elbowroom._closed import is_closed
 from elbowroom.errors import ElbowroomError, InputError
-from elbowroom.mesh import TriangleMesh, collide_states, mesh_mesh_deepest_contact
+from elbowroom.mesh import TriangleMesh, mesh_mesh_deepest_contact
+from elbowroom.mesh.doors import collide_states
 from elbowroom.spheres._shape import LinkShape
 
 from .mesh_tools import mesh, shape, shift

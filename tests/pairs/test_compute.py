@@ -10,8 +10,9 @@ import pytest
 
 from elbowroom.distance import SelfCollisionChecker
 from elbowroom.errors import InputError, UnknownLinkError, UnknownNameError
-from elbowroom.pairs import PairOptions, PairReason, compute_pairs, upper_bound
-from elbowroom.robot import adjacent_pairs
+from elbowroom.pairs import PairOptions, PairReason, compute_pairs
+from elbowroom.pairs._sentences import upper_bound
+from elbowroom.robot.doors import adjacent_pairs
 
 
 @pytest.fixture(scope="module")

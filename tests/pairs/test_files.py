@@ -12,7 +12,8 @@ import pytest
 
 from elbowroom import formats
 from elbowroom.errors import FormatError, InputError
-from elbowroom.pairs import PairMatrix, PairOptions, PairReason, compute_pairs, read_pairs_srdf
+from elbowroom.pairs import PairMatrix, PairOptions, PairReason, compute_pairs
+from elbowroom.pairs._srdf import read_pairs_srdf
 from elbowroom.robot import load_robot
 
 ROBOTS = ("panda", "ur5", "teaarm")
@@ -163,7 +164,7 @@ def test_broken_and_foreign_files_are_refused(computed, tmp_path):
 
 
 def test_pairs_go_into_a_published_file_without_touching_its_lines(computed, tmp_path):
-    from elbowroom.robot import find_robot
+    from elbowroom.robot.doors import find_robot
 
     robot, _, pairs = computed("panda", use_srdf=True)
     published = find_robot("panda").srdf

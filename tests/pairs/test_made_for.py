@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elbowroom.pairs import PairOptions, compute_pairs, made_for
+from elbowroom.pairs import PairOptions, compute_pairs
+from elbowroom.pairs.doors import made_for
 
 
 @pytest.fixture(scope="module")

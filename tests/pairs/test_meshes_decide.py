@@ -14,7 +14,7 @@ import elbowroom as er
 from elbowroom.distance import MultiSphereCollision, SelfCollisionChecker
 from elbowroom.errors import ApproximationWarning, InputError
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs
-from elbowroom.robot import adjacent_pairs, find_robot
+from elbowroom.robot.doors import adjacent_pairs, find_robot
 
 QUICK = {"samples": 1000, "proof_boxes": 200}
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbowroom.distance import SelfCollisionChecker, sphere_arrays
+from elbowroom.distance import SelfCollisionChecker
+from elbowroom.distance.doors import sphere_arrays
 from elbowroom.pairs import PairOptions, PairReason, _kernels, compute_pairs
 from elbowroom.pairs._chain import PairChains
 from elbowroom.spheres import FitOptions, fit_spheres

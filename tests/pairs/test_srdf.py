@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from elbowroom.errors import DescriptionError
-from elbowroom.pairs import PairOptions, PairReason, compute_pairs, read_pairs_srdf, write_pairs_srdf
+from elbowroom.pairs import PairOptions, PairReason, compute_pairs
+from elbowroom.pairs._srdf import read_pairs_srdf
+from elbowroom.pairs.doors import write_pairs_srdf
 from elbowroom.robot import catalogue
 
 SRDFS = ("panda", "baxter", "talos")

@@ -17,17 +17,16 @@ from elbowroom.plan import (
     AccelerationCost,
     Cost,
     FunctionCost,
-    Group,
     ObstacleCost,
     PlaneCost,
     SelfCollisionCost,
     TubeCost,
     UprightCost,
     VelocityCost,
-    cost_report,
     default_costs,
-    total_cost,
 )
+from elbowroom.plan._costs import cost_report, total_cost
+from elbowroom.plan.doors import Group
 from elbowroom.world import Sphere, World
 
 DT = 0.1

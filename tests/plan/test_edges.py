@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom.mesh import ExactCollision
-from elbowroom.plan import Edges
+from elbowroom.plan._edges import Edges
 
 
 def edges_of(model, count, length, seed):

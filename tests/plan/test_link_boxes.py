@@ -7,11 +7,12 @@ import pytest
 import trimesh
 
 from elbowroom import mesh
-from elbowroom.collision import CollisionModel, one_ball_a_link
+from elbowroom.collision import CollisionModel
+from elbowroom.collision.doors import one_ball_a_link
 from elbowroom.pairs import pairs_from_ignored
-from elbowroom.plan import link_boxes
+from elbowroom.plan._link_boxes import link_boxes
 from elbowroom.plan._tight_box import tight_box
-from elbowroom.robot import primitive
+from elbowroom.robot.doors import primitive
 
 from ..world.coal_world import rotations
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from elbowroom.errors import InputError, UnknownJointError
-from elbowroom.plan import PlanOptions, _finish, plan_motion, prove_path, roughness
+from elbowroom.plan import PlanOptions, _finish, plan_motion, prove_path
+from elbowroom.plan._roughness import roughness
 from elbowroom.world import World
 from tests.plan.cart import HALF, LEFT, PLANE, RIGHT, SPEED, along, block, cart, clear, wall
 

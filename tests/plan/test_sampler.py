@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from elbowroom.collision import CollisionModel
-from elbowroom.plan import Edges, Group, Sampler
+from elbowroom.plan._edges import Edges
+from elbowroom.plan._sampler import Sampler
+from elbowroom.plan.doors import Group
 from elbowroom.world import Box, World
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.plan import Edges, Group, Sampler, shorten
+from elbowroom.plan._edges import Edges
+from elbowroom.plan._sampler import Sampler
+from elbowroom.plan._shorten import shorten
+from elbowroom.plan.doors import Group
 
 from .test_sampler import ends_of
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.plan import Curve, Group, prove_path, roughness, smooth
+from elbowroom.plan import Curve, prove_path
 from elbowroom.plan._edges import Edges
 from elbowroom.plan._kernels_smooth import fit_spline
-from elbowroom.plan._roughness import dense_rows
+from elbowroom.plan._roughness import dense_rows, roughness
+from elbowroom.plan._smooth import smooth
+from elbowroom.plan.doors import Group
 from elbowroom.world import World, scene_for
 
 from ..plan_oracles import PathJudge

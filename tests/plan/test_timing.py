@@ -8,7 +8,8 @@ from scipy.interpolate import CubicSpline
 
 from elbowroom import load_robot
 from elbowroom.errors import InputError
-from elbowroom.plan import Curve, Motion, PlanOptions, limits_of, time_curve
+from elbowroom.plan import Curve, Motion, PlanOptions, time_curve
+from elbowroom.plan.doors import limits_of
 from tests.timing_oracle import toppra_duration
 
 VELOCITY = np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61])

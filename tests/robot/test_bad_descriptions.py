@@ -93,6 +93,10 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "box without size": (robot_xml(link("a", collision("<box/>"))), "'size' is missing"),
     "broken mjcf": ("<mujoco><worldbody><body><geom type='blob'/></body></worldbody></mujoco>", "MuJoCo"),
     "mjcf without bodies": ("<mujoco><worldbody/></mujoco>", "no body"),
+    "mjcf turned without end": (
+        "<mujoco><worldbody><body euler='0 0 inf'><geom size='1'/></body></worldbody></mujoco>",
+        "body_quat has NaN or infinite numbers",
+    ),
     "mjcf that includes itself": ("<mujoco><include file='made.urdf'/></mujoco>", "more than once"),
     "mjcf include elsewhere": ("<mujoco><include file='../../../../../etc/passwd'/></mujoco>", "outside"),
     "mjcf mesh elsewhere": (
@@ -123,8 +127,9 @@ def test_broken_descriptions_give_one_clear_error(tmp_path, capsys, case):
     path = write(tmp_path / "pkg", text)
     if "scale" in case:
         write(tmp_path / "pkg", b"x", "box.stl")
-    with pytest.raises(ElbowroomError, match=expected):
+    with pytest.raises(ElbowroomError, match=expected) as caught:
         er.load_robot(path)
+    assert path.name in str(caught.value)
     assert main(["info", str(path)]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""

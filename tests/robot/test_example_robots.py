@@ -9,8 +9,8 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import ApproximationWarning, DescriptionError
-from elbowroom.robot import find_robot
 from elbowroom.robot._catalogue import example_robots_dir
+from elbowroom.robot.doors import find_robot
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import example_robots

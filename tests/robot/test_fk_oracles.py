@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.robot import find_robot
+from elbowroom.robot.doors import find_robot
 from tests.oracles import PinocchioModel
 
 pytestmark = pytest.mark.robots

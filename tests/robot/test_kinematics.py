@@ -13,6 +13,8 @@ import elbowroom as er
 from elbowroom.errors import InputError
 from elbowroom.typing import Kinematics
 
+from . import builders
+
 LINKS = {"panda": "panda_hand_tcp", "teaarm": "frame_left_arm_ee", "rh56": "thumb_distal"}
 ROBOTS = [pytest.param("panda", marks=pytest.mark.robots), "teaarm", "rh56"]
 
@@ -100,6 +102,35 @@ def test_angles_far_outside_one_turn(load):
     np.testing.assert_allclose(
         robot.link_poses(cfg + 2 * np.pi * 1000)[:, 4:], robot.link_poses(cfg)[:, 4:], atol=1e-10
     )
+
+
+@pytest.mark.parametrize("value", [1.1e5, -1e9, 1e300])
+def test_values_whose_poses_would_be_noise_are_refused(load, value):
+    """Angles beyond 1e5 rad lost their digits without a word; from 1e155 on poses were NaN."""
+    robot = load("teaarm")
+    cfg = np.zeros(robot.dof)
+    cfg[3] = value
+    for ask in (robot.link_poses, lambda cfg: robot.jacobian(cfg, robot.link_names[-1])):
+        with pytest.raises(InputError, match=f"joint '{robot.joint_names[3]}' is at .*beyond 100000"):
+            ask(cfg)
+
+
+@pytest.mark.parametrize(
+    ("law", "value", "expected"),
+    [
+        ('multiplier="1e4"', 20.0, "joint 'j' is at 20 rad"),
+        ('multiplier="1" offset="1e300"', 0.0, "a joint that follows 'j' is beyond 1e5 rad at any value"),
+    ],
+)
+def test_followers_whose_poses_would_be_noise_are_refused(tmp_path, law, value, expected):
+    links = [builders.link(name) for name in "abc"]
+    follower = builders.joint("k", "b", "c", inner=f'{builders.LIMIT}<mimic joint="j" {law}/>')
+    text = builders.robot_xml(*links, builders.joint("j", "a", "b"), follower)
+    robot = er.load_robot(builders.write(tmp_path, text))
+    if "offset" not in law:
+        assert np.isfinite(robot.link_poses([5.0])).all()
+    with pytest.raises(InputError, match=expected):
+        robot.link_poses([value])
 
 
 def test_robot_passes_through_jit_like_pyrokis(load):

@@ -53,6 +53,9 @@ MENDED: dict[str, tuple[str | bytes, str, str]] = {
     "limits swapped": (limited('<limit lower="1" upper="-1" effort="1" velocity="1"/>'), "1 to -1 .* swapped", "py"),
     "negative velocity": (limited('<limit lower="-1" upper="1" effort="1" velocity="-2"/>'), "velocity limit -2", "y"),
     "zero axis": (robot_xml(A, B, joint("j", "a", "b", axis="0 0 0")), "j: its axis is zero.* held at 0", "py"),
+    "an axis without numbers": (
+        robot_xml(A, B, J.replace('<axis xyz="0 0 1"/>', "<axis/>")), "j: its <axis> has no xyz; it is read as 1 0 0", "py"
+    ),
     "type in capitals": (robot_xml(A, B, joint("j", "a", "b", " Revolute")), "j: its type ' Revolute'", "y"),
     "several limits": (limited(LIMIT + '<limit lower="-9" upper="9"/>'), "j: it has more than one <limit>", "py"),
     "a link twice": (robot_xml(A, B, J, A), "a: this link is described twice in the same words", "y"),

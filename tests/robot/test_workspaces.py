@@ -11,7 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom.cli import main
 from elbowroom.errors import ApproximationWarning, DescriptionError, MeshError, UnsafeFileError
-from elbowroom.robot import find_robot
+from elbowroom.robot.doors import find_robot
 
 from .builders import collision, link, robot_xml, write, write_box_mesh
 

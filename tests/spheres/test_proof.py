@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from elbowroom.errors import InputError, UnknownLinkError
-from elbowroom.spheres import SphereModel, prove_coverage, prove_mesh_coverage
+from elbowroom.spheres import SphereModel, prove_coverage
 from elbowroom.spheres._certify import certify
 from elbowroom.spheres._shape import LinkShape
+from elbowroom.spheres.doors import prove_mesh_coverage
 
 from .shapes import (
     degenerate,
@@ -231,6 +232,13 @@ class _OneLink:
 
     def link_mesh(self, name: str) -> trimesh.Trimesh | None:
         return trimesh.creation.box((0.2, 0.2, 0.2)) if name == "base" else None
+
+
+def test_a_solid_link_with_large_spheres_is_no_thin_shell() -> None:
+    box = trimesh.creation.box((0.02, 0.02, 0.02))
+    result = prove_mesh_coverage(box, np.zeros((1, 3)), np.array([0.05]))
+    assert result.volume_ratio > 3
+    assert not result.thin_shell
 
 
 def test_prove_coverage_of_a_robot() -> None:

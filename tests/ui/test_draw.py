@@ -88,6 +88,24 @@ def test_a_pair_matrix_is_drawn_link_by_link_in_the_colours_of_its_reasons(model
     assert "per cent of random configurations" in axes.get_xlabel()
 
 
+def test_the_words_below_a_small_pair_matrix_are_inside_the_picture():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from elbowroom.pairs import PairEvidence, PairMatrix, PairReason
+    from elbowroom.ui.draw import plot_pairs
+
+    met = PairEvidence(PairReason.CHECKED, "met", samples=100, hits=3, buffer=0.02)
+    figure = plot_pairs(
+        PairMatrix("toy", ("forearm_link", "wrist_link"), {("forearm_link", "wrist_link"): met})
+    )
+    figure.set_dpi(130)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    box = figure.axes[0].xaxis.label.get_window_extent(canvas.get_renderer())
+    assert "within 20 mm" in figure.axes[0].get_xlabel()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1  # noqa: PT018
+
+
 def test_every_public_name_is_there():
     import elbowroom.ui.draw as draw
 

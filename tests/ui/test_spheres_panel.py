@@ -10,7 +10,7 @@ import pytest
 
 from elbowroom.cli import main
 from elbowroom.errors import InputError
-from elbowroom.spheres import link_twins
+from elbowroom.spheres.doors import link_twins
 from elbowroom.ui._commands import fit_words
 from elbowroom.ui._escape import escape
 from elbowroom.ui._sphere_work import fit

@@ -12,7 +12,7 @@ import pytest
 from websockets.sync.client import connect
 
 from elbowroom import CollisionModel, ExactCollision
-from elbowroom.collision import one_ball_a_link
+from elbowroom.collision.doors import one_ball_a_link
 from elbowroom.errors import InputError
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.ui import serve

@@ -27,7 +27,8 @@ from elbowroom.ui.state import (
     Undo,
     size_of,
 )
-from elbowroom.world import Box, Capsule, HalfSpace, MeshObstacle, PointCloud, Sphere, World, scene_bytes
+from elbowroom.world import Box, Capsule, HalfSpace, MeshObstacle, PointCloud, Sphere, World
+from elbowroom.world.doors import scene_bytes
 from tests.ui.page_tools import APART, HOSTILE, act, widget
 
 

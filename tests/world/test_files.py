@@ -11,7 +11,8 @@ import pytest
 import trimesh
 
 from elbowroom.errors import ApproximationWarning, FormatError, InputError, MeshError, UnsafeFileError
-from elbowroom.world import Box, MeshObstacle, PointCloud, World, is_scene
+from elbowroom.world import Box, MeshObstacle, PointCloud, World
+from elbowroom.world.doors import is_scene
 
 from .scene_files import assert_same, everything, poses, put, sorted_rows
 

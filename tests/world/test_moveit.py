@@ -10,7 +10,8 @@ import trimesh
 from ruamel.yaml import YAML
 
 from elbowroom.errors import ApproximationWarning, FormatError
-from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Sphere, World, is_scene
+from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Sphere, World
+from elbowroom.world.doors import is_scene
 
 from .scene_files import SHELF, everything, poses, put
 

@@ -22,6 +22,22 @@ MOST_RANDOM = 10_000_000
 """Random configurations in one call: what fits into memory on any machine."""
 
 
+def check_there(path: Path | None) -> None:
+    """Raises before long work if there is no such file; "-" is standard input.
+
+    Raises:
+        InputError: nothing is there.
+    """
+    if path is None or str(path) == "-":
+        return
+    try:
+        path.stat()
+    except FileNotFoundError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (OSError, ValueError):
+        pass  # reading will say what is wrong
+
+
 @dataclass(frozen=True)
 class FileOptions:
     """How the columns of a file of configurations are to be understood."""
@@ -140,7 +156,7 @@ def in_radians(robot: Robot, cfgs: np.ndarray) -> np.ndarray:
 
 def named(model: CollisionModel, name: str) -> tuple[str, np.ndarray]:
     """A configuration by name; the default is the model's, which is free where the robot's own guess is not."""
-    from ..robot import named_poses
+    from ..robot.doors import named_poses
 
     return ("default", model.default_cfg) if name == "default" else named_poses(model.robot, [name])[0]
 

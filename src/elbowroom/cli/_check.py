@@ -19,16 +19,15 @@ from .._files import check_place
 from ..errors import InputError
 from ..spheres import FitOptions
 from . import _model_options
-from ._cfg_options import CfgOptions, Chosen, choose, no_effect
+from ._cfg_options import CfgOptions, Chosen, check_there, choose, no_effect
 from ._check_motion import check_motion, clash_facts
 from ._common import check_plot, console, print_json, some, waiting
 from ._model_options import ModelOptions
 from ._options import NoEffect
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Helper, Verdict
-    from ..robot import Robot
-    from ..spheres import SphereModel
+    from ..collision import CollisionModel, Verdict
+    from ..collision.doors import Helper
     from ..world import World
 
 EXAMPLES = {
@@ -79,25 +78,30 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
-    from ..collision import start_helper
+    from ..collision.doors import start_helper
 
     with start_helper(world=options.scene is not None) as helper:
         return _run(options, helper)
 
 
 def _run(options: Options, helper: Helper) -> int:
-    from ..collision import CollisionModel, covering
+    from ..collision import CollisionModel
+    from ..collision.doors import covering, one_ball_a_link
 
     if options.limit < 0:
         raise InputError(f"--limit: expected a number from 0 up, found {options.limit}")
     check_plot(options.plot)
     if options.csv is not None:
         check_place(options.csv)
+    for path in (options.trajectory, options.cfg_file):
+        check_there(path)
     world = options.read_world()
     robot = options.load()
     options.check_allow(robot, world)
-    spheres, uncovered = covering(robot, _spheres(robot, options))
-    pairs = options.decided_pairs(robot, spheres)
+    fit = _fit_pays(options)
+    spheres, uncovered = covering(robot, options.chosen_spheres(robot) if fit else one_ball_a_link(robot))
+    # With fitted spheres: the pairs that other verbs, and CollisionModel, keep too.
+    pairs = options.decided_pairs(robot, spheres, depths=fit)
     if world is not None:
         helper.wait("world")
     model = CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
@@ -156,14 +160,10 @@ def _run(options: Options, helper: Helper) -> int:
     return EXIT_COLLIDES if len(bad) else 0
 
 
-def _spheres(robot: Robot, options: Options) -> SphereModel:
-    """What is asked for; one ball a link where the spheres' own answer is not wanted and a fit would not pay off."""
-    from ..collision import one_ball_a_link
-
+def _fit_pays(options: Options) -> bool:
+    """Whether spheres are fitted: one ball a link will do where the spheres' own answer is not asked for."""
     asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
-    if asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS:
-        return options.chosen_spheres(robot)
-    return one_ball_a_link(robot)
+    return bool(asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS)
 
 
 def _notes(world: World | None) -> tuple[str, ...]:

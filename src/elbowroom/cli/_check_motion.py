@@ -61,7 +61,7 @@ def _report(
     found: Audit, motion: Configurations, scene: dict[str, Any], around: tuple[str, ...]
 ) -> dict[str, Any]:
     """Everything: the summary, then the rows and the segments between them, in order."""
-    from ..collision import BETWEEN
+    from ..collision.doors import BETWEEN
 
     def pair(k: int) -> tuple[str, str] | None:
         return found.pairs[k] if k >= 0 else None

@@ -51,7 +51,8 @@ class RobotOptions:
 
     def load(self) -> Robot:
         """Loads the robot that the arguments name."""
-        from ..robot import load_robot, unseen_links
+        from ..robot import load_robot
+        from ..robot.doors import unseen_links
 
         with waiting(f"loading {self.robot}"):
             robot = load_robot(
@@ -98,7 +99,7 @@ def check_out(path: Path | None, format: str | None = None, *, as_json: str | No
     """
     if path is None:
         return ""
-    from ..formats import format_of
+    from ..formats.doors import format_of
 
     name = format_of(path, format)
     check_place(path, KIND_OF_FORMAT.get(name, as_json))
@@ -163,7 +164,7 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         InputError: there is no such file. MeshError: it is not a mesh.
     """
     from ..mesh import TriangleMesh
-    from ..robot import read_mesh
+    from ..robot.doors import read_mesh
 
     if not path.is_file():
         raise InputError(f"{path}: there is no such mesh file")

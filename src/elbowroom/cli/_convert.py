@@ -70,7 +70,7 @@ class Options:
 def run(options: Options) -> int:
     """Reads, writes, and says what was lost on the way."""
     from .. import formats
-    from ..world import is_scene
+    from ..world.doors import is_scene
 
     if options.source_format is None and is_scene(options.source):
         return _convert_scene(options)
@@ -105,7 +105,8 @@ def run(options: Options) -> int:
 
 def _convert_scene(options: Options) -> int:
     """Obstacles from one file to another."""
-    from ..world import World, scene_format
+    from ..world import World
+    from ..world.doors import scene_format
 
     for flag, given in (("--robot", options.robot), ("--srdf", options.srdf), ("--pairs", options.pairs)):
         if given is not None:

@@ -15,7 +15,8 @@ from ._common import console, print_json, table
 
 REQUIRED = (
     "numpy", "scipy", "jax", "jaxlie", "jax_dataclasses", "jaxtyping", "numba", "mujoco", "yourdfpy", "trimesh",
-    "pycollada", "lxml", "ruamel.yaml", "joblib", "platformdirs", "tyro", "rich", "matplotlib", "viser",
+    "pycollada", "lxml", "ruamel.yaml", "daqp", "websockets", "joblib", "platformdirs", "tyro", "rich", "matplotlib",
+    "viser",
 )  # fmt: skip
 OPTIONAL = {
     "example-robot-data": ("robots", "about fifty real robots by name"),

@@ -12,12 +12,13 @@ import tyro
 
 from .._text import fixed, number
 from ..errors import InputError, MissingExtraError
-from ..grasp import TIP_TOLERANCE
+from ..grasp.doors import TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
 from ._options import NoEffect
 
 if TYPE_CHECKING:
-    from ..grasp import Grasp, GraspPlanner, SelfTest
+    from ..grasp import Grasp, GraspPlanner
+    from ..grasp.doors import SelfTest
 
 EXAMPLES = {
     "elbowroom grasp line --width-mm 30 --check": "thumb and index, checked against table, object and itself",
@@ -169,7 +170,8 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
 
 
 def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
-    from ..grasp import GraspChecker, grasped_object
+    from ..grasp import GraspChecker
+    from ..grasp.doors import grasped_object
 
     T = np.eye(4)
     if options.object is not None:
@@ -309,7 +311,7 @@ def _mm(point: np.ndarray) -> str:
 
 
 def _self_test(options: Options) -> int:
-    from ..grasp import self_test
+    from ..grasp.doors import self_test
 
     if options.hand != "rh56":
         raise InputError(f"--self-test is of the bundled hand rh56, found --hand {options.hand}")

@@ -18,7 +18,8 @@ import tyro
 
 from .._files import check_place
 from ..errors import InputError, UnknownJointError, unknown
-from ..ik import IkOptions, XrOptions, check_port, checked_rate, likely_ends
+from ..ik import IkOptions, XrOptions
+from ..ik.doors import check_port, checked_rate, likely_ends
 from ..pairs import PairOptions
 from . import _ik_report, _model_options
 from ._cfg_options import named
@@ -28,7 +29,7 @@ from ._model_options import ModelOptions
 from ._options import NoEffect, Shared
 
 if TYPE_CHECKING:
-    from ..collision import Helper
+    from ..collision.doors import Helper
     from ..robot import Robot
 
 LEFT = "frame_left_arm_ee"
@@ -117,10 +118,10 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Solves and reports, or serves; exit code 1 when a target was not reached."""
-    from ..collision import start_helper
+    from ..collision.doors import start_helper
 
     if not options.collision:
-        from ..collision import Helper
+        from ..collision.doors import Helper
 
         return _run(options, Helper(None))
     with start_helper(world=options.scene is not None) as helper:
@@ -173,7 +174,7 @@ def _solve(
 
 def _check_question(options: Options, robot: Robot) -> None:
     """Refuses what makes no sense before long work; without targets it says which links could have some."""
-    from ..robot import named_poses
+    from ..robot.doors import named_poses
 
     if options.target and options.targets is not None:
         raise InputError("--target and --targets cannot both be given")
@@ -202,7 +203,7 @@ def _check_question(options: Options, robot: Robot) -> None:
 def _start(judge: Any, options: Options) -> np.ndarray | None:
     """The configuration that --cfg or --named gives; None for neither."""
     from ..collision import CollisionModel
-    from ..robot import named_poses
+    from ..robot.doors import named_poses
 
     robot: Robot = judge.robot if isinstance(judge, CollisionModel) else judge
     if options.cfg:

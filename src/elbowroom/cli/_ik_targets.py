@@ -15,7 +15,8 @@ import numpy as np
 from .._poses import quaternion_from_rotation
 from .._text import read_text, short
 from ..errors import ElbowroomError, FormatError, InputError, UnknownLinkError, unknown
-from ..ik import PoseTarget, PositionTarget, Target, target_from_json
+from ..ik import PoseTarget, PositionTarget, Target
+from ..ik.doors import target_from_json
 
 if TYPE_CHECKING:
     from ..robot import Robot

@@ -38,7 +38,7 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Prints the catalogue, one robot or one scene."""
-    from ..world import is_scene
+    from ..world.doors import is_scene
 
     if not options.robot:
         _print_catalogue(options.json)

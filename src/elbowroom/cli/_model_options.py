@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import UnknownLinkError, UnknownNameError, unknown
-from ..pairs import BUFFER, PairOptions
+from ..pairs import PairOptions
+from ..pairs.doors import BUFFER
 from ..spheres import FitOptions
 from . import _sphere_options
 from ._common import pairs_from_file, progress_bar, quiet, waiting
@@ -15,7 +16,8 @@ from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Helper
+    from ..collision import CollisionModel
+    from ..collision.doors import Helper
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -74,7 +76,7 @@ class ModelOptions(SphereOptions):
 
     def decided_pairs(self, robot: Robot, spheres: SphereModel, *, depths: bool = False) -> PairMatrix:
         """Those of --pairs, or computed ones, with what --ignore names; `depths` as of `PairOptions`."""
-        from ..collision import cached_pairs
+        from ..collision.doors import cached_pairs
 
         if self.pairs is not None:
             return pairs_from_file(self.pairs, robot).with_user(ignore=self.settings.ignore)
@@ -85,7 +87,8 @@ class ModelOptions(SphereOptions):
 
     def collision_model(self, robot: Robot, world: World | None, helper: Helper) -> CollisionModel:
         """The model of the robot among the obstacles, with kernels that `helper` has made meanwhile."""
-        from ..collision import CollisionModel, covering
+        from ..collision import CollisionModel
+        from ..collision.doors import covering
 
         spheres, _ = covering(robot, self.chosen_spheres(robot))
         pairs = self.decided_pairs(

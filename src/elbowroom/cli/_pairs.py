@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from .._files import check_place, is_template
 from ..errors import InputError
-from ..pairs import CHECKPOINT, PairOptions, compute_pairs, write_pairs_srdf
+from ..pairs import PairOptions, compute_pairs
+from ..pairs.doors import CHECKPOINT, write_pairs_srdf
 from . import _sphere_options
 from ._common import (
     aside,
@@ -102,8 +103,9 @@ def _write(robot: Robot, model: SphereModel, pairs: PairMatrix, options: Options
     notes: list[str] = []
     if options.out is not None:
         from .. import formats
+        from ..formats.doors import format_of
 
-        name = formats.format_of(options.out, options.format)
+        name = format_of(options.out, options.format)
         if name == "srdf" and not is_template(options.out) and options.srdf is not None:
             notes += write_pairs_srdf(options.out, pairs, options.srdf)
         else:

@@ -16,7 +16,8 @@ import tyro
 from .._files import check_place
 from ..errors import InputError
 from ..pairs import PairOptions
-from ..plan import Group, PlanOptions, limits_of
+from ..plan import PlanOptions
+from ..plan.doors import Group, limits_of
 from ..spheres import FitOptions
 from . import _plan_report
 from ._common import check_plot, waiting
@@ -26,7 +27,8 @@ from ._plan_places import places
 from ._plan_progress import live
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Helper
+    from ..collision import CollisionModel
+    from ..collision.doors import Helper
     from ..robot import Robot
 
 EXAMPLES = {
@@ -89,7 +91,7 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Plans and reports; exit code 1 when no way was found."""
-    from ..collision import start_helper
+    from ..collision.doors import start_helper
 
     with start_helper(world=options.scene is not None) as helper:
         return _run(options, helper)

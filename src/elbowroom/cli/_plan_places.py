@@ -11,7 +11,8 @@ import numpy as np
 
 from .._text import read_text
 from ..errors import ElbowroomError, FormatError, InputError, UnknownNameError, unknown
-from ..robot import named_poses, read_configurations
+from ..robot import read_configurations
+from ..robot.doors import named_poses
 from ._cfg_options import in_radians
 from ._ik_targets import read_targets, targets_from_words
 

@@ -87,7 +87,7 @@ class Made:
 
 def run(options: Options) -> int:
     """Loads, fits, proves, decides pairs, writes all files; exit code 1 when coverage is not proved."""
-    from ..robot import pair_list
+    from ..robot.doors import pair_list
     from ._setup_files import check_folder, write_all
 
     robot = _with_locks(_with_default(options.load(), options), options.lock)
@@ -143,7 +143,8 @@ def _with_default(robot: Robot, options: Options) -> Robot:
     Raises:
         InputError: two poses are asked for, or it is not one. UnknownNameError: no pose of that name.
     """
-    from ..robot import DefaultPose, named_poses
+    from ..robot import DefaultPose
+    from ..robot.doors import named_poses
 
     if options.pose is not None and options.cfg:
         raise InputError("--pose and --cfg both give the default pose; give one of them")
@@ -219,7 +220,8 @@ def _own_srdf(options: Options) -> bytes | None:
 
 def _export(robot: Robot, options: Options) -> ExportOptions:
     """Base, tool frames, joints held still, default pose and paths, checked and completed from the robot."""
-    from ..formats import ExportOptions, robot_facts
+    from ..formats import ExportOptions
+    from ..formats.doors import robot_facts
 
     asked = ExportOptions(
         base_link=options.base_link,

@@ -26,7 +26,7 @@ def changes_since(path: Path, record: Mapping[str, Any], made: Made) -> tuple[st
         made: what this run computed.
     """
     from .. import formats
-    from ..robot import description_changes, description_facts
+    from ..robot.doors import description_changes, description_facts
 
     if not path.is_file():
         return None

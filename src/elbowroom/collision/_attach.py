@@ -18,8 +18,10 @@ from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..distance import SelfCollisionChecker
 from ..errors import InputError
 from ..mesh import Box, Capsule, Sphere
-from ..pairs import PairEvidence, PairMatrix, PairReason, made_for
-from ..robot import Joint, Robot, Shape, build_tree, find_bodies, mesh_shape, primitive
+from ..pairs import PairEvidence, PairMatrix, PairReason
+from ..pairs.doors import made_for
+from ..robot import Joint, Robot, Shape
+from ..robot.doors import build_tree, find_bodies, mesh_shape, primitive
 from ..spheres import FitOptions, SphereModel, fit_spheres
 from ..typing import LinkPair, Matrix4, sorted_pair
 

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from .. import mesh as shapes
 from .._frozen import freeze
 from ..mesh import TriangleMesh
+from ..mesh.doors import collide_states
 from ..typing import Matrix4
 from ..world import (
     Box,
@@ -133,7 +134,7 @@ def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
     Ts[:, :3, 3] = local
     core = TriangleMesh.core(np.zeros((1, 3)))
     found = shapes.distance_batch(core, Ts, mesh, None, contain=False, signed=False)
-    inside = shapes.collide_states(core, Ts, mesh, None) > 0
+    inside = collide_states(core, Ts, mesh, None) > 0
     signed = np.where(inside, -found.distances, found.distances)
     k = int(np.argmin(signed))
     if signed[k] > reach:

@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..distance import enclosing_ball
-from ..robot import Robot, require_geometry
-from ..spheres import SphereModel, prove_mesh_coverage
+from ..distance.doors import enclosing_ball
+from ..robot import Robot
+from ..robot.doors import require_geometry
+from ..spheres import SphereModel
+from ..spheres.doors import prove_mesh_coverage
 
 TINY = 1e-12
 """Metres; the radius of a sphere that covers nothing."""

@@ -13,7 +13,8 @@ import numpy as np
 from .._cache import Arrays, cached
 from .._parallel import Progress
 from ..errors import InputError
-from ..pairs import BUFFER, PairMatrix, PairOptions, compute_pairs, made_for, pairs_from_json, pairs_to_json
+from ..pairs import PairMatrix, PairOptions, compute_pairs
+from ..pairs.doors import BUFFER, made_for, pairs_from_json, pairs_to_json
 from ..robot import Robot
 from ..spheres import SphereModel, fit_spheres
 

@@ -13,7 +13,8 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
 from .._parallel import cores, over_rows
-from ..distance import SelfCollisionChecker, bad_row
+from ..distance import SelfCollisionChecker
+from ..distance.doors import bad_row
 from ..errors import InputError
 from ..mesh import ExactCollision, TriangleMesh
 from ..pairs import PairMatrix

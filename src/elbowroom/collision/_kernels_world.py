@@ -7,7 +7,7 @@ one, the mesh of its link is compared with the exact shape of that obstacle, onc
 Thin functions are inlined by numba itself (`inline="always"`): each level of calls above `mesh_gap` would compile all
 of it again.
 
-`ints`, `floats`, `doubles`, `work` belong to the spheres (`distance.PackedModel`). `robot` is the links' side of the
+`ints`, `floats`, `doubles`, `work` belong to the spheres (`PackedModel`). `robot` is the links' side of the
 meshes (scene, frames, nodes, tris, base): see `_pack.PackedScene`; `base` (1, 12) is the pose of the root body in the
 world. `world` and `grid` are the obstacles. `allowed` (links, obstacles) is 1 where touching is meant.
 """
@@ -36,7 +36,7 @@ from ..distance.kernels import (
 from ..distance.kernels import LINK_BODY as SPHERES_BODY
 from ..distance.kernels import POSE as LANE_POSE
 from ..mesh.kernels import relative_pose
-from ..world import PackedGrid, PackedWorld
+from ..world.doors import PackedGrid, PackedWorld
 from ..world.kernels import (
     FAR,
     HIT,

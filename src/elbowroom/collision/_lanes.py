@@ -17,8 +17,9 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze
 from .._poses import matrix_from_wxyz_xyz
-from ..distance import PackedModel, pack_model
-from ..robot import Robot, find_bodies
+from ..distance.doors import PackedModel, pack_model
+from ..robot import Robot
+from ..robot.doors import find_bodies
 from ..spheres import SphereModel
 from ..typing import LinkPair, Matrix4
 
@@ -35,7 +36,7 @@ class Lanes(NamedTuple):
     ints: Int[np.ndarray, "table"]
     floats: Float[np.ndarray, "numbers"]
     doubles: Float[np.ndarray, "laws"]
-    """Of the spheres: see `distance.PackedModel`. Its pairs are those that spheres can decide."""
+    """Of the spheres: see `PackedModel`. Its pairs are those that spheres can decide."""
     pad: float
     """Metres that spheres must be apart from spheres and obstacles: buffer and rounding."""
     link_reach: Float[np.ndarray, "links joints"]

@@ -22,7 +22,8 @@ import numpy as np
 
 from ..errors import ApproximationWarning, InputError
 from ..pairs import PairMatrix
-from ..robot import Robot, as_robot, require_geometry
+from ..robot import Robot, as_robot
+from ..robot.doors import require_geometry
 from ..spheres import SphereModel
 from ..world import World
 from ._allow import Allow, allow_entries, allow_text, as_allow, checked_world, kept_allow

@@ -15,9 +15,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from ..distance import PackedModel, pack_model
-from ..mesh import TriangleMesh, pack_meshes
-from ..robot import Robot, find_bodies
+from ..distance.doors import PackedModel, pack_model
+from ..mesh import TriangleMesh
+from ..mesh.doors import pack_meshes
+from ..robot import Robot
+from ..robot.doors import find_bodies
 from ..typing import LinkPair
 
 N_BODIES, N_LINKS, N_PAIRS, AT_BODIES, AT_LINKS, AT_PAIRS, HEADER = range(7)

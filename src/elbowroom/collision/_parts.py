@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
 from ..typing import LinkPair
-from ..world import PackedGrid, PackedWorld
+from ..world.doors import PackedGrid, PackedWorld
 from ._lanes import Lanes
 from ._segment import BUDGET, PackedChains
 from ._segment_world import LinkChains

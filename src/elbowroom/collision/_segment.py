@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import Frozen, freeze
 from .._parallel import over_rows
-from ..pairs import PairChains
+from ..pairs.doors import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
 from ._pack import PackedScene

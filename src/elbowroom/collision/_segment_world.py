@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._poses import matrix_from_wxyz_xyz
-from ..pairs import PairChains
-from ..robot import Robot, coupling_law, find_bodies
+from ..pairs.doors import PairChains
+from ..robot import Robot
+from ..robot.doors import coupling_law, find_bodies
 from ._pack import PackedScene
 
 

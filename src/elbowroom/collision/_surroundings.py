@@ -17,8 +17,10 @@ from jaxtyping import Float
 from .._clash import Clash
 from .._frozen import freeze
 from .._poses import matrix_from_wxyz_xyz
-from ..mesh import TriangleMesh, pack_meshes
-from ..robot import Robot, find_bodies
+from ..mesh import TriangleMesh
+from ..mesh.doors import pack_meshes
+from ..robot import Robot
+from ..robot.doors import find_bodies
 from ..spheres import SphereModel
 from ..typing import Matrix4
 from ..world import World

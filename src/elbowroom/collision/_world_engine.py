@@ -14,11 +14,13 @@ from jaxtyping import Bool, Float, Int
 from .._frozen import freeze, frozen
 from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
-from ..distance import bad_row, enclosing_ball
+from ..distance.doors import bad_row, enclosing_ball
 from ..mesh import TriangleMesh
-from ..robot import Robot, find_bodies
+from ..robot import Robot
+from ..robot.doors import find_bodies
 from ..spheres import SphereModel
-from ..world import PackedGrid, World
+from ..world import World
+from ..world.doors import PackedGrid
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
 from ._slack import rows_of

@@ -1,10 +1,6 @@
 """Self-collision distances: differentiable in JAX, at once in numba.
 
 Names that need JAX load it on first use, so the numba checker starts without it.
-
-Doors for other folders: spheres as arrays (`sphere_arrays`, `link_values`), balls around balls (`enclosing_ball`,
-`split_balls`), the model that the numba kernels run on (`pack_model`, `PackedModel`), `bad_row`, the error for
-rows that they refuse, and the module `elbowroom.distance.kernels`, which loads numba.
 """
 
 from __future__ import annotations
@@ -13,15 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._checker import SelfCollisionChecker as SelfCollisionChecker
-from ._checker import bad_row as bad_row
-from ._inputs import Spheres as Spheres
-from ._inputs import default_pairs as default_pairs
-from ._inputs import link_values as link_values
-from ._inputs import sphere_arrays as sphere_arrays
-from ._model import PackedModel as PackedModel
-from ._model import enclosing_ball as enclosing_ball
-from ._model import pack_model as pack_model
-from ._model import split_balls as split_balls
 
 if TYPE_CHECKING:
     from ._build import auto_ignore_zero_pose_collisions as auto_ignore_zero_pose_collisions
@@ -41,20 +28,11 @@ _LAZY = {
 
 __all__ = [
     "MultiSphereCollision",
-    "PackedModel",
     "SelfCollisionChecker",
-    "Spheres",
     "auto_ignore_zero_pose_collisions",
-    "bad_row",
     "build_multi_sphere_collision",
     "colldist_from_sdf",
-    "default_pairs",
-    "enclosing_ball",
-    "link_values",
-    "pack_model",
     "self_collision_residual",
-    "sphere_arrays",
-    "split_balls",
 ]
 
 
@@ -64,3 +42,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,7 +13,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot, load_robot, pair_list, require_geometry
+from ..robot import Robot, load_robot
+from ..robot.doors import pair_list, require_geometry
 from ..typing import Kinematics
 from ._inputs import default_pairs
 from ._multi_sphere import MultiSphereCollision

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..errors import InputError, UnknownLinkError, shape_text, unknown
-from ..robot import Robot, adjacent_pairs, pair_list
+from ..robot import Robot
+from ..robot.doors import adjacent_pairs, pair_list
 from ..typing import LinkPair
 
 logger = logging.getLogger(__name__)

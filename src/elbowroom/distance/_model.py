@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..robot import Bodies, KinematicTree, coupling_law, find_bodies
+from ..robot.doors import Bodies, KinematicTree, coupling_law, find_bodies
 from ._layout import (
     BODIES,
     GROUP_SPHERE,

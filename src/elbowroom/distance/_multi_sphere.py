@@ -20,7 +20,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..errors import InputError, shape_text
-from ..robot import Robot, as_robot, pair_list
+from ..robot import Robot, as_robot
+from ..robot.doors import pair_list
 from ..typing import Kinematics, LinkPair, Pairs
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 

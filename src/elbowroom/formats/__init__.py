@@ -8,13 +8,8 @@ understand, and returns what the format cannot hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from ..errors import FormatError, InputError
-from ..pairs import pairs_from_ignored
+from ._by_extension import read as read
+from ._by_extension import write as write
 from ._contents import Contents as Contents
 from ._curobo import read_curobo as read_curobo
 from ._curobo_write import write_curobo as write_curobo
@@ -23,8 +18,6 @@ from ._json import write_json as write_json
 from ._mjcf import read_mjcf as read_mjcf
 from ._mjcf import write_mjcf as write_mjcf
 from ._options import ExportOptions as ExportOptions
-from ._options import robot_facts as robot_facts
-from ._sniff import SCENE, sniff
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
 from ._tool_frames import default_tool_frames as default_tool_frames
@@ -33,36 +26,10 @@ from ._urdf import write_urdf as write_urdf
 from ._xrdf import read_xrdf as read_xrdf
 from ._xrdf import write_xrdf as write_xrdf
 
-if TYPE_CHECKING:
-    from ..robot import Robot
-    from ..spheres import SphereModel
-
-FORMATS: dict[str, tuple[Callable[..., Contents], Callable[..., tuple[str, ...]]]] = {
-    "json": (read_json, write_json),
-    "curobo": (read_curobo, write_curobo),
-    "xrdf": (read_xrdf, write_xrdf),
-    "srdf": (read_srdf, write_srdf),
-    "urdf": (read_urdf, write_urdf),
-    "mjcf": (read_mjcf, write_mjcf),
-}
-"""Format -> reader and writer."""
-EXTENSIONS = {
-    ".json": "json",
-    ".yml": "curobo",
-    ".yaml": "curobo",
-    ".xrdf": "xrdf",
-    ".srdf": "srdf",
-    ".urdf": "urdf",
-    ".xml": "mjcf",
-}
-
 __all__ = [
-    "EXTENSIONS",
-    "FORMATS",
     "Contents",
     "ExportOptions",
     "default_tool_frames",
-    "format_of",
     "read",
     "read_curobo",
     "read_json",
@@ -70,7 +37,6 @@ __all__ = [
     "read_srdf",
     "read_urdf",
     "read_xrdf",
-    "robot_facts",
     "write",
     "write_curobo",
     "write_json",
@@ -79,95 +45,3 @@ __all__ = [
     "write_urdf",
     "write_xrdf",
 ]
-
-
-def read(path: str | Path, *, robot: Robot | None = None, format: str | None = None) -> Contents:
-    """Reads whatever a file holds.
-
-    Args:
-        path: the file.
-        robot: the robot that the file is for; its links are checked and give the order, and lists of ignored pairs
-            become a PairMatrix.
-        format: name of the format; by default what the content looks like, or else what the extension says.
-
-    Raises:
-        FormatError: the file does not follow its format; the message names the place.
-    """
-    told = format or sniff(Path(path))
-    if told == SCENE:
-        raise FormatError(
-            f"{path}: expected spheres or pairs, found a scene of obstacles; World.read reads it, and "
-            "elbowroom check takes it as --scene"
-        )
-    name = format_of(path, told)
-    found = FORMATS[name][0](path, robot=robot)
-    if robot is None or found.pairs is not None or not found.ignored:
-        return found
-    links = set(robot.link_names)
-    known = {pair: word for pair, word in found.ignored.items() if set(pair) <= links}
-    return replace(found, pairs=pairs_from_ignored(robot, known, name))
-
-
-def write(
-    path: str | Path,
-    *,
-    robot: Robot | None = None,
-    spheres: SphereModel | None = None,
-    pairs: Any = None,
-    format: str | None = None,
-    options: ExportOptions | None = None,
-) -> tuple[str, ...]:
-    """Writes spheres and ignored pairs in the format that the extension names.
-
-    Args:
-        path: the file; if it is there already, what is not understood in it is kept.
-        robot: the robot; URDF and MJCF need it.
-        spheres: the sphere model.
-        pairs: a PairMatrix, or ignored pairs as a mapping to reasons or an iterable.
-        format: name of the format, if the extension does not tell.
-        options: what to say of the robot in files for planners, and how to name the files they need.
-
-    Returns:
-        What the format cannot hold, and what to mind; empty when nothing was lost.
-
-    Raises:
-        FormatError: there is a file already that is of another kind.
-    """
-    name = format_of(path, format)
-    if spheres is None and pairs is None:
-        raise InputError(f"{path}: nothing to write: give spheres, pairs or both")
-    _refuse_other_kinds(Path(path), name)
-    return FORMATS[name][1](path, robot=robot, spheres=spheres, pairs=pairs, options=options)
-
-
-def _refuse_other_kinds(path: Path, name: str) -> None:
-    """Lets nothing be replaced that is not of the kind to be written; empty files and devices are nothing.
-
-    Writers of YAML and MJCF read the file that is there and refuse it themselves.
-    """
-    if name not in ("json", "urdf", "srdf") or not path.is_file() or not path.stat().st_size:
-        return
-    found = sniff(path)
-    reason = f"it looks like {found}" if found else "it is something else"
-    try:
-        if name == "json":
-            read_json(path)
-        if found == name or (not found and name == "srdf"):  # an SRDF may say nothing
-            return
-    except FormatError as error:
-        reason = str(error)
-    raise FormatError(f"{path}: there is a file already that is not {name}, and it stays: {reason}")
-
-
-def format_of(path: str | Path, name: str | None = None) -> str:
-    """The format that a name says, or else the extension of a file.
-
-    Raises:
-        FormatError: it is not known; the message lists those that are.
-    """
-    path = Path(path)
-    name = name or EXTENSIONS.get(path.suffix.lower(), "")
-    if name not in FORMATS:
-        known = ", ".join(f"{extension} ({kind})" for extension, kind in EXTENSIONS.items())
-        raise FormatError(f"{path}: unknown format {(name or path.suffix)!r}; known are {known}")
-    return name

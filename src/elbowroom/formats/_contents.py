@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
@@ -15,8 +17,8 @@ from .._text import MAX_BITS
 from .._text import MAX_BYTES as MAX_BYTES
 from .._text import read_text as read_text
 from .._text import short as short
-from ..errors import FormatError, InputError
-from ..pairs import BY_MESHES
+from ..errors import FormatError, InputError, UnknownLinkError
+from ..pairs.doors import BY_MESHES
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
@@ -30,17 +32,17 @@ class Contents:
     """What was read from a file."""
 
     format: str
-    """Name of the format, as in `FORMATS`."""
+    """Name of the format: json, curobo, xrdf, srdf, urdf or mjcf."""
     spheres: SphereModel | None = None
     ignored: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
     """Pairs that the file says not to check, with the reason where it gives one. A pair with the reason
-    `pairs.BY_MESHES` is ignored by readers that know spheres alone, and checked by others."""
+    "by meshes" is ignored by readers that know spheres alone, and checked by others."""
     robot: Robot | None = None
     """The robot, where the file is a description."""
     pairs: PairMatrix | None = None
     """The whole pair matrix, where the file holds one: JSON, or an SRDF that is read with the robot."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the description said when the file was written (`robot.description_facts`), where it keeps that: ours."""
+    """What the description said when the file was written, where it keeps that: ours."""
     notes: tuple[str, ...] = ()
     """What the file holds that was not understood or cannot be represented."""
 
@@ -83,9 +85,27 @@ def ignored_pairs(pairs: Any) -> dict[LinkPair, str]:
     return found
 
 
-def for_robot(model: SphereModel, robot: Robot | None) -> SphereModel:
-    """The spheres in the order of a robot's links, if one is given; says so when they are another robot's."""
-    return model if robot is None else model.for_links(robot.link_names, robot.name)
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Errors about what a file holds name the file."""
+    try:
+        yield
+    except (FormatError, UnknownLinkError) as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def for_robot(model: SphereModel, robot: Robot | None, path: Path | None = None) -> SphereModel:
+    """The spheres in the order of a robot's links, if one is given; says so when they are another robot's.
+
+    Args:
+        model: the spheres.
+        robot: the robot; None leaves them as they are.
+        path: the file that they were read from.
+    """
+    if robot is None:
+        return model
+    with nullcontext() if path is None else naming(path):
+        return model.for_links(robot.link_names, robot.name)
 
 
 def links_below(robot: Robot, base: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import FormatError, UnknownLinkError, unknown
-from ..pairs import BY_MESHES
+from ..pairs.doors import BY_MESHES
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from . import _link_maps as maps
@@ -74,7 +74,7 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
         robot_name=robot.name if robot else "",
         evidence={"source": path.name},
     )
-    model = for_robot(model, robot)
+    model = for_robot(model, robot, path)
     for link, entries in spheres.items():
         if link in extra and entries:
             model = _attach(model, link, extra[link], entries, f"{path}: extra_links: {link!r}")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import FormatError, InputError
-from ..pairs import BY_MESHES, PairMatrix, is_pairs_json, pairs_from_json, pairs_to_json
-from ..robot import description_facts
+from ..pairs import PairMatrix
+from ..pairs.doors import BY_MESHES, is_pairs_json, pairs_from_json, pairs_to_json
+from ..robot.doors import description_facts
 from ..spheres import SphereModel
 from ._contents import (
     Contents,
@@ -21,6 +22,7 @@ from ._contents import (
     ignored_pairs,
     lost_spheres,
     meshes_decide,
+    naming,
     pair,
     pairs_for_spheres,
     read_text,
@@ -49,7 +51,7 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
     """
     path = Path(path)
     text = read_text(path)
-    try:
+    with naming(path):
         matrix = _matrix(text)
         if matrix is not None:
             return Contents(FORMAT, ignored=ignored_pairs(matrix), notes=matrix.notes, pairs=matrix)
@@ -84,9 +86,7 @@ def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
                 )
             word = BY_MESHES if isinstance(marked, list) and entry in marked else ""
             ignored[pair(entry[0], entry[1], f"{PAIRS_KEY}, entry {index}")] = word
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from error
-    return Contents(FORMAT, for_robot(model, robot), ignored)
+        return Contents(FORMAT, for_robot(model, robot), ignored)
 
 
 def _matrix(text: str) -> PairMatrix | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ElbowroomError
-from ..robot import MeshResolver
+from ..robot.doors import MeshResolver
 from ._options import path_text
 
 if TYPE_CHECKING:

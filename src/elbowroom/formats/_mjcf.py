@@ -23,8 +23,10 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import read_xml, remove
 from ..errors import InputError
-from ..pairs import BY_MESHES, PairMatrix
-from ..robot import Robot, adjacent_pairs, description_tree
+from ..pairs import PairMatrix
+from ..pairs.doors import BY_MESHES
+from ..robot import Robot
+from ..robot.doors import adjacent_pairs, description_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, sorted_pair
 from . import _mjcf_spheres as balls

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot import own_bodies
+from ..robot.doors import own_bodies
 from ..typing import LinkPair
 
 WORLD = 0

@@ -17,7 +17,8 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._poses import as_wxyz_xyz
 from .._xml import parse_xml
 from ..errors import InputError
-from ..robot import Joint, Robot, joint_motion
+from ..robot import Joint, Robot
+from ..robot.doors import joint_motion
 from ..typing import Matrix4
 
 WORLD = "world"

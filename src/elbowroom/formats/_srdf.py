@@ -15,16 +15,9 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
-from ..pairs import (
-    TO_SRDF,
-    PairMatrix,
-    PairReason,
-    edit_elements,
-    edit_pairs,
-    matrix_from_srdf,
-    unseen_in_srdf,
-)
-from ..robot import link_pair, srdf_pairs, srdf_tree
+from ..pairs import PairMatrix, PairReason
+from ..pairs.doors import TO_SRDF, edit_elements, edit_pairs, matrix_from_srdf, unseen_in_srdf
+from ..robot.doors import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import (
@@ -80,7 +73,7 @@ def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
     model = None
     if spheres:
         found = SphereModel.from_links(list(spheres), spheres, evidence={"source": path.name})
-        model = for_robot(found, robot)
+        model = for_robot(found, robot, path)
     ignored, said, matrix = _read_pairs(root, path, robot)
     return Contents(FORMAT, model, ignored, notes=(*notes, *said), pairs=matrix)
 

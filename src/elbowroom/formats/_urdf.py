@@ -12,7 +12,8 @@ import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from ..errors import ApproximationWarning, InputError
-from ..robot import Robot, description_tree, load_robot
+from ..robot import Robot, load_robot
+from ..robot.doors import description_tree
 from ..spheres import SphereModel
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, mark_as_ours, write_bytes
 from ._mesh_files import anchor_meshes
@@ -48,7 +49,7 @@ def read_description(path: Path, robot: Robot | None, format_name: str) -> Conte
     )
     return Contents(
         format_name,
-        for_robot(model, robot) if len(model) else None,
+        for_robot(model, robot, path) if len(model) else None,
         described.disabled_pairs,
         robot=described,
         notes=tuple(notes),

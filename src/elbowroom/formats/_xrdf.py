@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, unknown
-from ..pairs import BY_MESHES
+from ..pairs.doors import BY_MESHES
 from ..spheres import SphereModel
 from . import _link_maps as maps
 from ._contents import (
@@ -74,7 +74,7 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
         names: BY_MESHES if names in marked else ""
         for names in maps.read_ignore(own.get("ignore"), f"{path}: self_collision: ignore")
     }
-    model = for_robot(model, robot)
+    model = for_robot(model, robot, path)
     return Contents(FORMAT, model if len(model) else None, ignored, notes=(*notes, *sphere_notes))
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from .._yaml import load_yaml as load_yaml
+from .._yaml import parse_yaml
+from ..errors import FormatError
 from ..typing import LinkPair, sorted_pair
 from ._contents import read_text, write_bytes
 
@@ -35,6 +37,9 @@ def dump_yaml(path: Path, data: Any, by_meshes: Sequence[LinkPair] | None = None
         data: the mapping.
         by_meshes: pairs that the file ignores because it is about spheres, and that meshes decide: a comment, which no
             other reader minds, says so. None leaves the one that is there.
+
+    Raises:
+        FormatError: what the file held already cannot be written so that it is read again; the file stays as it is.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.representer import RoundTripRepresenter
@@ -63,6 +68,12 @@ def dump_yaml(path: Path, data: Any, by_meshes: Sequence[LinkPair] | None = None
     if by_meshes is not None:
         text = MARK.sub("", text)
         text = f"# elbowroom by_meshes: {json.dumps(by_meshes)}\n{text}" if by_meshes else text
+    try:
+        parse_yaml(text, path, "safe")
+    except (
+        FormatError
+    ) as error:  # ruamel.yaml writes some keys that are no text, such as {}, as what is no YAML
+        raise FormatError(f"{path}: it cannot be written again as it is: {error}") from error
     write_bytes(path, text.encode())
 
 

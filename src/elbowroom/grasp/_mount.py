@@ -19,7 +19,8 @@ from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from .._text import short
 from ..errors import ApproximationWarning, InputError
-from ..robot import Robot, joined, load_robot, root_pose, without_links
+from ..robot import Robot, joined, load_robot, without_links
+from ..robot.doors import root_pose
 from ..typing import Matrix4
 from ._hand import Hand, driver_law, moving_joints
 from ._known import KNOWN

@@ -8,13 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._ends import likely_ends as likely_ends
 from ._filtered import FilteredMotion as FilteredMotion
 from ._guard import Guard as Guard
 from ._guard import GuardStep as GuardStep
-from ._messages import Reset as Reset
-from ._messages import read_message as read_message
-from ._messages import target_from_json as target_from_json
 from ._options import IkOptions as IkOptions
 from ._reach import Reachability as Reachability
 from ._reach import ReachMap as ReachMap
@@ -22,35 +18,21 @@ from ._reach import reach_map as reach_map
 from ._result import Failure as Failure
 from ._result import IkResult as IkResult
 from ._result import NearestFree as NearestFree
-from ._rows import CollisionRows as CollisionRows
-from ._rows import RowSet as RowSet
-from ._safe_options import SafeOptions as SafeOptions
-from ._safe_step import SafeStep as SafeStep
-from ._safe_step import Step as Step
-from ._serve import Mailbox as Mailbox
-from ._serve import Pacer as Pacer
 from ._serve import ServeReport as ServeReport
-from ._serve import checked_rate as checked_rate
 from ._serve import serve_lines as serve_lines
-from ._serve_socket import SocketDoor as SocketDoor
-from ._serve_socket import check_port as check_port
 from ._serve_socket import serve_socket as serve_socket
 from ._session import Session as Session
 from ._solver import IkSolver as IkSolver
-from ._steered import steered_links as steered_links
 from ._targets import AxisTarget as AxisTarget
 from ._targets import JointTarget as JointTarget
 from ._targets import LookAt as LookAt
 from ._targets import PoseTarget as PoseTarget
 from ._targets import PositionTarget as PositionTarget
 from ._targets import Target as Target
-from ._targets import as_targets as as_targets
 from ._track import Tracker as Tracker
 from ._track import TrackStep as TrackStep
 from ._track_options import TrackOptions as TrackOptions
-from ._warm import is_warm as is_warm
 from ._xr import XrOptions as XrOptions
-from ._xr import XrState as XrState
 
 if TYPE_CHECKING:
     from ._jax_batch import solve_jax as solve_jax
@@ -98,7 +80,6 @@ _NEED_JAX = {
 
 __all__ = [
     "AxisTarget",
-    "CollisionRows",
     "FilteredMotion",
     "Guard",
     "GuardStep",
@@ -109,39 +90,22 @@ __all__ = [
     "IkSolver",
     "JointTarget",
     "LookAt",
-    "Mailbox",
     "Minimum",
     "NearestFree",
-    "Pacer",
     "PoseTarget",
     "PositionTarget",
-    "RowSet",
-    "SafeOptions",
-    "SafeStep",
-    "Step",
     "ReachMap",
     "Reachability",
-    "Reset",
     "ServeReport",
     "Session",
-    "SocketDoor",
     "Target",
     "TrackOptions",
     "TrackStep",
     "Tracker",
     "XrOptions",
-    "XrState",
-    "as_targets",
-    "is_warm",
-    "likely_ends",
     "reach_map",
-    "read_message",
-    "steered_links",
-    "check_port",
-    "checked_rate",
     "serve_lines",
     "serve_socket",
-    "target_from_json",
     "TeaArmRobot",
     "axis_cost",
     "cost_by_name",
@@ -168,3 +132,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f"{__name__}.{_NEED_JAX[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

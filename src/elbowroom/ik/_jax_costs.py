@@ -35,7 +35,7 @@ from ._targets import (
 )
 
 if TYPE_CHECKING:
-    from ..robot import LinkInJax
+    from ..robot.doors import LinkInJax
 
 LIMIT_WEIGHT = 100.0
 """Per radian or metre beyond a limit: far above what a target pulls with."""

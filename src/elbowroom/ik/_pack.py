@@ -1,6 +1,6 @@
 """Kinematics of a set of targets as two flat arrays, which is what the kernels of IK run on.
 
-Only the bodies that lead to the links of targets are kept (`robot.find_bodies`), every joint axis turned to z. The
+Only the bodies that lead to the links of targets are kept (`find_bodies`), every joint axis turned to z. The
 variables are the actuated joints that move these bodies: those solved for come first, then those that are held. A
 coupled joint follows its variable through a polynomial.
 """
@@ -13,7 +13,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._poses import matrix_from_wxyz_xyz, quaternion_from_rotation
-from ..robot import Robot, coupling_law, find_bodies
+from ..robot import Robot
+from ..robot.doors import coupling_law, find_bodies
 from ..typing import Matrix4
 from ._layout import AIMS, HEADER, JOINT_KIND, LANE_NOTES, ROWS
 

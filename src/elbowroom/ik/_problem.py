@@ -245,7 +245,7 @@ class Problem:
 
 def moved_by(robot: Robot, shape: Shape) -> list[set[str]]:
     """Names of the actuated joints that move each target."""
-    from ..robot import coupling_law, find_bodies
+    from ..robot.doors import coupling_law, find_bodies
 
     bodies = find_bodies(robot.tree)
     found: list[set[str]] = []

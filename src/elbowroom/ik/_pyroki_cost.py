@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from ..distance import MultiSphereCollision, self_collision_residual
-from ..robot import jaxls_module
+from ..robot.doors import jaxls_module
 from ..typing import Kinematics
 
 

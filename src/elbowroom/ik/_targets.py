@@ -120,6 +120,7 @@ class JointTarget:
 
 
 Target = PoseTarget | PositionTarget | AxisTarget | LookAt | JointTarget
+"""What the solver can be asked for, alone or several together."""
 
 
 def as_targets(targets: Any) -> tuple[Target, ...]:

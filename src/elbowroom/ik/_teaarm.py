@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .. import assets
-from ..collision import CollisionModel, one_ball_a_link
+from ..collision import CollisionModel
+from ..collision.doors import one_ball_a_link
 from ..distance import MultiSphereCollision
 from ..robot import Robot, load_robot
 from ._jax_clearance import self_collision_cost

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from ..robot import Robot, speed_limits
+from ..robot import Robot
+from ..robot.doors import speed_limits
 from ._track_options import TrackOptions
 
 

@@ -32,7 +32,7 @@ class TrackOptions:
     """(dof,) rad/s or m/s, or one number; None takes the robot's."""
     acceleration_limits: Any = None
     """(dof,) rad/s^2 or m/s^2, or one number; None takes ten times the velocity limits (full speed in 0.1 s), and for
-    joints whose velocity is not limited ten times `robot.UNLIMITED_SPEED`."""
+    joints whose velocity is not limited ten times 3 rad/s or m/s."""
     posture_gain: float = 1.0
     """What the targets leave free moves towards the rest configuration at this rate, 1/s; 0 leaves it where it is."""
     rest_cfg: Any = None

@@ -13,20 +13,14 @@ Example:
 
 from __future__ import annotations
 
-from ._collide import STATES as STATES
-from ._collide import Scene as Scene
 from ._collide import collide as collide
 from ._collide import collide_batch as collide_batch
-from ._collide import collide_scene as collide_scene
-from ._collide import collide_states as collide_states
-from ._collide import pack_meshes as pack_meshes
 from ._collide import query_bvh_pair as query_bvh_pair
 from ._contact import ContactBatch as ContactBatch
 from ._contact import Contacts as Contacts
 from ._contact import TriTriContact as TriTriContact
 from ._contact import mesh_mesh_contact as mesh_mesh_contact
 from ._contact import mesh_mesh_contact_batch as mesh_mesh_contact_batch
-from ._contact import mesh_mesh_deepest_triangle_contact as mesh_mesh_deepest_triangle_contact
 from ._contact import triangle_triangle_intersection as triangle_triangle_intersection
 from ._depth import Contact as Contact
 from ._depth import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
@@ -53,17 +47,11 @@ __all__ = [
     "query_bvh_pair",
     "collide",
     "collide_batch",
-    "collide_scene",
-    "collide_states",
-    "STATES",
-    "Scene",
-    "pack_meshes",
     "mesh_mesh_contact",
     "mesh_mesh_contact_batch",
     "Contacts",
     "ContactBatch",
     "mesh_mesh_deepest_contact",
-    "mesh_mesh_deepest_triangle_contact",
     "separation_along",
     "Contact",
     "contact_manifold",

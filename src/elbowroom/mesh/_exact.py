@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from .._clash import Clash
 from .._parallel import cores, over_rows
 from ..errors import InputError
-from ..robot import pair_list
+from ..robot.doors import pair_list
 from ..typing import LinkPair, Pairs
 from ._collide import Scene, scene_rows
 from ._depth import mesh_mesh_deepest_contact

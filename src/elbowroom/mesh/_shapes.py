@@ -90,6 +90,7 @@ class HalfSpace:
 
 
 ContactShape: TypeAlias = Sphere | Capsule | Box | HalfSpace | TriangleMesh
+"""What `detect_contact` takes."""
 
 
 def detect_contact(

@@ -1,6 +1,6 @@
 """The joints between two links and the links' spheres, as arrays that can be sent to any worker.
 
-The joints come from `robot.Chains`; here the spheres are grouped. The kernels in `_kernels.py` do the rest.
+The joints come from `Chains`; here the spheres are grouped. The kernels in `_kernels.py` do the rest.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..distance import enclosing_ball, split_balls
-from ..robot import Chain, Chains, KinematicTree
+from ..distance.doors import enclosing_ball, split_balls
+from ..robot.doors import Chain, Chains, KinematicTree
 
 
 @dataclass(frozen=True)

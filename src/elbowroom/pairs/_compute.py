@@ -20,9 +20,11 @@ import numpy as np
 from .._frozen import frozen
 from .._parallel import Progress, parallel_map
 from .._progress import waiting
-from ..distance import SelfCollisionChecker, Spheres
+from ..distance import SelfCollisionChecker
+from ..distance.doors import Spheres
 from ..errors import InputError
-from ..robot import DefaultPose, Robot, adjacent_pairs, as_robot, named_poses, pair_list
+from ..robot import DefaultPose, Robot, as_robot
+from ..robot.doors import adjacent_pairs, named_poses, pair_list
 from ..typing import Kinematics, LinkPair
 from ._chain import PairChains
 from ._evidence import PairEvidence, PairReason

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from ..robot import DefaultPose, Robot, adjacent_pairs
+from ..robot import DefaultPose, Robot
+from ..robot.doors import adjacent_pairs
 from ..typing import LinkPair
 from ._evidence import PairEvidence, PairReason
 from ._matrix import PairMatrix

@@ -14,9 +14,11 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from ..distance import SelfCollisionChecker, Spheres, link_values, pack_model, sphere_arrays
+from ..distance import SelfCollisionChecker
+from ..distance.doors import Spheres, link_values, pack_model, sphere_arrays
 from ..errors import InputError
-from ..robot import Chains, Robot
+from ..robot import Robot
+from ..robot.doors import Chains
 from ..typing import LinkPair
 from ._meshes import MeshJudge
 from ._options import PairOptions

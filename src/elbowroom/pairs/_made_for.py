@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _cache
-from ..distance import Spheres, sphere_arrays
+from ..distance.doors import Spheres, sphere_arrays
 from ..robot import Robot, as_robot
 from ..typing import Kinematics
 

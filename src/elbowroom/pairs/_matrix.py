@@ -18,7 +18,8 @@ from jaxtyping import Float
 
 from .._frozen import Frozen, FrozenMap
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import DefaultPose, pair_list
+from ..robot import DefaultPose
+from ..robot.doors import pair_list
 from ..typing import LinkPair, sorted_pair
 from ._evidence import PairEvidence, PairReason
 from ._made_for import MadeFor

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from .. import _cache
 from .._files import check_place, is_template, write_bytes
 from .._parallel import Progress, parallel_map
-from ..distance import PackedModel, bad_row
+from ..distance.doors import PackedModel, bad_row
 from ..errors import InputError
 
 logger = logging.getLogger(__name__)

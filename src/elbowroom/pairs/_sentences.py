@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .._text import number
-from ..robot import Robot, find_bodies
+from ..robot import Robot
+from ..robot.doors import find_bodies
 from ..typing import LinkPair
 from ._evidence import PairReason
 from ._options import PairOptions

@@ -22,7 +22,8 @@ from .._files import write_bytes
 from .._frozen import frozen
 from .._xml import append, numbers, remove
 from ..errors import DescriptionError, ElbowroomError
-from ..robot import DefaultPose, DisabledPair, Robot, SrdfPairs, link_pair, srdf_pairs, srdf_tree
+from ..robot import DefaultPose, Robot
+from ..robot.doors import DisabledPair, SrdfPairs, link_pair, srdf_pairs, srdf_tree
 from ..typing import LinkPair
 from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS, matrix_from_ignored

@@ -4,17 +4,10 @@ from ._batch import PlanProblem as PlanProblem
 from ._batch import plan_batch as plan_batch
 from ._cost import Cost as Cost
 from ._cost import FunctionCost as FunctionCost
-from ._costs import cost_report as cost_report
 from ._costs import default_costs as default_costs
-from ._costs import total_cost as total_cost
 from ._curve import Curve as Curve
-from ._edges import Edges as Edges
-from ._group import Group as Group
 from ._limit_costs import AccelerationCost as AccelerationCost
 from ._limit_costs import VelocityCost as VelocityCost
-from ._limits import limits_of as limits_of
-from ._link_boxes import LinkBoxes as LinkBoxes
-from ._link_boxes import link_boxes as link_boxes
 from ._motion import Limits as Limits
 from ._motion import Motion as Motion
 from ._obstacle_cost import ObstacleCost as ObstacleCost
@@ -27,11 +20,7 @@ from ._plan import plan_motion as plan_motion
 from ._prove import prove_path as prove_path
 from ._result import PlanResult as PlanResult
 from ._roadmap import Roadmap as Roadmap
-from ._roughness import roughness as roughness
-from ._sampler import Sampler as Sampler
 from ._self_cost import SelfCollisionCost as SelfCollisionCost
-from ._shorten import shorten as shorten
-from ._smooth import smooth as smooth
 from ._stomp import Stomp as Stomp
 from ._stomp_options import StompOptions as StompOptions
 from ._stomp_result import StompResult as StompResult
@@ -42,11 +31,8 @@ __all__ = [
     "AccelerationCost",
     "Cost",
     "Curve",
-    "Edges",
     "FunctionCost",
-    "Group",
     "Limits",
-    "LinkBoxes",
     "Motion",
     "ObstacleCost",
     "PathProof",
@@ -56,7 +42,6 @@ __all__ = [
     "PlanResult",
     "PlaneCost",
     "Roadmap",
-    "Sampler",
     "SelfCollisionCost",
     "Stomp",
     "StompOptions",
@@ -64,16 +49,9 @@ __all__ = [
     "TubeCost",
     "UprightCost",
     "VelocityCost",
-    "cost_report",
     "default_costs",
-    "limits_of",
-    "link_boxes",
     "plan_batch",
     "plan_motion",
     "prove_path",
-    "roughness",
-    "shorten",
-    "smooth",
     "time_curve",
-    "total_cost",
 ]

@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from ..collision import CollisionModel, LinkChains, WorldParts
-from ..distance import enclosing_ball
+from ..collision import CollisionModel
+from ..collision.doors import LinkChains, WorldParts
+from ..distance.doors import enclosing_ball
 from ..robot import Robot
 from ..spheres import SphereModel
 from ._link_boxes import link_boxes

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..collision import CollisionModel
-from ..robot import stated_speeds, usual_accelerations
+from ..robot.doors import stated_speeds, usual_accelerations
 from ._cost import Cost
 from ._group import Group
 from ._limit_costs import AccelerationCost, VelocityCost

@@ -18,7 +18,7 @@ from .._jit import njit
 from ..collision.kernels import look_table, near_mask
 from ..distance.kernels import LOOK
 from ..robot.kernels import LANES
-from ..world import PackedGrid, PackedWorld
+from ..world.doors import PackedGrid, PackedWorld
 from ..world.kernels import (
     BOX_WIDTH,
     STACK,

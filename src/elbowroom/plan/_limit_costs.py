@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from ..robot import Robot, per_joint, stated_speeds, usual_accelerations
+from ..robot import Robot
+from ..robot.doors import per_joint, stated_speeds, usual_accelerations
 from ._cost import as_trajectories, checked_weight
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from ..robot import Robot, per_joint, speed_limits
+from ..robot import Robot
+from ..robot.doors import per_joint, speed_limits
 from ._options import PlanOptions
 
 Row = Float[np.ndarray, "dof"]

@@ -26,7 +26,7 @@ from jaxtyping import Bool, Float, Int
 from .._frozen import freeze, frozen
 from ..collision import CollisionModel
 from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
-from ..robot import find_bodies
+from ..robot.doors import find_bodies
 from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import links_among_obstacles
 

@@ -19,7 +19,8 @@ from jaxtyping import Float
 from .._clash import Clash
 from .._frozen import frozen
 from .._text import number
-from ..collision import CollisionModel, as_slacks
+from ..collision import CollisionModel
+from ..collision.doors import as_slacks
 from ..errors import InputError
 from ._curve import Curve, bulges_of, halves, straight_pieces
 from ._path_proof import PathProof

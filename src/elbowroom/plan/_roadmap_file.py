@@ -12,7 +12,7 @@ from .._cache import content_hash, npz_bytes
 from .._files import write_bytes
 from ..collision import CollisionModel
 from ..errors import FormatError
-from ..pairs import made_for
+from ..pairs.doors import made_for
 
 VERSION = 1
 

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 
 from ..collision import CollisionModel
 from ..errors import InputError
-from ..robot import stated_speeds
+from ..robot.doors import stated_speeds
 from ._cost import Cost
 from ._costs import default_costs, total_cost
 from ._group import Group

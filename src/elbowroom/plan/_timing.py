@@ -15,7 +15,7 @@ import numpy as np
 
 from .._frozen import frozen
 from ..errors import InputError
-from ..robot import per_joint
+from ..robot.doors import per_joint
 from ._curve import Curve
 from ._motion import Limits, Motion
 

@@ -150,7 +150,7 @@ def _read_file(
         from ._mjcf import model_from_file, parts_from_model
         from ._mjcf_visuals import MjcfVisuals
 
-        parts = parts_from_model(model_from_file(path, package_dirs), use_visual)
+        parts = parts_from_model(model_from_file(path, package_dirs), use_visual, str(path))
         return replace(parts, xml=xml, visuals=MjcfVisuals(path, package_dirs))
     raise DescriptionError(f"{path}: expected a URDF (<robot>) or MJCF (<mujoco>) file, found <{tag}>")
 

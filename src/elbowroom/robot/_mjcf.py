@@ -76,12 +76,13 @@ def _seen(missing: Sequence[str]) -> str:
     return f"; {missing[0]}{more}" if missing else ""
 
 
-def parts_from_model(model: Any, use_visual: bool) -> Parts:
-    """Translates a compiled MuJoCo model."""
+def parts_from_model(model: Any, use_visual: bool, where: str = "") -> Parts:
+    """Translates a compiled MuJoCo model; `where` is the file it comes from, for messages."""
+    where = where or f"MJCF model {_model_name(model)!r}"
     for name in FINITE:
         if not np.isfinite(getattr(model, name)).all():
-            raise DescriptionError(f"MJCF model {_model_name(model)!r}: {name} has NaN or infinite numbers")
-    return _Reader(model).parts(use_visual)
+            raise DescriptionError(f"{where}: {name} has NaN or infinite numbers")
+    return _Reader(model, where).parts(use_visual)
 
 
 def body_names(model: Any) -> list[str]:
@@ -92,10 +93,9 @@ def body_names(model: Any) -> list[str]:
 class _Reader:
     """Reads one MjModel; holds the maps that several steps share."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, where: str) -> None:
         mujoco = _mujoco()
-        self.model = model
-        self.where = f"MJCF model {_model_name(model)!r}"
+        self.model, self.where = model, where
         self.notes: list[Note] = []
         self.body_names = body_names(model)
         self.joint_names = [self._name("JOINT", joint, f"joint_{joint}") for joint in range(model.njnt)]

@@ -238,18 +238,39 @@ class Robot(JaxFacts, Frozen):
         """Checks configurations, (dof,) or (n, dof), and returns them as (n, dof) float64.
 
         Raises:
-            InputError: wrong shape, not numbers, NaN or infinite.
+            InputError: wrong shape, not numbers, NaN, infinite, or so large that poses would lose their digits.
         """
         rows, _ = self.cfg_rows(cfgs)
-        if not np.isfinite(rows).all():
-            raise InputError(f"{self.name}: configurations have NaN or infinite entries")
+        largest = np.abs(rows).max(axis=0, initial=0.0)
+        if not (largest <= self._largest_values).all():  # NaN is not
+            raise self._too_large(largest)
         return rows
+
+    @cached_property
+    def _largest_values(self) -> Float[np.ndarray, "dof"]:
+        from ._value_range import largest_values
+
+        return largest_values(self.tree)
+
+    def _too_large(self, largest: Float[np.ndarray, "dof"]) -> InputError:
+        if not np.isfinite(largest).all():
+            return InputError(f"{self.name}: configurations have NaN or infinite entries")
+        k = int(np.flatnonzero(largest > self._largest_values)[0])
+        name, most = self.joint_names[k], float(self._largest_values[k])
+        if most < 0.0:
+            return InputError(
+                f"{self.name}: a joint that follows {name!r} is beyond 1e5 rad at any value of it"
+            )
+        return InputError(
+            f"{self.name}: joint {name!r} is at {largest[k]:g} rad or m; beyond {most:g} it or a joint that follows it "
+            "is so far that poses lose their digits"
+        )
 
     def as_cfg(self, cfg: Any) -> Float[np.ndarray, "dof"]:
         """Checks one configuration.
 
         Raises:
-            InputError: not one configuration (dof,), not numbers, NaN or infinite.
+            InputError: not one configuration (dof,), not numbers, NaN, infinite or too large.
         """
         rows, single = self.cfg_rows(cfg)
         if not single:

@@ -17,7 +17,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._xml import at_line, numbers
 from ..errors import DescriptionError
-from ._types import Note
+from ._types import MOVING, Note
 
 NUMBERS: dict[str, dict[str, int | tuple[int, ...]]] = {
     "origin": {"xyz": 3, "rpy": 3},
@@ -171,7 +171,9 @@ def _check_joint(where: str, joint: Any, notes: list[Note]) -> None:
     for end in ("parent", "child"):
         if joint.find(end) is None:
             raise DescriptionError(f"{at_line(where, joint)}: <{end}> is missing")
-    mimic = joint.find("mimic")
+    axis, mimic = joint.find("axis"), joint.find("mimic")
+    if axis is not None and axis.get("xyz") is None and plain in MOVING:
+        notes.append(Note("mended", joint.get("name", ""), "its <axis> has no xyz; it is read as 1 0 0"))
     if mimic is not None and not mimic.get("joint"):
         joint.remove(mimic)
         notes.append(Note("mended", joint.get("name", ""), "its <mimic> names no joint; it moves by itself"))

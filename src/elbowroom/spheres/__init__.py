@@ -9,13 +9,9 @@ from ._options import FitOptions as FitOptions
 from ._proof import CoverageProof as CoverageProof
 from ._proof import LinkCoverage as LinkCoverage
 from ._proof import prove_coverage as prove_coverage
-from ._proof import prove_mesh_coverage as prove_mesh_coverage
 from ._quality import LinkQuality as LinkQuality
 from ._quality import QualityReport as QualityReport
-from ._quality import Volumes as Volumes
 from ._quality import sphere_quality as sphere_quality
-from ._twins import Twin as Twin
-from ._twins import link_twins as link_twins
 
 __all__ = [
     "ClipPlane",
@@ -25,11 +21,7 @@ __all__ = [
     "LinkQuality",
     "QualityReport",
     "SphereModel",
-    "Twin",
-    "Volumes",
     "fit_spheres",
-    "link_twins",
     "prove_coverage",
-    "prove_mesh_coverage",
     "sphere_quality",
 ]

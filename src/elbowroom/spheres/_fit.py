@@ -16,7 +16,8 @@ from .._cache import Arrays, cached
 from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot, require_geometry
+from ..robot import Robot
+from ..robot.doors import require_geometry
 from ._centerline import fit_centerline
 from ._model import SphereModel
 from ._options import FitOptions

@@ -17,14 +17,15 @@ import numpy as np
 from .._frozen import frozen
 from .._text import fixed
 from ..errors import InputError
-from ..robot import Robot, require_geometry
+from ..robot import Robot
+from ..robot.doors import require_geometry
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
 from ._shape import Float64, LinkShape, link_shapes
 
 THIN = 3.0
-"""Union over mesh volume above which a closed link is called a thin shell."""
+"""Spheres over mesh volume, and hull over mesh volume, above which a closed link is called a thin shell."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class LinkCoverage:
     @property
     def thin_shell(self) -> bool:
         """Whether the mesh is a closed shell so thin that spheres, which follow what it encloses, are far larger."""
-        return self.closed and self.volume_ratio > THIN
+        # Spheres may be too large for a solid link as well: only what has a large hull is hollow.
+        return self.closed and self.volume_ratio > THIN * max(1.0, self.hull_ratio)
 
 
 @dataclass(frozen=True)

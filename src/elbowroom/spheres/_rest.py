@@ -14,7 +14,8 @@ import numpy as np
 
 from .._parallel import parallel_map
 from .._poses import matrix_from_wxyz_xyz
-from ..robot import Robot, adjacent_pairs
+from ..robot import Robot
+from ..robot.doors import adjacent_pairs
 from ..typing import LinkPair
 from ._options import FitOptions
 from ._pipeline import MOST_PER_LINK

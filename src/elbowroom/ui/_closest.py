@@ -37,7 +37,7 @@ def closest_cfg(
         check: called now and then; what it raises ends the search.
     """
     from ..distance import SelfCollisionChecker
-    from ..robot import Chains
+    from ..robot.doors import Chains
 
     moved = Chains(robot.tree).between(*(robot.link_index(name) for name in pair)).cfg_idx
     if not len(moved):

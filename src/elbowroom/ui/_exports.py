@@ -159,7 +159,7 @@ def _converted(view: View, source: Need, target: str, words: tuple[str, ...], fo
 
 def _told(target: str, format: str, flag: str = "--format") -> tuple[str, ...]:
     """Words that name the format where the extension does not."""
-    from ..formats import EXTENSIONS
+    from ..formats.doors import EXTENSIONS
 
     known = {"moveit": (".yaml", ".yml")}.get(
         format, tuple(ext for ext, name in EXTENSIONS.items() if name == format)

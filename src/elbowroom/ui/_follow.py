@@ -168,7 +168,7 @@ def _on_the_way(step: TrackStep) -> IkFound:
 
 def prepare(model: CollisionModel, progress: Progress) -> None:
     """Asks once for everything, so that kernels are there when a hand drags."""
-    from ..ik import likely_ends
+    from ..ik.doors import likely_ends
 
     ends = likely_ends(model.robot)[:1]
     if not ends:

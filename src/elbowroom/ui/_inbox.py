@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..ik import Mailbox, XrState
+from ..ik.doors import Mailbox, XrState
 
 
 class Inbox(Mailbox):

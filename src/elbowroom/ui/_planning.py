@@ -134,7 +134,7 @@ def measure(model: CollisionModel, result: PlanResult, report: Report) -> Event:
 
 def ways_of(robot: Robot, path: np.ndarray) -> np.ndarray:
     """(links, n, 3): where the ends of a robot that move are along a path (n, dof)."""
-    from ..ik import likely_ends
+    from ..ik.doors import likely_ends
 
     ends = [robot.link_index(link) for link in likely_ends(robot)[:ENDS]]
     ways = np.moveaxis(robot.link_poses(path)[:, ends, 4:], 1, 0)

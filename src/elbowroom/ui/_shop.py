@@ -127,7 +127,8 @@ class Shop:
         return None
 
     def _make_bare(self, key: RobotKey, robot: Robot, parts: ModelParts, report: Report) -> CollisionModel:
-        from ..collision import CollisionModel, is_warm
+        from ..collision import CollisionModel
+        from ..collision.doors import is_warm
 
         known = parts.pairs is not None or (parts.spheres is None and key.source in _bundled())
         if not key.given and not (known and is_warm()):
@@ -184,7 +185,7 @@ def _among(
     model: CollisionModel, world: World, allow: tuple[tuple[str, str], ...], report: Report
 ) -> CollisionModel:
     """The model among obstacles, with the kernels of obstacles loaded."""
-    from ..collision import is_warm
+    from ..collision.doors import is_warm
 
     if not is_warm(world=True):
         report.say("compiling kernels of obstacles, once per machine")
@@ -212,8 +213,10 @@ def prepare_obstacles(progress: Progress) -> None:
 
 def prepare_model(key: RobotKey, spheres: SphereModel | None, buffer: float, progress: Progress) -> None:
     """In a process of its own: fits, decides and compiles, so that the cache on disk holds what a model needs."""
-    from ..collision import CollisionModel, cached_pairs, covering
-    from ..pairs import BUFFER, PairOptions
+    from ..collision import CollisionModel
+    from ..collision.doors import cached_pairs, covering
+    from ..pairs import PairOptions
+    from ..pairs.doors import BUFFER
     from ..spheres import fit_spheres
 
     robot = key.load()

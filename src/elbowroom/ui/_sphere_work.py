@@ -40,7 +40,7 @@ def decide(
         spheres: any; None for the default fit. A link that they do not cover gets one ball, as in the model.
         options: how. progress: told how far it is.
     """
-    from ..collision import covering
+    from ..collision.doors import covering
     from ..pairs import compute_pairs
     from ..spheres import fit_spheres
 
@@ -54,7 +54,7 @@ def decide(
 
 def prove_links(robot: Robot, spheres: SphereModel, links: Sequence[str]) -> dict[str, LinkProof]:
     """Coverage and tightness of the first of some links: as many as take no longer than `LONGEST`, at least one."""
-    from ..spheres import prove_mesh_coverage
+    from ..spheres.doors import prove_mesh_coverage
 
     found: dict[str, LinkProof] = {}
     start = time.monotonic()

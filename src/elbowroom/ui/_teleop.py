@@ -22,7 +22,8 @@ from .state import Event, Hand, Seen, TeleopEnded, TeleopMoved, TeleopStarted
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
-    from ..ik import Session, TrackStep, XrState
+    from ..ik import Session, TrackStep
+    from ..ik.doors import XrState
     from ._child import Progress
     from ._inbox import Inbox
     from ._recording import Recording
@@ -113,7 +114,7 @@ class Steering:
 
     def work(self, report: Report) -> Event:
         """Ticks until the recording is over or the job is cancelled."""
-        from ..ik import Pacer, SocketDoor, is_warm
+        from ..ik.doors import Pacer, SocketDoor, is_warm
         from ._inbox import Inbox
         from .xr import xr_page
 
@@ -138,7 +139,8 @@ class Steering:
         return TeleopEnded(self.run)
 
     def _session(self) -> Session:
-        from ..ik import Session, Tracker, XrOptions, steered_links
+        from ..ik import Session, Tracker, XrOptions
+        from ..ik.doors import steered_links
 
         how = XrOptions(clutch=self._how.clutch, scale=self._how.scale)
         links, xr = steered_links(self.model.robot, (), how)
@@ -148,7 +150,7 @@ class Steering:
         return session
 
     def _follow(self, session: Session, inbox: Inbox, door: Any, pacer: Any, report: Report) -> None:
-        from ..ik import XrState
+        from ..ik.doors import XrState
 
         played, hands, self.started = 0, None, pacer.start
         for now in pacer.ticks():
@@ -174,7 +176,7 @@ class Steering:
 
     def _obey(self, session: Session, now: float) -> None:
         """What the page wants otherwise since the last tick."""
-        from ..ik import Reset
+        from ..ik.doors import Reset
 
         wanted, place = self._wanted, self._place
         if wanted is not self.model:
@@ -249,8 +251,10 @@ class Steering:
 
 def prepare_steering(world: bool, progress: Progress) -> None:
     """In a process of its own: compiles what following needs, among obstacles if asked for."""
-    from ..collision import CollisionModel, one_ball_a_link
-    from ..ik import Session, Tracker, steered_links
+    from ..collision import CollisionModel
+    from ..collision.doors import one_ball_a_link
+    from ..ik import Session, Tracker
+    from ..ik.doors import steered_links
     from ..pairs import pairs_from_ignored
     from ..robot import load_robot
     from ..world import scene_for

@@ -159,7 +159,7 @@ def _holds(nodes, tris, root, rel, inner, stack):
 def mesh_gap(nodes, tris, root, rel, world, k, limit, scratch, p):
     """A mesh against obstacle k: -1 when they share a point, else their distance, or `limit` when not nearer than it.
 
-    `nodes`, `tris` are those of `mesh.pack_meshes`, `root` the row of the mesh, `rel` its pose in the frame of the
+    `nodes`, `tris` are those of `pack_meshes`, `root` the row of the mesh, `rel` its pose in the frame of the
     obstacle. With limit 0 only the sign counts. The closest points, on the mesh and on the obstacle, go to p[0] and
     p[1] in the frame of the obstacle when the result is in (0, limit). Gaps up to 1e-13 of the scene's size touch.
     Distances are exact to rounding but for boxes and cylinders, where they are at most 1e-10 m below the truth, and

@@ -1,6 +1,6 @@
 """Files that a scene names: meshes, clouds of points, arrays.
 
-They are found by the rules for the meshes of robots (`robot.MeshResolver`): beside the scene or in its package, and
+They are found by the rules for the meshes of robots (`MeshResolver`): beside the scene or in its package, and
 elsewhere only where the user says so. A file that several obstacles name is read once, and they share what it holds.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from .._text import short
 from ..errors import FormatError
 from ..mesh import TriangleMesh
-from ..robot import MeshResolver, read_mesh
+from ..robot.doors import MeshResolver, read_mesh
 from ._pcd import pcd_points
 
 MAX_BYTES = 2**30

@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import FrozenMap, freeze
-from ..mesh import TriangleMesh, pack_meshes
+from ..mesh import TriangleMesh
+from ..mesh.doors import pack_meshes
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid
 from ._tree import BoxTree, box_tree
@@ -62,7 +63,7 @@ class PackedWorld(NamedTuple):
     """Obstacles without end."""
     nodes: Float[np.ndarray, "mesh_nodes 16"]
     tris: Float[np.ndarray, "mesh_tris 9"]
-    """Meshes, as `mesh.pack_meshes` lays them."""
+    """Meshes, as `pack_meshes` lays them."""
     cloud_nodes: Float[np.ndarray, "cloud_nodes 8"]
     """Trees of all clouds; rows of children and places of points are absolute."""
     points: Float[np.ndarray, "points 3"]

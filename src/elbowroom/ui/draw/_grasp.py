@@ -12,7 +12,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from ..._text import number
-from ...grasp import Grasp, GraspedObject, GraspPlanner, Sweep, grasped_object
+from ...grasp import Grasp, GraspPlanner, Sweep
+from ...grasp.doors import GraspedObject, grasped_object
 from ._hand import HandPiece, hand_bones, hand_pieces
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ def hand_pieces(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> tuple
 
 def hand_bones(hand: Hand, ctrl: np.ndarray, T_world_base: np.ndarray) -> dict[str, Points]:
     """Per finger the line from its first joint over its joints to the tip, in the world."""
-    from ...grasp import moving_joints
+    from ...grasp.doors import moving_joints
 
     robot = hand.robot
     poses = T_world_base @ matrix_from_wxyz_xyz(robot.link_poses(hand.cfg(ctrl)))

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...ik import AxisTarget, LookAt, PoseTarget, PositionTarget
-from ...robot import primitive
+from ...robot.doors import primitive
 from ._camera import Camera
 from ._picture import Colour, Picture, robot_picture
 from ._world import add_world

@@ -16,16 +16,8 @@ import numpy as np
 from jaxtyping import UInt8
 
 from ...errors import InputError, MissingExtraError
-from ...grasp import (
-    Grasp,
-    GraspedObject,
-    GraspMotion,
-    Hand,
-    base_coordinates,
-    grasped_object,
-    revisions,
-    rh56_spec,
-)
+from ...grasp import Grasp, GraspMotion, Hand
+from ...grasp.doors import GraspedObject, base_coordinates, grasped_object, revisions, rh56_spec
 
 if TYPE_CHECKING:
     from ._grasp_window import GraspWindow

@@ -87,4 +87,8 @@ def _legend(pairs: PairMatrix) -> str:
     }
     within = f"within {1e3 * min(near):g} mm" if len(near) == 1 else "within the buffer"
     by_spheres = f"spheres came {within} of each other" if near != {0.0} else "spheres overlapped"
-    return f"numbers: per cent of random configurations in which {by_spheres} (dark red: in which meshes met)"
+    lines = (
+        "numbers: per cent of random configurations in which",
+        f"{by_spheres} (dark red: in which meshes met)",
+    )
+    return "\n".join(lines)  # one line is wider than the picture of a small robot

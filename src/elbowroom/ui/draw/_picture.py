@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
-from ...robot import sphere_mesh
+from ...robot.doors import sphere_mesh
 from ._camera import Camera, View
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Picture:
         ball = sphere_mesh(1.0)
         self.glass.append(((ball.vertices * radius + centre_world)[ball.faces], colour))
 
-    def draw(self, camera: Camera) -> Float[np.ndarray, "height width 3"]:
-        """Renders the picture, values in [0, 1].
+    def corners(self) -> Float[np.ndarray, "n 3"]:
+        """Corners of all triangles, in the world.
 
         Raises:
             InputError: the picture is empty.
@@ -61,7 +61,22 @@ class Picture:
         everything = [corners.reshape(-1, 3) for corners, _ in (*self.solid, *self.glass)]
         if not everything:
             raise InputError("there is nothing to draw: no mesh and no sphere was added")
-        view = camera.frame(np.concatenate(everything))
+        return np.concatenate(everything)
+
+    def draw(
+        self, camera: Camera, around: Float[np.ndarray, "n 3"] | None = None
+    ) -> Float[np.ndarray, "height width 3"]:
+        """Renders the picture, values in [0, 1].
+
+        Args:
+            camera: where it is seen from.
+            around: points in the world that fill the picture instead of its own corners: the same ones for all pictures
+                of an animation keep the camera still.
+
+        Raises:
+            InputError: the picture is empty.
+        """
+        view = camera.frame(self.corners() if around is None else around)
         shape = (camera.height * SUPERSAMPLE, camera.width * SUPERSAMPLE)
         image, depth = np.ones((*shape, 3)) * BACKGROUND, np.full(shape, -np.inf)
         self._fill(self.solid, view, image, depth)

@@ -142,8 +142,8 @@ def _moved(ghost: Picture, picture: Picture) -> list[tuple[np.ndarray, Colour]]:
 
 def _add_traces(picture: Picture, robot: Robot, path: Float[np.ndarray, "n dof"]) -> None:
     """Ways of links without children that move, as chains of small balls."""
-    from ...ik import likely_ends
-    from ...robot import primitive
+    from ...ik.doors import likely_ends
+    from ...robot.doors import primitive
 
     rows = path[:: max(1, len(path) // 120)]
     poses = robot.link_poses(np.concatenate([rows, path[-1:]]))

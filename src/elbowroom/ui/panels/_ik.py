@@ -84,7 +84,7 @@ class IkPanel:
 
     def _ends_of(self, robot: Robot | None) -> tuple[str, ...]:
         if robot is not self._ends[0]:
-            from ...ik import likely_ends
+            from ...ik.doors import likely_ends
 
             self._ends = robot, () if robot is None else likely_ends(robot)[:MOST]
         return self._ends[1]
@@ -96,7 +96,7 @@ class IkPanel:
         self._asked = "prepare", model, None
 
         def work(report: Report) -> Event:
-            from ...ik import is_warm
+            from ...ik.doors import is_warm
 
             if not is_warm():
                 report.child(prepare_kernels)

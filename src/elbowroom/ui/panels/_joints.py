@@ -88,7 +88,7 @@ def _step(width: float) -> float:
 
 def followers(robot: Robot, cfg: tuple[float, ...]) -> str:
     """Joints that follow others and where they are, as Markdown; "" where there are none."""
-    from ...robot import coupling_law
+    from ...robot.doors import coupling_law
 
     lines: list[str] = []
     joints = [joint for joint in robot.tree.joints if joint.type != "fixed"]

@@ -98,7 +98,7 @@ class Scenes:
         self._desk.run(Job("scene", f"reading {name}", work))
 
     def _save(self, which: str) -> None:
-        from ...world import scene_bytes
+        from ...world.doors import scene_bytes
 
         view = self._desk.view
         world = view.state.model.world

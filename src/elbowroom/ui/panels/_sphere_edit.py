@@ -24,7 +24,7 @@ from ._widgets import Bound, Shown, on_click
 
 if TYPE_CHECKING:
     from ...robot import Robot
-    from ...spheres import Twin
+    from ...spheres.doors import Twin
     from .._view import View
     from ._desk import Desk
 
@@ -142,7 +142,7 @@ class SphereEdits:
         self._desk.run(Job("mirror", "comparing the shapes of links", work))
 
     def _twins_of(self, robot: Robot, link: str) -> tuple[Twin, ...]:
-        from ...spheres import link_twins
+        from ...spheres.doors import link_twins
 
         if self._twins[0] is not robot:
             self._twins = robot, link_twins(robot)

@@ -12,7 +12,8 @@ from ._meshes import collision_surfaces
 from ._stage import FIELD, FROM, bounds
 
 if TYPE_CHECKING:
-    from ...grasp import Grasp, GraspedObject, Hand
+    from ...grasp import Grasp, Hand
+    from ...grasp.doors import GraspedObject
     from .._view import View
 
 ROOT = "/grasp"
@@ -101,7 +102,7 @@ class GraspNodes:
                 self._meshes.append((link, node))
 
     def _pose(self, grasp: Grasp, height: float) -> None:
-        from ...grasp import grasped_object
+        from ...grasp.doors import grasped_object
 
         poses = matrix_from_wxyz_xyz(grasp.hand.robot.link_poses(grasp.hand.cfg(grasp.ctrl)))
         placed = as_wxyz_xyz(grasp.to_world(height).T_world_base @ poses)

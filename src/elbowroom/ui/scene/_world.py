@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._poses import as_wxyz_xyz
-from ...robot import primitive
+from ...robot.doors import primitive
 from ...world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, PointCloud, SdfGrid, Sphere
 from ._colours import OBSTACLE, PICKED, Rgb, link_colours
 from ._gizmo import Gizmo, Moved
