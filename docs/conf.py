@@ -12,12 +12,20 @@ author = "The Elbowroom authors"
 copyright = author
 version = release = elbowroom.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
 exclude_patterns = ["_build", "reference/benchmarks-table.md"]  # the second is included by a page
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3  # links to headings, as on a code host
-nb_execution_mode = "off"  # blocks are run by tests/docs/test_blocks.py, each in the folder that its page describes
+nb_execution_mode = (
+    "off"  # blocks are run by tests/docs/test_blocks.py, each in the folder that its page describes
+)
 
 default_role = "code"  # docstrings write names in single backticks
 autodoc_member_order = "bysource"
@@ -34,14 +42,16 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 
 # Pages that come with other changes are named by patterns which nothing may match yet.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "didn't match any" not in str(record.msg))
+logging.getLogger("sphinx.sphinx.directives.other").addFilter(
+    lambda record: "didn't match any" not in str(record.msg)
+)
 
 linkcheck_timeout = 20
 linkcheck_workers = 4
 
 
 def keep_sentences(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Keeps napoleon from taking an attribute's `spheres: they are apart` for a type: it looks at the first line alone."""
+    """Keeps napoleon from taking an attribute's `spheres: they are apart` for a type: it looks at its first line."""
     if what in ("attribute", "property", "data"):
         lines[:0] = ["..", ""]  # an empty comment
 

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import trimesh
 
-from elbowroom.world import Box, Cylinder, PointCloud, World
+from elbowroom.world import Box, Cylinder, World
 
 # name, length along z, radius, cross piece at the end (what makes it an elbow rather than a stick)
 LINKS = (
@@ -43,7 +43,9 @@ def urdf() -> str:
     lines = ['<?xml version="1.0"?>', '<robot name="my_robot">']
     for name, *_ in LINKS:
         geometry = f'<geometry><mesh filename="meshes/{name}.stl"/></geometry>'
-        inertial = f'<mass value="{MASS}"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+        inertial = (
+            f'<mass value="{MASS}"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+        )
         lines.append(f'  <link name="{name}">')
         lines.append(f"    <inertial>{inertial}</inertial>")
         lines.append(f"    <visual>{geometry}</visual>")
@@ -83,7 +85,9 @@ def cloud() -> np.ndarray:
     """(n, 3) points on the upper sides of the scene, 1 cm apart, as a depth camera sees them from above."""
     x, y = (part.ravel() for part in np.meshgrid(np.arange(0.5, 1.0, 0.01), np.arange(-0.5, 0.5, 0.01)))
     table = np.column_stack([x, y, np.full_like(x, 0.22)])
-    angle, height = (part.ravel() for part in np.meshgrid(np.arange(0, 2 * np.pi, 0.3), np.arange(0.22, 0.52, 0.01)))
+    angle, height = (
+        part.ravel() for part in np.meshgrid(np.arange(0, 2 * np.pi, 0.3), np.arange(0.22, 0.52, 0.01))
+    )
     post = np.column_stack([0.7 + 0.03 * np.cos(angle), 0.3 + 0.03 * np.sin(angle), height])
     return np.concatenate([table, post])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -46,9 +47,11 @@ def anchors(page: Path) -> frozenset[str]:
     found: dict[str, int] = {}
     source = INCLUDES.get(page, page)
     parsed = tokens(source.read_text(encoding="utf-8"))
-    for token, after in zip(parsed, parsed[1:], strict=False):
+    for token, after in pairwise(parsed):
         if token.type == "heading_open":
-            text = "".join(child.content for child in after.children or () if child.type in ("text", "code_inline"))
+            text = "".join(
+                child.content for child in after.children or () if child.type in ("text", "code_inline")
+            )
             base = slug(text)
             count = found.get(base, 0)
             found[base] = count + 1

@@ -119,8 +119,8 @@ class SdfGrid(Obstacle):
     """A signed distance field sampled on a grid, trilinear between samples: solid where it is not above zero.
 
     Nothing is known beyond the grid: the solid ends at its faces. At a point p beyond them, with q the nearest point of
-    the grid, the distance is the root of `|p - q|^2 + value(q)^2` (value(q) taken as 0 where it is below), a lower bound.
-    Inside the grid no point is deeper than the nearest face.
+    the grid, the distance is the root of `|p - q|^2 + value(q)^2` (value(q) taken as 0 where it is below), a lower
+    bound. Inside the grid no point is deeper than the nearest face.
     """
 
     kind: ClassVar[str] = "sdf_grid"
