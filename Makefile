@@ -9,7 +9,7 @@ OUT ?= demo-report
 OLDEST := .venv-oldest
 MINIMAL := .venv-minimal
 
-.PHONY: demo test bench lint types links oldest minimal assets kernels wheel wheel-check sdist sdist-check pins clean help
+.PHONY: demo test bench lint types assets kernels wheel wheel-check pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
@@ -46,9 +46,6 @@ test: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)
-
-links: $(VENV)/.dev
-	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/links
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -93,6 +90,11 @@ $(OLDEST)/.oldest: $(VENV)/.dev pyproject.toml constraints/build.in
 oldest: $(OLDEST)/.oldest
 	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile $(ARGS)
 
+.PHONY: sdist sdist-check links oldest minimal
+
+links: $(VENV)/.dev
+	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/links
+
 minimal:
 	$(PYTHON) -m venv --clear $(MINIMAL)
 	$(MINIMAL)/bin/python -m pip install --quiet --disable-pip-version-check .
@@ -106,4 +108,5 @@ pins: $(VENV)/.dev
 	$(PIN) --all-extras --constraint constraints/run.txt --output-file constraints/dev.txt
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(MINIMAL) $(OUT) .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OUT) .pytest_cache .ruff_cache
+	rm -rf $(OLDEST) $(MINIMAL)
