@@ -12,6 +12,7 @@ import pytest
 import elbowroom as er
 from elbowroom.errors import InputError
 from elbowroom.typing import Kinematics
+from tests.double import enable_x64
 
 from . import builders
 
@@ -23,7 +24,7 @@ ROBOTS = [pytest.param("panda", marks=pytest.mark.robots), "teaarm", "rh56"]
 def test_gradients_equal_finite_differences(load, name):
     robot = load(name)
     weights = np.random.default_rng(0).normal(size=(len(robot.link_names), 7))
-    with jax.enable_x64(True):
+    with enable_x64(True):
 
         def cost(cfg):
             return jnp.sum(robot.forward_kinematics(cfg) * weights)
@@ -48,7 +49,7 @@ def test_gradients_are_finite_at_zero_and_at_the_limits(load, name):
 def test_jacobian_equals_jacfwd(load, name):
     robot, link = load(name), LINKS[name]
     index = robot.link_index(link)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         derivative = jax.jacfwd(lambda cfg: robot.forward_kinematics(cfg)[index])
         for cfg in robot.random_cfgs(5, seed=6):
             jacobian = robot.jacobian(cfg, link)
@@ -90,7 +91,7 @@ def test_one_compile_per_shape_and_precision(load):
         robot.forward_kinematics(np.zeros(16, dtype=np.float32))
         robot.forward_kinematics(np.ones((5, 16), dtype=np.float32))
     assert robot._fk._cache_size() == 2
-    with jax.enable_x64(True):
+    with enable_x64(True):
         assert robot.forward_kinematics(np.zeros(16)).dtype == np.float64
     assert robot._fk._cache_size() == 3
     assert robot.forward_kinematics(np.zeros(16, dtype=int)).dtype == np.float32
