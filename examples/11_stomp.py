@@ -28,7 +28,9 @@ POST = Cylinder(0.04, 0.5, pose=(1, 0, 0, 0, -0.30, 0.485, 0.58), name="post")
 
 def hands(robot: er.Robot, cfgs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Tilt of the hand in degrees and its height in metres, at configurations (..., dof)."""
-    poses = robot.link_poses(cfgs.reshape(-1, robot.dof))[:, robot.link_index(HAND)].reshape(*cfgs.shape[:-1], 7)
+    poses = robot.link_poses(cfgs.reshape(-1, robot.dof))[:, robot.link_index(HAND)].reshape(
+        *cfgs.shape[:-1], 7
+    )
     w, x, y, z = np.moveaxis(poses[..., :4], -1, 0)
     up = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x**2 + y**2)], axis=-1)  # last row of R
     return np.degrees(np.arccos(np.clip(up @ np.array(UP), -1.0, 1.0))), poses[..., 6]
@@ -38,7 +40,9 @@ def cheapest_proved(stomp: Stomp, seconds: float) -> tuple[np.ndarray, er.PathPr
     """Runs STOMP; of all trajectories on the way, the last, and so the cheapest, that is proved free."""
     seen = list[np.ndarray]()
     result = stomp.run(hook=lambda iteration, cost, path: seen.append(path), timeout=seconds)
-    print(f"  {result.why}; cost {result.cost_history[0]:.3g} at first, {result.cost_history[-1]:.3g} in the end")
+    print(
+        f"  {result.why}; cost {result.cost_history[0]:.3g} at first, {result.cost_history[-1]:.3g} in the end"
+    )
     for path in reversed(seen):
         proof = er.prove_path(stomp.model, path)
         if proof.free:
@@ -87,7 +91,9 @@ def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, list[np.ndar
         options = StompOptions(seed=0, rollouts=64, initial="minimum-control", improve=improve)
         path, proof = cheapest_proved(Stomp(model, start, goal, arm, costs, options), args.timeout)
         tilt, height = hands(robot, path)
-        print(f"  tilt up to {tilt.max():.0f} degrees, height {height.min():.2f} to {height.max():.2f} m; {proof}")
+        print(
+            f"  tilt up to {tilt.max():.0f} degrees, height {height.min():.2f} to {height.max():.2f} m; {proof}"
+        )
         paths.append(path)
         proofs.append(proof)
     if args.out:
