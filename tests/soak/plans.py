@@ -6,11 +6,13 @@ The judge is `tests.plan_oracles.PathJudge`: every millimetre of a path, of the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 import elbowroom as er
+from benchmarks._plan_problems import object_in_hand
 from benchmarks.truth import confirmed
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan import PlanOptions, PlanResult, plan_motion
@@ -25,6 +27,7 @@ from .random_robots import TAME
 from .verdicts import random_world
 
 ROBOTS = ("teaarm", "panda", "ur5")
+HOLDING = ("teaarm", "panda")
 TIMEOUT = 3.0
 """Seconds that a plan may take."""
 STEPS, DT = 60, 0.02
@@ -57,10 +60,6 @@ def _judged(case: Case) -> Judged | None:
         return None
 
 
-def _judge(judged: Judged, world: World) -> PathJudge:
-    return PathJudge(judged.model, world, oracle=judged.oracle, pairs=judged.pairs)
-
-
 def _ends(case: Case, judged: Judged, model: er.CollisionModel) -> np.ndarray:
     """Two configurations, free ones if draws find them."""
     rows = judged.cfgs(case.rng, 128)
@@ -72,8 +71,12 @@ def _ends(case: Case, judged: Judged, model: er.CollisionModel) -> np.ndarray:
 
 
 def _plan(case: Case, judged: Judged, world: World) -> Told:
-    rng = case.rng
-    model = judged.model.with_world(world)
+    rng, items = case.rng, ()
+    model = judged.model
+    if judged.robot.name in HOLDING and rng.uniform() < 0.25:
+        items = (object_in_hand(judged.robot.name),)
+        model = _holding(judged.robot.name)
+    model = model.with_world(world)
     start, goal = _ends(case, judged, model)
     joints: tuple[str, ...] | None = None
     if rng.uniform() < 0.2:
@@ -97,7 +100,7 @@ def _plan(case: Case, judged: Judged, world: World) -> Told:
     if not result.success:
         _why(result, model, start, goal, text)
         return Told(f"no plan: {result.reason}", refused=True)
-    judge = _judge(judged, world)
+    judge = PathJudge(judged.model, world, items, oracle=judged.oracle, pairs=judged.pairs)
     demand(result.proof is not None and result.proof.free, f"success without a proof: {text}")
     for what in (result.path, result.curve):
         faults = judge.faults(what, joints, (start, goal)) if what is not None else []
@@ -110,7 +113,15 @@ def _plan(case: Case, judged: Judged, world: World) -> Told:
         demand(off <= 1e-9, f"path and motion are {off:.3g} apart: {text}")
     if rng.uniform() < 0.2:
         _same_again(result, plan_motion(model, start, goal, joints, options), text)
-    return Told(f"plan by {result.method}")
+    return Told(f"plan by {result.method}" + (", holding" if items else ""))
+
+
+@cache
+def _holding(name: str) -> er.CollisionModel:
+    """A real robot with a box in its hand."""
+    item = object_in_hand(name)
+    bare = real(name).model
+    return bare.attach(item.name, item.link, item.shape, item.pose, touch_links=item.touch_links)
 
 
 def _why(
@@ -207,7 +218,8 @@ def _guard(case: Case, judged: Judged, world: World) -> Told:
         path.append(step.cfg)
     rates = np.abs(np.diff(path, axis=0)) / DT
     demand(rates.max() <= 2.0 * (1.0 + 1e-9), f"{rates.max():.6g} rad/s, 2 allowed")
-    faults = _judge(judged, world).faults(np.array(path))
+    judge = PathJudge(judged.model, world, oracle=judged.oracle, pairs=judged.pairs)
+    faults = judge.faults(np.array(path))
     demand(not faults, f"{faults} by the guard from {path[0].tolist()}")
     return Told("guard")
 

@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks.truth import OUTSIDE, causes, confirmed, largest_radius
 from benchmarks.truth_world import TOLERANCE, tally
 from elbowroom.errors import ElbowroomError
-from elbowroom.world import SCENES, World, scene_for
+from elbowroom.world import SCENES, HalfSpace, PointCloud, World, scene_for
+from tests.clouds import CloudJudge, cloud_of
 from tests.segment_oracles import refuted_by_world, small_steps
 from tests.world import world_tools
 from tests.world_oracles import CoalWorld
@@ -47,6 +48,8 @@ def run(case: Case) -> Told:
     world.write(case.folder / "scene.json")
     check_world(judged, world, judged.cfgs(case.rng, ROWS))
     check_segments(judged, world, case.rng)
+    if case.rng.uniform() < 0.2:
+        check_cloud(judged, world, case)
     return Told(kind, notes=notes)
 
 
@@ -134,6 +137,28 @@ def check_world(judged: Judged, world: World, cfgs: np.ndarray) -> None:
         not found.alarms_unexplained + found.alarms_of_primitives,
         f"refused at more than {TOLERANCE} m: {found}",
     )
+
+
+def check_cloud(judged: Judged, world: World, case: Case) -> None:
+    """The balls of a cloud against every triangle, at configurations that the robot itself leaves free."""
+    seen = [obstacle for obstacle in world if not isinstance(obstacle, HalfSpace)]
+    if not seen:
+        return
+    points = cloud_of(World(seen), 300, seed=case.number())
+    radius = float(case.rng.uniform(0.005, 0.03))
+    cloud = PointCloud(points, radius, name="cloud")
+    model, judge = judged.model.with_world(World([cloud])), CloudJudge(judged.robot, cloud.points, radius)
+    cfgs = judged.cfgs(case.rng, 12)
+    cfgs = cfgs[judged.model.free(cfgs)][:4]
+    ours, spheres = model.free(cfgs), model.free(cfgs, by="spheres")
+    for k, cfg in enumerate(cfgs):
+        gap = judge.clearance(cfg)
+        demand(
+            gap > -1e-9 or not ours[k],
+            f"free among the balls of a cloud, {gap:.3g} m from them: {cfg.tolist()}",
+        )
+        demand(gap <= 1e-4 or ours[k], f"refused {gap:.3g} m from the balls of a cloud: {cfg.tolist()}")
+        demand(ours[k] or not spheres[k], f"free by spheres and not by meshes: {cfg.tolist()}")
 
 
 def check_segments(judged: Judged, world: World, rng: np.random.Generator) -> None:
