@@ -9,7 +9,7 @@ OUT ?= demo-report
 OLDEST := .venv-oldest
 MINIMAL := .venv-minimal
 
-.PHONY: demo test bench docs linkcheck soak lint types assets kernels wheel wheel-check pins clean help
+.PHONY: demo test bench docs linkcheck soak lint types assets kernels wheel wheel-check sdist sdist-check oldest minimal pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
@@ -25,7 +25,6 @@ help:
 	@echo "make sdist   source archive, and the wheel for every machine built from it;   make sdist-check   try that wheel"
 	@echo "make oldest  run the tests on the oldest dependencies that pyproject.toml allows, in $(OLDEST); ARGS as for test"
 	@echo "make minimal a plain pip install in $(MINIMAL): nothing of the extras is needed"
-	@echo "make links   ask every link of the site whether it leads somewhere"
 	@echo "make pins    refresh constraints/ after a change of dependencies"
 
 $(BIN)/python:
@@ -101,11 +100,6 @@ $(OLDEST)/.oldest: $(VENV)/.dev pyproject.toml constraints/build.in
 
 oldest: $(OLDEST)/.oldest
 	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile $(ARGS)
-
-.PHONY: sdist sdist-check links oldest minimal
-
-links: $(VENV)/.dev
-	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/links
 
 minimal:
 	$(PYTHON) -m venv --clear $(MINIMAL)

@@ -95,6 +95,8 @@ UNHARMED: dict[str, str | bytes] = {
         A, B, J, "<transmission><joint/><actuator/></transmission>", '<gazebo><origin xyz="a"/><link/></gazebo>',
         '<ros2_control name="x"><joint name="j"><limit lower="x"/></joint></ros2_control>', "<foo/>",
     ),
+    "a comment before a shape": robot_xml(link("a", collision(f"<!-- a box -->{BOX}")), B, J),
+    "a geometry in the wrong place": limited(LIMIT).replace("/><axis", "><geometry/></origin><axis"),
     "extras of a joint": limited(LIMIT + '<dynamics damping="x"/><safety_controller/><calibration/>'),
     "infinite velocity": limited('<limit lower="-1" upper="1" effort="inf" velocity="inf"/>'),
     "limits of a continuous joint": limited(LIMIT, "continuous"),

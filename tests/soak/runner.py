@@ -22,8 +22,8 @@ BLOCK_SECONDS = 2.0
 BLOCK_CASES = 500
 COLD_CASES, COLD = 5, 10.0
 """The first cases of a fuzzer in a process may take this many times the limit: kernels are compiled in them."""
-SETTLED = 20
-"""Cases of a fuzzer in a process after which growth of memory counts."""
+MEMORY_SECONDS = 30.0
+"""Between two notes of how much memory is held."""
 POLL = 0.2
 """Seconds between two looks at the processes."""
 
@@ -40,10 +40,6 @@ class Tally:
     notes: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
     slowest_index: int = -1
-    settled: int = 0
-    """Cases that growth of memory was summed over."""
-    grown: int = 0
-    """Bytes."""
 
     def add(self, index: int, told: Told | Failure, seconds: float) -> None:
         self.cases += 1
@@ -68,6 +64,8 @@ class Report:
     tallies: dict[str, Tally]
     replaced: Counter[str] = field(default_factory=Counter)
     """Processes that were replaced, by reason."""
+    memory: list[tuple[float, int]] = field(default_factory=list)
+    """Seconds since the start, and bytes that the largest process held then; every half minute."""
 
     @property
     def failures(self) -> list[Failure]:
@@ -204,6 +202,7 @@ class Soak:
                     workers[k] = self._bury(each, "memory")
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()
+                self._note_memory(workers, told - start)
                 self.progress(self.report, told - start)
 
     def _block(self, end: float) -> tuple[str, list[int]] | None:
@@ -223,6 +222,11 @@ class Soak:
         self.next[name] += more
         return name, found
 
+    def _note_memory(self, workers: list[Worker], seconds: float) -> None:
+        if not self.report.memory or seconds - self.report.memory[-1][0] > MEMORY_SECONDS:
+            held = max(worker.resident(each.process.pid or 0) for each in workers)
+            self.report.memory.append((seconds, held))
+
     def _listen(self, each: Worker) -> bool:
         """Takes all that a process has to say; False when it is dead."""
         try:
@@ -232,11 +236,7 @@ class Soak:
                     self.returned[each.fuzzer] += each.left  # of a block cut short
                     each.fuzzer, each.left = "", []
                     continue
-                index, told, seconds, grown = message
-                self._count(each, index, told, seconds)
-                if each.done[each.fuzzer] > SETTLED:
-                    tally = self.report.tallies[each.fuzzer]
-                    tally.settled, tally.grown = tally.settled + 1, tally.grown + grown
+                self._count(each, *message)
         except (EOFError, OSError):
             return False
         return each.process.is_alive()
@@ -275,7 +275,7 @@ class Soak:
             while each.pipe.poll():
                 message: Any = each.pipe.recv()
                 if message is not None:
-                    self._count(each, *message[:3])
+                    self._count(each, *message)
         except (EOFError, OSError):
             pass
 
