@@ -22,6 +22,8 @@ BLOCK_SECONDS = 2.0
 BLOCK_CASES = 500
 COLD_CASES, COLD = 5, 10.0
 """The first cases of a fuzzer in a process may take this many times the limit: kernels are compiled in them."""
+STILLBORN = 3
+"""Processes in a row that may die before their first case: then it is no fault of a case."""
 MEMORY_SECONDS = 30.0
 """Between two notes of how much memory is held."""
 POLL = 0.2
@@ -160,6 +162,7 @@ class Soak:
         self.next = dict.fromkeys(fuzzers, 0)
         self.returned: dict[str, list[int]] = {name: [] for name in fuzzers}
         self.progress = progress
+        self.stillborn = 0
         self.stop = multiprocessing.get_context("spawn").Value("b", 0, lock=False)
 
     def run(self) -> Report:
@@ -183,11 +186,11 @@ class Soak:
         end = start + 60.0 * self.report.minutes
         told = start
         while True:
-            for k, each in enumerate(workers):
-                if each.idle and (block := self._block(end)) is not None:
-                    each.give(*block)
-                elif each.idle and worker.resident(each.process.pid or 0) > 0.5 * self.memory:
-                    workers[k] = self._replace(each, "memory")
+            for k in [k for k, each in enumerate(workers) if each.idle]:
+                if worker.resident(workers[k].process.pid or 0) > 0.5 * self.memory:
+                    workers[k] = self._replace(workers[k])
+                if (block := self._block(end)) is not None:
+                    workers[k].give(*block)
             if time.monotonic() > end and self.again is None:
                 self.stop.value = 1
             if all(each.idle for each in workers):
@@ -263,6 +266,9 @@ class Soak:
             failure = Failure(each.fuzzer, self.seed, index, how, f"{text}\n{words[how]}")
             failure.keep(each.scratch / "case", self.failures)
             self._count(each, index, failure, seconds)
+        self.stillborn = 0 if running or each.done else self.stillborn + 1
+        if self.stillborn == STILLBORN:
+            raise RuntimeError(f"{STILLBORN} processes died before they ran a case, exit code {code}: {text}")
         if each.fuzzer:
             self.returned[each.fuzzer] += each.left
         if self.again is not None and each.fuzzer:
@@ -279,10 +285,10 @@ class Soak:
         except (EOFError, OSError):
             pass
 
-    def _replace(self, each: Worker, why: str) -> Worker:
-        """Another process for an idle one."""
+    def _replace(self, each: Worker) -> Worker:
+        """Another process for an idle one that has grown."""
         each.kill()
-        return self._started(each, why)
+        return self._started(each, "growth")
 
     def _started(self, each: Worker, why: str) -> Worker:
         self.report.replaced[why] += 1

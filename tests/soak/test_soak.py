@@ -91,6 +91,12 @@ def test_a_run_of_given_time_goes_through_the_cases_once(tmp_path):
     assert 3.0 <= 60.0 * report.minutes < 30.0
 
 
+def test_processes_that_cannot_start_end_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.soak.runner.worker.main", os.abort)  # takes no arguments: dies of any
+    with pytest.raises(RuntimeError, match="died before they ran a case"):
+        Soak(PLANTED, 0, tmp_path, cases={"planted": [0]}).run()
+
+
 def test_every_case_has_draws_of_its_own(tmp_path):
     drawn = {
         Case(name, seed, index, tmp_path).number() for name in FUZZERS for seed in (0, 1) for index in (0, 1)
