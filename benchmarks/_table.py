@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 Key = tuple[str, str, str, str]
+EVEN = 0.005
+"""Share of the ratio up to which nobody is called better."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Row:
         if self.peer:
             text += f"; {self.peer} {self.version}".rstrip() + f" {figure(self.theirs, self.unit)}"
         if self.ratio is not None:
-            text += f" = {self.ratio:.3g}x"
+            text += f" = {figure(self.ratio, 'x')}"
         return f"{text}  ({self.note})" if self.note and self.peer and self.theirs is None else text
 
 
@@ -153,11 +155,11 @@ def markdown(report: Report) -> Iterator[str]:
         yield ""
         yield from _grid([row for row in report.rows if row.suite == suite])
     yield ""
-    better = [row for row in report.rows if row.ratio is not None and row.ratio < 1.0]
+    better = [row for row in report.rows if row.ratio is not None and row.ratio < 1.0 - EVEN]
     yield f"**Rows where the peer is better**: {len(better)} of {sum(row.ratio is not None for row in report.rows)}."
     yield ""
     yield from (
-        f"- {cell(row.case)}, {cell(row.what)}: {row.peer}, {1.0 / row.ratio:.3g} times ({row.suite})"
+        f"- {cell(row.case)}, {cell(row.what)}: {row.peer}, {figure(1.0 / row.ratio, 'times')} ({row.suite})"
         for row in sorted(better, key=lambda row: row.ratio or 0.0)
         if row.ratio
     )
@@ -183,7 +185,7 @@ def _grid(rows: Sequence[Row]) -> Iterator[str]:
             figure(row.ours, row.unit),
             cell(f"{row.peer} {row.version}".strip()),
             (figure(row.theirs, row.unit) if row.peer else "") or cell(row.note),
-            "" if row.ratio is None else f"{row.ratio:.3g}",
+            "" if row.ratio is None else figure(row.ratio, ""),
             "" if row.noise is None or not row.counts else f"{row.noise:.0%}",
         )
         yield "| " + " | ".join(cells) + " |"

@@ -351,7 +351,7 @@ def compared(n: int, repeats: int) -> list[dict[str, Any]]:
     return found + humanoid(max(20, n // 3), repeats)
 
 
-QUICK = 60, 2
+QUICK = 100, 3
 """Poses and repeats."""
 
 

@@ -286,7 +286,7 @@ QUICK = argparse.Namespace(timeout=PlanOptions().timeout, seed=0, repeats=2, jud
 def rows() -> Iterator[_table.Row]:
     """Of the table: beside OMPL on our verdict, and durations beside toppra's."""
     bench = Bench(QUICK)
-    for case, asked in quick_problems(18).items():
+    for case, asked in quick_problems(42).items():
         yield from beside(f"{case}, {len(asked)} problems", [bench.run(problem) for problem in asked])
     if not SAMPLE.exists():
         note = "no sample of MotionBenchMaker problems here; python -m benchmarks.plan --problems FILE"

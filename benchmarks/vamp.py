@@ -175,7 +175,7 @@ def _plans(found: Sequence[Planned], case: str, peer: tuple[str, str]) -> Iterat
     yield Row("vamp", case, "length of the final path, median", *pair, *peer)
 
 
-QUICK = 18
+QUICK = 42
 """Problems."""
 
 
