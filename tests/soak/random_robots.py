@@ -8,7 +8,6 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-import trimesh
 
 from .random_meshes import closed_mesh
 
@@ -302,9 +301,3 @@ def _mjcf_geoms(d: Drawer) -> str:
             case _:
                 out += '<geom class="other"/>'
     return out
-
-
-def box_mesh(path: Path, size: float = 0.1) -> Path:
-    """A box as a mesh file."""
-    trimesh.creation.box((size, size, size)).export(path)
-    return path

@@ -5,9 +5,14 @@ from __future__ import annotations
 import importlib
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
+
+import elbowroom as er
+from elbowroom import formats
+from elbowroom.plan import plan_motion
 
 from . import FUZZERS, Fuzzer, planted
 from .__main__ import main
@@ -121,6 +126,56 @@ def test_a_few_cases_of_every_fuzzer(tmp_path, monkeypatch, name, indices):
     module = importlib.import_module(FUZZERS[name].module)
     told = [run_case(module, Case(name, 0, index, tmp_path / "case")) for index in indices]
     assert [found.text for found in told if isinstance(found, Failure)] == []
+
+
+def broken_poses(monkeypatch):
+    right = er.Robot.link_poses
+    monkeypatch.setattr(er.Robot, "link_poses", lambda robot, cfgs: right(robot, cfgs) + 1e-6)
+
+
+def broken_files(monkeypatch):
+    right = formats.read
+    monkeypatch.setattr(
+        formats, "read", lambda path, **how: replace(right(path, **how), ignored={("a", "b"): ""})
+    )
+
+
+def broken_meshes(monkeypatch):
+    monkeypatch.setattr("tests.soak.meshes.collide_states", lambda *asked, **how: np.zeros(1))
+
+
+def broken_verdicts(monkeypatch):
+    monkeypatch.setattr(
+        er.CollisionModel, "free", lambda model, cfgs, **how: np.ones(np.shape(cfgs)[:-1], bool)
+    )
+
+
+def broken_plans(monkeypatch):
+    def plan(*asked):
+        found = plan_motion(*asked)
+        return found if found.path is None else replace(found, path=found.path + 0.5)
+
+    monkeypatch.setattr("tests.soak.plans.plan_motion", plan)
+
+
+@pytest.mark.parametrize(
+    ("name", "breaks", "indices"),
+    [
+        ("descriptions", broken_poses, range(3)),
+        ("formats", broken_files, range(6)),
+        ("meshes", broken_meshes, range(10)),
+        ("verdicts", broken_verdicts, [6]),
+        ("plans", broken_plans, [30]),
+    ],
+)
+def test_the_judges_find_what_is_broken(tmp_path, monkeypatch, name, breaks, indices):
+    pytest.importorskip("coal")
+    pytest.importorskip("pinocchio")
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(FUZZERS[name].module)
+    breaks(monkeypatch)
+    told = [run_case(module, Case(name, 0, index, tmp_path / "case")) for index in indices]
+    assert "wrong" in {found.how for found in told if isinstance(found, Failure)}
 
 
 def test_brute_force_tells_what_crosses_and_what_is_apart():
