@@ -7,14 +7,13 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OUT ?= demo-report
 
-.PHONY: demo test bench docs linkcheck soak lint types assets kernels wheel wheel-check pins clean help
+.PHONY: demo test bench docs soak lint types assets kernels wheel wheel-check pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
 	@echo "make test    run the tests"
 	@echo "make bench   all benchmarks beside their peers, in bench-report/;   ARGS=--gate   fails where a ratio fell"
 	@echo "make docs    build the site in docs/_build/html, warnings are errors"
-	@echo "make linkcheck   ask every address in the docs whether it is there; needs the network"
 	@echo "make soak    run the fuzzers for five minutes; ARGS=\"--minutes 20 --seed 1 --only formats\" for other times and parts"
 	@echo "make lint    ruff;   make types   pyright"
 	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
@@ -46,9 +45,6 @@ bench: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
-
-linkcheck: $(VENV)/.dev
-	$(BIN)/sphinx-build -W --keep-going -q -b linkcheck docs docs/_build/linkcheck
 
 soak: $(VENV)/.dev
 	$(BIN)/python -m tests.soak $(ARGS)
