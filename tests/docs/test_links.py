@@ -1,6 +1,6 @@
 """Links of the README and of the docs lead somewhere: files, headings, pictures; addresses elsewhere are well formed.
 
-There is no network in the tests; `make links` asks the addresses themselves.
+There is no network in the tests; `make linkcheck` asks the addresses themselves.
 """
 
 from __future__ import annotations
