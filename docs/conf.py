@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import logging
+import sys
+from pathlib import Path
 from typing import Any
 
 import elbowroom
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "Elbowroom"
 author = "The Elbowroom authors"
@@ -16,16 +19,14 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
+    "mathml",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build", "reference/benchmarks-table.md"]  # the second is included by a page
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3  # links to headings, as on a code host
-nb_execution_mode = (
-    "off"  # blocks are run by tests/docs/test_blocks.py, each in the folder that its page describes
-)
+nb_execution_mode = "off"  # blocks are run by tests/docs/test_blocks.py, in the folder that a page describes
 
 default_role = "code"  # docstrings write names in single backticks
 autodoc_member_order = "bysource"
@@ -36,15 +37,11 @@ python_maximum_signature_line_length = 90
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "Elbowroom"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-
-# Pages that come with other changes are named by patterns which nothing may match yet.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(
-    lambda record: "didn't match any" not in str(record.msg)
-)
 
 linkcheck_timeout = 20
 linkcheck_workers = 4

@@ -1,10 +1,11 @@
-"""Two hands that follow moving targets at 200 Hz and keep clear of each other.
+"""Two hands: targets that swing through each other are followed at 200 Hz, and the hands keep clear.
 
 The targets swing each hand through where the other one is, so following them blindly would collide. The tracker keeps
 every joint within its limits, proves each step free before it is taken, and comes back to the targets when it can.
-Writes a picture of the clearance and of the distance to the targets over time.
+Prints the least clearance, tracked and without avoidance. With `--out`, draws clearance and distance to the targets
+over time; `--real-time` waits between ticks as a robot does.
 
-    python examples/ik_two_hands.py --seconds 10 --out two_hands.png
+    python examples/08_ik_two_hands.py --out two_hands.png
 """
 
 from __future__ import annotations
@@ -89,23 +90,27 @@ def plot(run: dict[str, np.ndarray], blind_times: np.ndarray, blind: np.ndarray)
     return figure
 
 
-def main(argv: list[str] | None = None) -> tuple[float, float]:
-    """Runs and draws; the smallest clearance in mm, tracked and without avoidance."""
+def main(argv: list[str] | None = None) -> tuple[float, float, np.ndarray]:
+    """Runs and draws; the smallest clearance in mm, tracked and without avoidance, and the configurations (n, dof)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--out", default="two_hands.png")
-    parser.add_argument("--fast", action="store_true", help="do not wait between ticks")
+    parser.add_argument("--seconds", type=float, default=PERIOD)
+    parser.add_argument("--out", help="clearance and error over time, PNG, SVG or PDF")
+    parser.add_argument("--real-time", action="store_true", help="wait between ticks")
     options = parser.parse_args(argv)
     model = er.CollisionModel(er.load_robot("teaarm"), buffer=BUFFER)
     start = model.robot.named_cfgs["arms_forward"]
-    run = follow(model, start, options.seconds, real_time=not options.fast)
+    run = follow(model, start, options.seconds, real_time=options.real_time)
     times = np.arange(0.0, options.seconds, 0.1)
     blind = blind_clearance(model, start, times)
-    save_figure(plot(run, times, blind), options.out)
     least, depth = 1e3 * float(run["clearance"].min()), 1e3 * float(blind.min())
-    print(f"least clearance {least:.1f} mm tracked, {depth:.1f} mm without avoidance; {options.out}")
+    print(f"least clearance {least:.1f} mm tracked, {depth:.1f} mm without avoidance")
     print(f"a tick took {1e3 * np.median(run['cost']):.2f} ms (median)")
-    return least, depth
+    print(
+        f"at the end the hands are {1e3 * run['error'][-1]:.1f} mm from their targets, {1e3 * run['error'].max():.0f} mm at most"
+    )
+    if options.out:
+        save_figure(plot(run, times, blind), options.out)
+    return least, depth, run["cfgs"]
 
 
 if __name__ == "__main__":

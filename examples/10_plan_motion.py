@@ -1,10 +1,10 @@
-"""An arm reaches around a board: planned, timed, proved, and written for a controller.
+"""Plan a motion: an arm reaches around a board; found, smoothed, timed, proved, and written for a controller.
 
 The left arm of the bundled robot goes from one side of a board to a place on the other; the rest of the robot stays
-where it is. Says how long every stage took and what the proof promises, goes back by a roadmap, and asks for something
-that cannot be.
+where it is. Prints how long every stage took and what the proof promises, goes back by a roadmap, and asks for
+something that cannot be. With `--out`, writes the motion (CSV or JSON); `--picture` draws it.
 
-    python examples/plan_motion.py --out motion.csv
+    python examples/10_plan_motion.py --out motion.csv --picture motion.png
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 import elbowroom as er
 from elbowroom.plan import PlanOptions, PlanResult, Roadmap, plan_motion
+from elbowroom.ui.draw import plot_plan, save_figure
 from elbowroom.world import Box, World
 
 HAND = "frame_left_arm_ee"
@@ -46,7 +47,10 @@ def main(argv: list[str] | None = None) -> tuple[PlanResult, PlanResult, PlanRes
     """Plans there, back with a roadmap, and into the board; all three results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", default="motion.csv")
+    parser.add_argument("--out", help="file for the motion, CSV or JSON")
+    parser.add_argument(
+        "--picture", help="the robot on its way, clearance, joints and speeds, PNG, SVG or PDF"
+    )
     args = parser.parse_args(argv)
 
     model = scene(er.load_robot("teaarm"))
@@ -59,8 +63,11 @@ def main(argv: list[str] | None = None) -> tuple[PlanResult, PlanResult, PlanRes
     report("there", there)
     if not there:
         return there, there, there
-    there.motion.write(args.out, rate=options.rate)
-    print(f"  {len(there.path)} rows, {there.times[-1]:.2f} s: {args.out}")
+    print(f"  {len(there.path)} rows, {there.times[-1]:.2f} s")
+    if args.out:
+        there.motion.write(args.out, rate=options.rate)
+    if args.picture:
+        save_figure(plot_plan(model, there), args.picture)
     back = plan_motion(model, there.path[-1], start, arm, options, roadmap=roadmap)
     report("back", back)
     inside = plan_motion(model, start, {HAND: beside(robot, 0.14)}, arm, options)

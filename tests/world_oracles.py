@@ -73,7 +73,8 @@ class CoalWorld:
         self.link_solids = [_solid_shape(shape) for shape in oracle.shapes]
         allowed = set(allow)
         self._asked = np.array(
-            [[(link, o.name) not in allowed for o in self.obstacles] for link in oracle.shape_links]
+            [[(link, o.name) not in allowed for o in self.obstacles] for link in oracle.shape_links],
+            dtype=bool,
         )
         self._collide, self._measure = {}, {}
 

@@ -1,55 +1,87 @@
-"""Installs a wheel with kernels into a fresh environment elsewhere and times first answers there (`make wheel-check`).
+"""Installs a wheel into a fresh environment elsewhere and runs what a user runs first (`make wheel-check`).
 
     python tools/check_wheel.py dist/elbowroom-....whl
 
-The environment borrows the dependencies of the one that runs this script, nothing else: package, caches and working
-folder are new. Fails when anything had to be compiled, which a busy machine does not change, or when a command fails;
-seconds are printed beside their goals, for an idle machine with two cores.
+The environment has the pins of constraints/run.txt and the wheel, nothing else; package, caches and working folder are
+new, and the repository is out of sight. Fails when dependencies do not fit together (`pip check`), when a command or
+the example fails, or when a wheel that carries kernels had one compiled, which a busy machine does not change. Seconds
+are printed beside their goals, for an idle machine with two cores.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from pathlib import Path
 
-GOALS = {"check panda --random 1000": 4.0, "check teaarm": 4.0, "demo": 25.0}
-"""Command -> seconds for the first answer."""
+ROOT = Path(__file__).parent.parent
+HAND = "frame_left_arm_ee"
+GOALS = {
+    "check panda --random 1000": 4.0,
+    "check teaarm": 4.0,
+    "demo": 25.0,
+    f"ik teaarm --target {HAND} 0.3 0.35 0.6": None,
+    "plan teaarm --start arms_forward --goal arms_up": None,
+    "plan teaarm scene.json --start arms_forward --goal arms_up": None,
+    "grasp line --width-mm 30 --check": None,
+}
+"""Command -> seconds for the first answer, where a goal is set."""
+SCENE = """
+import elbowroom as er
+from elbowroom.world import scene_for
+scene_for(er.load_robot("teaarm"), "shelf", seed=1).write("scene.json")
+"""
+EXAMPLE = "*plan_motion.py"
 
 
 def main() -> int:
-    """Exit code 1 when a kernel of the wheel was not used."""
+    """Exit code 1 when a command failed or a kernel of the wheel was not used."""
     wheel = Path(sys.argv[1]).resolve()
+    carries = "-none-any" not in wheel.name
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
-        site = next((folder / "env" / "lib").glob("python*/site-packages"))
-        (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        python = folder / "env" / "bin" / "python"
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            python,
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--no-index",
-        ]
-        subprocess.run([*pip, wheel], check=True)
-        found = subprocess.run(
-            [python, "-c", "import elbowroom; print(elbowroom.__file__)"], **_elsewhere(folder)
-        )
-        if not found.stdout.startswith(str(site)):
-            raise SystemExit(f"the wheel is not what is imported: {found.stdout}{found.stderr}")
-        failed = [command for command in GOALS if not _try(python, command, folder)]
-    return 1 if failed else 0
+        python = _install(wheel, folder)
+        _must([python, "-c", SCENE], folder)
+        example = Path(shutil.copy(next((ROOT / "examples").glob(EXAMPLE)), folder))
+        calls = [(f"elbowroom {command}", ["-m", "elbowroom", *command.split()]) for command in GOALS]
+        calls.append((f"example {example.name}", [example.name]))
+        passed = [_try(words, [str(python), *call], folder, carries) for words, call in calls]
+    return 0 if all(passed) else 1
+
+
+def _install(wheel: Path, folder: Path) -> Path:
+    """Makes the environment; the path of its Python."""
+    subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
+    python = folder / "env" / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    pinned = [*pip, "install", "--quiet", "--no-deps", "--require-hashes", "-r"]
+    subprocess.run([*pinned, ROOT / "constraints" / "run.txt"], check=True)
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    print(_must([*pip, "check"], folder).strip(), flush=True)
+    (folder / "robots.txt").write_text(
+        _pin("example-robot-data")
+    )  # panda: a robot that does not come with us
+    subprocess.run([*pinned, folder / "robots.txt"], check=True)
+    place = _must([python, "-c", "import elbowroom; print(elbowroom.__file__)"], folder)
+    if not place.startswith(str(folder / "env")):
+        raise SystemExit(f"the wheel is not what is imported: {place}")
+    return python
+
+
+def _pin(name: str) -> str:
+    """The lines of constraints/dev.txt that pin one distribution."""
+    text = (ROOT / "constraints" / "dev.txt").read_text()
+    found = re.search(rf"^{name}==.*\n(?: +.*\n)*", text, re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"constraints/dev.txt has no pin of {name}")
+    return found[0]
 
 
 def _elsewhere(folder: Path) -> dict[str, object]:
@@ -63,23 +95,33 @@ def _elsewhere(folder: Path) -> dict[str, object]:
     return {"cwd": folder, "env": clean, "capture_output": True, "text": True}
 
 
-def _try(python: Path, command: str, folder: Path) -> bool:
-    """Runs a command; whether it worked and compiled nothing."""
+def _must(call: list[object], folder: Path) -> str:
+    """What a call prints; ends all when it fails."""
+    done = subprocess.run([str(word) for word in call], **_elsewhere(folder))
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, call))[:200]} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def _try(words: str, call: list[str], folder: Path, carries: bool) -> bool:
+    """Runs a call; whether it worked and, of a wheel with kernels, compiled nothing."""
     before, began = _compiled(folder), time.perf_counter()
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([python, "-m", "elbowroom", *command.split()], **_elsewhere(folder))
+    done = subprocess.run(call, **_elsewhere(folder))
     seconds = time.perf_counter() - began
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - spent
     new = sorted(_compiled(folder) - before)
+    goal = GOALS.get(words.removeprefix("elbowroom "))
     print(
-        f"elbowroom {command}: {seconds:.1f} s ({spent:.1f} s of CPU time), goal {GOALS[command]:.0f} s; "
-        f"{len(new)} specialisations compiled"
+        f"{words}: {seconds:.1f} s ({spent:.1f} s of CPU time){f', goal {goal:.0f} s' if goal else ''}; "
+        f"{len(new)} specialisations compiled",
+        flush=True,
     )
-    for path in new:
+    for path in new if carries else ():
         print(f"  not in the wheel: {path}")
     if done.returncode not in (0, 1):  # 1: the answer is no
         print(done.stderr)
-    return done.returncode in (0, 1) and not new
+    return done.returncode in (0, 1) and not (carries and new)
 
 
 def _compiled(folder: Path) -> set[str]:

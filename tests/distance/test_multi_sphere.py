@@ -18,6 +18,7 @@ from elbowroom.distance import (
     self_collision_residual,
 )
 from elbowroom.errors import InputError, UnknownLinkError
+from tests.double import enable_x64
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ def test_a_self_colliding_pose_costs_and_a_clear_one_does_not(teaarm):
 @pytest.mark.slow
 def test_gradients_are_finite_and_equal_finite_differences(teaarm):
     robot, coll = teaarm
-    with jax.enable_x64(True):
+    with enable_x64(True):
         exact = build_multi_sphere_collision(robot)
         cfg = jnp.asarray(robot.random_cfgs(1, seed=2)[0])
         step = 1e-6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -112,8 +113,11 @@ def test_bounds_keep_every_joint_in_range(hand: Hand) -> None:
     assert hand.range_violation(np.array([0, 0, 0, 0.0, 0.6, 0.0])) == pytest.approx(0.1)
 
 
+real = partial(st.floats, allow_subnormal=False)  # which some releases of MuJoCo do not read
+
+
 @settings(max_examples=25, deadline=None)
-@given(c1=st.floats(-2.0, 2.0), c2=st.floats(-2.0, 2.0), low=st.floats(-1.0, 0.3), width=st.floats(0.2, 2.0))
+@given(c1=real(-2.0, 2.0), c2=real(-2.0, 2.0), low=real(-1.0, 0.3), width=real(0.2, 2.0))
 def test_allowed_interval_against_a_scan(c1: float, c2: float, low: float, width: float) -> None:
     xml = f"""<mujoco><compiler angle="radian"/><worldbody><body name="palm"><geom size=".01"/>
       <body name="a"><joint name="ja" axis="0 1 0" range="-1 1" limited="true"/><geom size=".01"/>

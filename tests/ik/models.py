@@ -6,6 +6,7 @@ import warnings
 from functools import cache
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import elbowroom as er
 from elbowroom.errors import ApproximationWarning
@@ -38,3 +39,8 @@ def rest_pose(name: str, link: str) -> np.ndarray:
 def block_at(place: np.ndarray, size: float = 0.2) -> World:
     """A cube."""
     return World([Box((size, size, size), pose=[1, 0, 0, 0, *place], name="block")])
+
+
+def rotation(wxyz: np.ndarray) -> Rotation:
+    """scipy's rotation of a quaternion with the scalar first."""
+    return Rotation.from_quat(np.roll(wxyz, -1, axis=-1))

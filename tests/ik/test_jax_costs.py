@@ -16,6 +16,7 @@ from elbowroom.errors import InputError, UnknownJointError, UnknownLinkError
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget
 from elbowroom.ik._problem import Problem, shape_of
 from elbowroom.world import Box, World
+from tests.double import enable_x64
 from tests.oracles import PinocchioModel
 
 LINKS = {"teaarm": "frame_left_arm_ee", "panda": "panda_hand", "rh56": "thumb_distal"}
@@ -35,7 +36,10 @@ def compilations():
 
     jax.monitoring.register_event_duration_secs_listener(listen)
     yield seen
-    jax.monitoring.unregister_event_duration_listener(listen)
+    if hasattr(
+        jax.monitoring, "unregister_event_duration_listener"
+    ):  # older JAX lets it go on listening, to no effect
+        jax.monitoring.unregister_event_duration_listener(listen)
 
 
 def some_targets(robot: er.Robot, link: str) -> tuple[ik.Target, ...]:
@@ -63,7 +67,7 @@ class TestResiduals:
         problem = Problem.of(robot, shape_of(targets), robot.joint_names)
         values = problem.targets_row(targets)
         cfgs = robot.random_cfgs(200, seed=1)
-        with jax.enable_x64(True):
+        with enable_x64(True):
             costs = [ik.target_cost(robot, target) for target in targets]
 
             slopes, found = jax.jit(
@@ -105,7 +109,7 @@ class TestResiduals:
         world = World([Box(size=(0.3, 0.3, 0.3), pose=(1, 0, 0, 0, 0.3, 0.3, 0.4), name="box")])
         left, cfg = LINKS["teaarm"], robot.random_cfgs(1, seed=4)[0]
         beyond = cfg + 0.05 + np.where(np.arange(16) % 2, robot.upper - cfg, 0.0)
-        with jax.enable_x64(True):
+        with enable_x64(True):
             costs = [
                 *(ik.target_cost(robot, target) for target in some_targets(robot, left)),
                 ik.heading_cost(robot, "waist_link", np.array([0.9, 0.1, 0.1, 0.4, 0, 0, 0]), 2.0),
@@ -167,7 +171,7 @@ class TestLinkInJax:
     def test_pose_and_jacobian_are_those_of_numba(self, load, name):
         robot, link = load(name), LINKS[name]
         cfgs = robot.random_cfgs(20, seed=5)
-        with jax.enable_x64(True):
+        with enable_x64(True):
             one = robot.link_in_jax(link)
             poses, slopes, both, back = jax.jit(
                 jax.vmap(
@@ -218,7 +222,7 @@ class TestMinimize:
         jax.jit(lambda q: ik.minimize(costs[:1], q, robot).cfg)(
             pull
         )  # single precision leaves nothing behind
-        with jax.enable_x64(True):
+        with enable_x64(True):
             found = ik.minimize(costs, pull, robot, iterations=300, step_tolerance=1e-10)
 
             rows = jax.jit(partial(rows_of, costs))

@@ -18,6 +18,7 @@ from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTa
 from elbowroom.ik._problem import Problem, groups, moved_by, shape_of
 
 from ..oracles import PinocchioModel
+from .models import rotation
 
 Load = Callable[[str], er.Robot]
 TOLERANCES = {"position_tolerance": 1e-4, "orientation_tolerance": 1e-3}
@@ -54,9 +55,9 @@ def written_down(robot: er.Robot, target: Target, cfg: np.ndarray) -> np.ndarray
     if isinstance(target, JointTarget):
         return np.array([target.weight * (target.value - cfg[robot.joint_names.index(target.joint)])])
     pose = robot.link_poses(cfg)[robot.link_index(target.link)].copy()
-    R, p = Rotation.from_quat(pose[:4], scalar_first=True), pose[4:]
+    R, p = rotation(pose[:4]), pose[4:]
     if isinstance(target, PoseTarget):
-        turn = Rotation.from_quat(target.pose[:4].copy(), scalar_first=True) * R.inv()
+        turn = rotation(target.pose[:4].copy()) * R.inv()
         shift = target.position_weight * (target.pose[4:] - p)
         return np.concatenate([shift, target.orientation_weight * turn.as_rotvec()])
     if isinstance(target, PositionTarget):
@@ -127,9 +128,9 @@ def test_orientation_at_every_angle(load: Load, angle: float) -> None:
     robot, link = load("panda"), "panda_hand"
     cfg = robot.random_cfgs(1, seed=4)
     pose = robot.link_poses(cfg)[0, robot.link_index(link)]
-    R = Rotation.from_quat(pose[:4], scalar_first=True)
+    R = rotation(pose[:4])
     turn = Rotation.from_rotvec(angle * np.array([0.6, 0.0, -0.8]))
-    wanted = np.concatenate([(turn * R).as_quat(scalar_first=True), pose[4:]])
+    wanted = np.concatenate([np.roll((turn * R).as_quat(), 1), pose[4:]])
     axis = np.array([0.0, 1.0, 0.0])  # normal to the axis of the turn: it turns by the whole angle
     targets = (
         PoseTarget(link, wanted, 1.0, 1.0),
@@ -356,8 +357,8 @@ def test_all_kinds_together_are_solved(load: Load) -> None:
     for k, goal in enumerate(robot.random_cfgs(10, seed=21)):
         poses = robot.link_poses(goal)
         left, right, torso = (poses[robot.link_index(link)] for link in (*LINKS["teaarm"], "left_arm_l3"))
-        R = Rotation.from_quat(right[:4], scalar_first=True)
-        ahead = Rotation.from_quat(torso[:4], scalar_first=True).apply([0.0, 0.0, 0.7])
+        R = rotation(right[:4])
+        ahead = rotation(torso[:4]).apply([0.0, 0.0, 0.7])
         targets = (
             PositionTarget("frame_right_arm_ee", R.apply([0.1, 0, 0]) + right[4:], [0.1, 0, 0]),
             AxisTarget("frame_right_arm_ee", R.apply([0, 0, 1])),

@@ -19,6 +19,7 @@ import elbowroom as er
 from elbowroom import ik
 from elbowroom._poses import as_matrix
 from elbowroom.errors import InputError, MissingExtraError
+from tests.double import enable_x64
 
 LINKS = {"teaarm": "frame_left_arm_ee", "rh56": "thumb_distal", "panda": "panda_leftfinger"}
 ROBOTS = [pytest.param("panda", marks=pytest.mark.robots), "teaarm", "rh56"]
@@ -87,7 +88,7 @@ def test_without_jaxls_or_with_the_wrong_one_it_says_so(monkeypatch, load):
 def test_twists_and_transforms_are_the_kinematics(load, name):
     robot = load(name)
     cfgs = robot.random_cfgs(10, seed=1)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         joints = robot._forward_kinematics_joints(jnp.asarray(cfgs))
         links = np.asarray(robot._link_poses_from_joint_poses(joints))
     assert joints.shape == (10, robot.joints.num_joints, 7)
@@ -106,7 +107,7 @@ def test_a_jacobian_made_of_pyrokis_fields_is_ours(load, name):
     """Column by column from the link to the root, as an analytic Jacobian reads these fields."""
     robot, link = load(name), LINKS[name]
     info, cfg = robot.joints, robot.random_cfgs(1, seed=2)[0]
-    with jax.enable_x64(True):
+    with enable_x64(True):
         poses = np.asarray(robot._forward_kinematics_joints(jnp.asarray(cfg)))
     Ts = as_matrix(poses)
     tip = robot.link_poses(cfg)[robot.link_index(link), 4:]
@@ -130,7 +131,7 @@ def test_mimic_fields_give_the_full_configuration(load, name):
     info, cfg = robot.joints, robot.random_cfgs(1, seed=3)[0]
     follows = np.where(np.asarray(info.mimic_act_indices) >= 0, info.mimic_act_indices, info.actuated_indices)
     values = np.where(follows >= 0, cfg[follows] * info.mimic_multiplier + info.mimic_offset, 0.0)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         np.testing.assert_allclose(info.get_full_config(jnp.asarray(cfg)), values, atol=1e-12)
 
 
@@ -170,6 +171,6 @@ def test_laws_that_are_no_line_are_refused_by_name(tmp_path):
     cfgs = robot.random_cfgs(
         5, seed=5
     )  # two joints on one body: each is placed in the frame of the one before
-    with jax.enable_x64(True):
+    with enable_x64(True):
         links = robot._link_poses_from_joint_poses(robot._forward_kinematics_joints(jnp.asarray(cfgs)))
     np.testing.assert_allclose(as_matrix(np.asarray(links)), as_matrix(robot.link_poses(cfgs)), atol=1e-9)

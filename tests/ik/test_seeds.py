@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import elbowroom as er
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 from elbowroom.ik._problem import Problem, shape_of
 from elbowroom.ik._seeds import NEAR, SeedTable, free_configurations
 from elbowroom.robot.doors import build_tree
+
+from .models import rotation
 
 Load = Callable[[str], er.Robot]
 TOLERANCES = {"position_tolerance": 1e-4, "orientation_tolerance": 1e-3}
@@ -75,7 +76,7 @@ def scores(robot: er.Robot, targets: tuple[Target, ...], cfgs: np.ndarray) -> np
             found += (target.weight * (cfgs[:, robot.joint_names.index(target.joint)] - target.value)) ** 2
             continue
         at = poses[:, robot.link_index(target.link)]
-        R, p = Rotation.from_quat(at[:, :4], scalar_first=True), at[:, 4:]
+        R, p = rotation(at[:, :4]), at[:, 4:]
         if isinstance(target, PoseTarget):
             found += target.position_weight**2 * ((p - target.pose[4:]) ** 2).sum(axis=1)
             found += 8.0 * target.orientation_weight**2 * (1.0 - np.abs(at[:, :4] @ target.pose[:4]))

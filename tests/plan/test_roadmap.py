@@ -118,7 +118,7 @@ def test_shortest_ways_are_those_of_scipy():
         last, before = shortest(
             firsts, both[order, 1].copy(), twice[order], np.array([start]), np.zeros(1), rest
         )
-        truth = dijkstra(csr_array((twice, both.T), shape=(n, n)), indices=start)[goal]
+        truth = dijkstra(csr_array((twice, both.T.astype(np.int32)), shape=(n, n)), indices=start)[goal]
         if not np.isfinite(truth):
             assert last == -1
             continue

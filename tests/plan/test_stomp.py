@@ -23,6 +23,15 @@ def stomp(model=None, **options) -> Stomp:
     return Stomp(wall() if model is None else model, LEFT, RIGHT, PLANE, options=StompOptions(**options))
 
 
+def test_start_and_goal_stay_the_callers():
+    """They may be read-only, as named configurations are, and rounding in held joints is mended in a copy."""
+    start, goal = np.array(LEFT), np.add(RIGHT, (0.0, 0.0, 1e-9))
+    start.setflags(write=False)
+    goal.setflags(write=False)
+    made = Stomp(wall(), start, goal, PLANE)
+    assert made.goal[2] == start[2] != goal[2]
+
+
 # Matrices ------------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from elbowroom.errors import ApproximationWarning, DescriptionError
 from elbowroom.robot._catalogue import example_robots_dir
 from elbowroom.robot.doors import find_robot
 
+pytest.importorskip("pinocchio")
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import example_robots
 

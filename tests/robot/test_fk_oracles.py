@@ -70,7 +70,7 @@ def test_poses_equal_yourdfpy(load, name):
 
 @pytest.mark.parametrize("name", ["panda", "g1_with_hands", "talos", "baxter"])
 def test_jacobian_equals_pinocchio(load, name):
-    import pinocchio as pin
+    pin = pytest.importorskip("pinocchio")
 
     robot = load(name)
     oracle = PinocchioModel(find_robot(name).description)

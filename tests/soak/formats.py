@@ -7,6 +7,9 @@ a write that fails leaves the file that was there as it was, and no other beside
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,8 +42,9 @@ def run(case: Case) -> Told:
         ("round trip", _round_trip, 0.3),
         ("pairs", _pair_matrix, 0.05),
         ("scene", _scene, 0.15),
-        ("mutated", _mutated, 0.35),
-        ("mutated scene", _mutated_scene, 0.15),
+        ("mutated", _mutated, 0.3),
+        ("mutated scene", _mutated_scene, 0.12),
+        ("table", _table, 0.08),
     )
     kind, check, _ = kinds[int(case.rng.choice(len(kinds), p=[share for _, _, share in kinds]))]
     return Told(kind, refused=check(case))
@@ -176,6 +180,41 @@ def _pair_matrix(case: Case) -> bool:
         back.checked == pairs.checked and back.ignored == pairs.ignored,
         "a pair matrix came back otherwise from SRDF",
     )
+    return False
+
+
+def _table(case: Case) -> bool:
+    """Configurations in CSV, JSON and NumPy files, whole and broken."""
+    robot, rng = _robot(case), case.rng
+    if not robot.dof:
+        return False
+    rows, times = rng.normal(size=(int(rng.integers(1, 6)), robot.dof)), None
+    name = str(rng.choice(["a.csv", "a.jsonl", "a.npy", "a.npz"]))
+    path, columns = case.folder / name, list(robot.joint_names)
+    match name:
+        case "a.csv":
+            lines = io.StringIO()
+            csv.writer(lines).writerows([columns, *(map(repr, row) for row in rows.tolist())])
+            path.write_text(lines.getvalue(), encoding="utf-8")
+        case "a.jsonl":
+            path.write_text(
+                "\n".join(json.dumps(dict(zip(columns, row, strict=True))) for row in rows.tolist()) + "\n"
+            )
+        case "a.npy":
+            np.save(path, rows)
+        case _:
+            times = np.cumsum(rng.uniform(0.0, 1.0, len(rows)))
+            np.savez(path, q=rows, time=times)
+    found = er.read_configurations(path, robot)
+    demand(np.array_equal(found.cfgs, rows), f"{rows.tolist()} came back as {found.cfgs.tolist()}")
+    demand(times is None or np.array_equal(found.times, times), f"times {times} came back as {found.times}")
+    path.write_bytes(mutated_bytes(path.read_bytes(), rng))
+    try:
+        found = er.read_configurations(path, robot)
+    except ElbowroomError as error:
+        clear(error, name)
+        return True
+    demand(np.isfinite(found.cfgs).all() and found.cfgs.shape[1] == robot.dof, f"read {found.cfgs}")
     return False
 
 

@@ -174,7 +174,7 @@ def check_solids(pair: Pair) -> None:
     if not pair.apart:
         return
     ours = pair.states(contain=True)
-    solids = [Solid.of_mesh(m.vertices, m.faces) for m in (pair.a, pair.b)]
+    solids = [Solid.of_mesh(m.vertices, m.faces[~m.degenerate]) for m in (pair.a, pair.b)]
     if not all(_ordinary(m, solid) for m, solid in zip((pair.a, pair.b), solids, strict=True)):
         return
     T = np.linalg.inv(pair.T_a) @ pair.T_b
@@ -191,7 +191,7 @@ def _ordinary(mesh: TriangleMesh, solid: Solid) -> bool:
     """
     if not mesh.closed:
         return not mesh.closed_faces.any() and not solid.closed
-    parts = trimesh.Trimesh(mesh.vertices, mesh.faces, process=True).split(
+    parts = trimesh.Trimesh(mesh.vertices, mesh.faces[~mesh.degenerate], process=True).split(
         only_watertight=False, repair=False
     )
     return all(part.is_watertight and part.is_winding_consistent and part.is_volume for part in parts)

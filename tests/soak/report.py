@@ -38,14 +38,13 @@ def print_report(report: Report, failures: Path) -> None:
     console = Console(width=max(110, Console().width))  # a file has no width
     table = Table(title=f"seed {report.seed}, {report.minutes:.1f} min, {report.workers} processes")
     table.add_column("fuzzer")
-    for head in ("cases", "cases/s", "refused clearly", "failures", "slowest", "memory / 1000 cases"):
+    for head in ("cases", "cases/s", "refused clearly", "failures", "slowest"):
         table.add_column(head, justify="right")
     for name, tally in report.tallies.items():
         slowest = f"{tally.slowest:.2f} s ({name}:{tally.slowest_index})" if tally.cases else ""
-        grown = f"{tally.grown / tally.settled / 1e3:+.2f} MB" if tally.settled else ""
         rate = f"{tally.cases / tally.seconds:.1f}" if tally.seconds else ""
         table.add_row(
-            name, f"{tally.cases:,}", rate, f"{tally.refused:,}", f"{len(tally.failures):,}", slowest, grown
+            name, f"{tally.cases:,}", rate, f"{tally.refused:,}", f"{len(tally.failures):,}", slowest
         )
     console.print(table)
     for name, tally in report.tallies.items():
@@ -53,6 +52,10 @@ def print_report(report: Report, failures: Path) -> None:
             console.print(f"{name}: " + ", ".join(f"{kind} {n:,}" for kind, n in tally.kinds.most_common()))
         for note, n in tally.notes.most_common():
             console.print(f"  noted {n:,} times: {note}")
+    if len(report.memory) > 1:
+        told = [f"{held / 1e9:.2f} GB after {seconds / 60.0:.0f} min" for seconds, held in report.memory]
+        step = max(1, len(told) // 8)
+        console.print(f"memory of the largest process: {', '.join(told[1:-1:step] + told[-1:])}")
     for why, n in report.replaced.items():
         console.print(f"processes replaced after {why}: {n}")
     alike = Counter(failure.signature for failure in report.failures)
@@ -69,6 +72,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "minutes": report.minutes,
         "workers": report.workers,
         "replaced": dict(report.replaced),
+        "memory": [{"seconds": seconds, "bytes": held} for seconds, held in report.memory],
         "fuzzers": {
             name: {
                 "cases": tally.cases,
@@ -77,7 +81,6 @@ def as_json(report: Report) -> dict[str, Any]:
                 "kinds": dict(tally.kinds),
                 "notes": dict(tally.notes),
                 "slowest": {"index": tally.slowest_index, "seconds": tally.slowest},
-                "bytes_grown_per_case": tally.grown / tally.settled if tally.settled else None,
                 "failures": [
                     {"index": f.index, "how": f.how, "signature": f.signature} for f in tally.failures
                 ],

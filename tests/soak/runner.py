@@ -22,8 +22,10 @@ BLOCK_SECONDS = 2.0
 BLOCK_CASES = 500
 COLD_CASES, COLD = 5, 10.0
 """The first cases of a fuzzer in a process may take this many times the limit: kernels are compiled in them."""
-SETTLED = 20
-"""Cases of a fuzzer in a process after which growth of memory counts."""
+STILLBORN = 3
+"""Processes in a row that may die before their first case: then it is no fault of a case."""
+MEMORY_SECONDS = 30.0
+"""Between two notes of how much memory is held."""
 POLL = 0.2
 """Seconds between two looks at the processes."""
 
@@ -40,10 +42,6 @@ class Tally:
     notes: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
     slowest_index: int = -1
-    settled: int = 0
-    """Cases that growth of memory was summed over."""
-    grown: int = 0
-    """Bytes."""
 
     def add(self, index: int, told: Told | Failure, seconds: float) -> None:
         self.cases += 1
@@ -68,6 +66,8 @@ class Report:
     tallies: dict[str, Tally]
     replaced: Counter[str] = field(default_factory=Counter)
     """Processes that were replaced, by reason."""
+    memory: list[tuple[float, int]] = field(default_factory=list)
+    """Seconds since the start, and bytes that the largest process held then; every half minute."""
 
     @property
     def failures(self) -> list[Failure]:
@@ -162,6 +162,7 @@ class Soak:
         self.next = dict.fromkeys(fuzzers, 0)
         self.returned: dict[str, list[int]] = {name: [] for name in fuzzers}
         self.progress = progress
+        self.stillborn = 0
         self.stop = multiprocessing.get_context("spawn").Value("b", 0, lock=False)
 
     def run(self) -> Report:
@@ -185,11 +186,11 @@ class Soak:
         end = start + 60.0 * self.report.minutes
         told = start
         while True:
-            for k, each in enumerate(workers):
-                if each.idle and (block := self._block(end)) is not None:
-                    each.give(*block)
-                elif each.idle and worker.resident(each.process.pid or 0) > 0.5 * self.memory:
-                    workers[k] = self._replace(each, "memory")
+            for k in [k for k, each in enumerate(workers) if each.idle]:
+                if worker.resident(workers[k].process.pid or 0) > 0.5 * self.memory:
+                    workers[k] = self._replace(workers[k])
+                if (block := self._block(end)) is not None:
+                    workers[k].give(*block)
             if time.monotonic() > end and self.again is None:
                 self.stop.value = 1
             if all(each.idle for each in workers):
@@ -204,6 +205,7 @@ class Soak:
                     workers[k] = self._bury(each, "memory")
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()
+                self._note_memory(workers, told - start)
                 self.progress(self.report, told - start)
 
     def _block(self, end: float) -> tuple[str, list[int]] | None:
@@ -223,6 +225,11 @@ class Soak:
         self.next[name] += more
         return name, found
 
+    def _note_memory(self, workers: list[Worker], seconds: float) -> None:
+        if not self.report.memory or seconds - self.report.memory[-1][0] > MEMORY_SECONDS:
+            held = max(worker.resident(each.process.pid or 0) for each in workers)
+            self.report.memory.append((seconds, held))
+
     def _listen(self, each: Worker) -> bool:
         """Takes all that a process has to say; False when it is dead."""
         try:
@@ -232,11 +239,7 @@ class Soak:
                     self.returned[each.fuzzer] += each.left  # of a block cut short
                     each.fuzzer, each.left = "", []
                     continue
-                index, told, seconds, grown = message
-                self._count(each, index, told, seconds)
-                if each.done[each.fuzzer] > SETTLED:
-                    tally = self.report.tallies[each.fuzzer]
-                    tally.settled, tally.grown = tally.settled + 1, tally.grown + grown
+                self._count(each, *message)
         except (EOFError, OSError):
             return False
         return each.process.is_alive()
@@ -263,6 +266,9 @@ class Soak:
             failure = Failure(each.fuzzer, self.seed, index, how, f"{text}\n{words[how]}")
             failure.keep(each.scratch / "case", self.failures)
             self._count(each, index, failure, seconds)
+        self.stillborn = 0 if running or each.done else self.stillborn + 1
+        if self.stillborn == STILLBORN:
+            raise RuntimeError(f"{STILLBORN} processes died before they ran a case, exit code {code}: {text}")
         if each.fuzzer:
             self.returned[each.fuzzer] += each.left
         if self.again is not None and each.fuzzer:
@@ -275,14 +281,14 @@ class Soak:
             while each.pipe.poll():
                 message: Any = each.pipe.recv()
                 if message is not None:
-                    self._count(each, *message[:3])
+                    self._count(each, *message)
         except (EOFError, OSError):
             pass
 
-    def _replace(self, each: Worker, why: str) -> Worker:
-        """Another process for an idle one."""
+    def _replace(self, each: Worker) -> Worker:
+        """Another process for an idle one that has grown."""
         each.kill()
-        return self._started(each, why)
+        return self._started(each, "growth")
 
     def _started(self, each: Worker, why: str) -> Worker:
         self.report.replaced[why] += 1

@@ -50,7 +50,7 @@ def run_case(module: Any, case: Case) -> Told | Failure:
 def main(
     connection: Any, at: Any, stop: Any, fuzzers: Mapping[str, str], seed: int, scratch: str, failures: str
 ) -> None:
-    """Takes blocks (fuzzer, indices), answers (index, Told | Failure, seconds, bytes grown) a case, None a block."""
+    """Takes blocks (fuzzer, indices), answers (index, Told | Failure, seconds) a case, None a block."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the run
     folder, log = Path(scratch), _log_to(Path(scratch + ".log"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,6 @@ def main(
         for index in indices:
             if stop.value:
                 break
-            before = resident()
             at[AT_INDEX], at[AT_START], at[AT_FUZZER] = index, time.monotonic(), names.index(name)
             os.ftruncate(log, 0)
             start = time.perf_counter()
@@ -77,7 +76,7 @@ def main(
                 kept[told.signature] += 1
                 if kept[told.signature] <= ALIKE:
                     told.keep(case.folder, Path(failures))
-            connection.send((index, told, seconds, resident() - before))
+            connection.send((index, told, seconds))
         connection.send(None)
 
 

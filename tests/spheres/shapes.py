@@ -111,9 +111,8 @@ def random_balls(mesh: trimesh.Trimesh, rng: np.random.Generator) -> tuple[np.nd
     n = int(rng.integers(1, 14))
     size = float(np.linalg.norm(mesh.extents))
     centers = rng.uniform(mesh.bounds[0], mesh.bounds[1], (n, 3))
-    points = np.concatenate(
-        [mesh.vertices, mesh.triangles_center, mesh.sample(300, seed=int(rng.integers(1 << 30)))]
-    )
+    surface, _ = trimesh.sample.sample_surface(mesh, 300, seed=int(rng.integers(1 << 30)))
+    points = np.concatenate([mesh.vertices, mesh.triangles_center, surface])
     nearest = np.linalg.norm(points[:, None] - centers, axis=2)
     owner = nearest.argmin(axis=1)
     radii = np.array([nearest[owner == k, k].max(initial=0.02 * size) for k in range(n)])

@@ -116,7 +116,7 @@ def test_hard_meshes_are_covered(make, method) -> None:
     model = fit_spheres(robot, quick(method=method, n_spheres=7))
     proof = prove_coverage(robot, model)
     assert proof.proved
-    points = np.asarray(robot.link_mesh("link").sample(4000, seed=1))
+    points = trimesh.sample.sample_surface(robot.link_mesh("link"), 4000, seed=1)[0]
     centers, radii = model.link("link")
     assert (np.linalg.norm(points[:, None] - centers, axis=2) - radii).min(axis=1).max() <= 0
 

@@ -220,7 +220,7 @@ class Browser:
     def close_code(self) -> int | None:
         """Why the server closed, once it has."""
         self._reader.join(10.0)
-        return self._socket.close_code
+        return self._socket.protocol.close_code
 
     def _read(self) -> None:
         with suppress(ConnectionClosed):

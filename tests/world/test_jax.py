@@ -12,6 +12,7 @@ import pytest
 
 from elbowroom.errors import InputError
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, SdfGrid, Sphere, World
+from tests.double import enable_x64
 
 from .coal_world import KINDS, obstacle, pose
 
@@ -74,7 +75,7 @@ def test_scenes_of_all_kinds_equal_numba(seed):
 
 def test_in_double_precision_they_are_equal_to_rounding():
     world, at = scene(3), points(500, 4).astype(np.float64)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         found = world.distance(jnp.asarray(at))
         assert found.dtype == jnp.float64
         assert np.abs(np.asarray(found) - world.distance(at)).max() < 1e-12

@@ -86,7 +86,7 @@ def in_coal(which):
 
 def random_obstacle(kind, rng):
     """An obstacle at the origin and the same in Coal."""
-    import coal
+    coal = pytest.importorskip("coal")
 
     if kind == "box":
         size = np.exp(rng.uniform(np.log(0.01), np.log(2.0), 3))
@@ -105,7 +105,7 @@ def random_obstacle(kind, rng):
 
 
 def coal_distance(a, T, b):
-    import coal
+    coal = pytest.importorskip("coal")
 
     from ..mesh.mesh_tools import coal_pose
 

@@ -241,30 +241,31 @@ class Robot(JaxFacts, Frozen):
             InputError: wrong shape, not numbers, NaN, infinite, or so large that poses would lose their digits.
         """
         rows, _ = self.cfg_rows(cfgs)
-        largest = np.abs(rows).max(axis=0, initial=0.0)
-        if not (largest <= self._largest_values).all():  # NaN is not
-            raise self._too_large(largest)
+        if not (np.abs(rows).max(axis=0, initial=0.0) <= self._safe_values).all():  # NaN is not
+            self._refuse_far(rows)
         return rows
 
     @cached_property
-    def _largest_values(self) -> Float[np.ndarray, "dof"]:
-        from ._value_range import largest_values
+    def _safe_values(self) -> Float[np.ndarray, "dof"]:
+        from ._value_range import safe_values
 
-        return largest_values(self.tree)
+        return safe_values(self.tree)
 
-    def _too_large(self, largest: Float[np.ndarray, "dof"]) -> InputError:
-        if not np.isfinite(largest).all():
-            return InputError(f"{self.name}: configurations have NaN or infinite entries")
-        k = int(np.flatnonzero(largest > self._largest_values)[0])
-        name, most = self.joint_names[k], float(self._largest_values[k])
-        if most < 0.0:
-            return InputError(
-                f"{self.name}: a joint that follows {name!r} is beyond 1e5 rad at any value of it"
-            )
-        return InputError(
-            f"{self.name}: joint {name!r} is at {largest[k]:g} rad or m; beyond {most:g} it or a joint that follows it "
-            "is so far that poses lose their digits"
-        )
+    def _refuse_far(self, rows: Float[np.ndarray, "n dof"]) -> None:
+        """Raises where a joint, or one that follows it, is so far that its angle has lost digits."""
+        from ._value_range import MAX_VALUE
+
+        if not np.isfinite(rows).all():
+            raise InputError(f"{self.name}: configurations have NaN or infinite entries")
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.abs(self.tree.expand(rows)).max(axis=0, initial=0.0)
+        for joint, value in zip(self.tree.moving, values.tolist(), strict=True):
+            if not value <= MAX_VALUE:
+                follows = "" if joint.coupling is None else f", which follows {joint.coupling.driver!r},"
+                raise InputError(
+                    f"{self.name}: joint {joint.name!r}{follows} is at {value:g} rad or m; beyond {MAX_VALUE:g} its "
+                    "poses lose their digits"
+                )
 
     def as_cfg(self, cfg: Any) -> Float[np.ndarray, "dof"]:
         """Checks one configuration.

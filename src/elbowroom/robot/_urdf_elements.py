@@ -185,9 +185,10 @@ def check_values(where: str, element: Any) -> None:
     for attribute in (*REQUIRED.get(element.tag, ()), *named):
         if element.get(attribute) is None:
             raise DescriptionError(f"{at_line(where, element)}: attribute {attribute!r} is missing")
-    if element.tag == "geometry" and element[0].tag not in SHAPES:
+    shape = next(element.iterchildren(etree.Element), None) if element.tag == "geometry" else None
+    if shape is not None and shape.tag not in SHAPES:
         raise DescriptionError(
-            f"{at_line(where, element[0])}: no shape is called so; allowed are {', '.join(SHAPES)}"
+            f"{at_line(where, shape)}: no shape is called so; allowed are {', '.join(SHAPES)}"
         )
     for attribute, count in NUMBERS.get(element.tag, {}).items():
         if element.tag == "limit" and _is_infinite(element.get(attribute)):

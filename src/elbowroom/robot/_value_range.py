@@ -10,18 +10,16 @@ from ._tree import KinematicTree
 
 MAX_VALUE = 1e5
 """Radians up to which the kernels reduce angles without loss (`_kernels.sincos`); as many metres for slides."""
-HALVINGS = 1100
-"""More than any number can be halved."""
 
 
-def largest_values(tree: KinematicTree) -> Float[np.ndarray, "dof"]:
-    """Largest magnitude of each actuated joint at which it and all that follow it are within `MAX_VALUE`.
+def safe_values(tree: KinematicTree) -> Float[np.ndarray, "dof"]:
+    """Magnitudes of actuated joints up to which these and all that follow them are within `MAX_VALUE` for sure.
 
-    At most that for joints that others follow; -1 where these are beyond it at any value.
+    By the sum of the terms of each law, so followers may be within it even then; -1 where they may be beyond at once.
     """
     most = np.full(len(tree.actuated), MAX_VALUE)
     bounds, owner = np.zeros(len(tree.moving)), np.zeros(len(tree.moving), dtype=np.int64)
-    for _ in range(HALVINGS):
+    while True:
         for i in tree.order:
             if tree.is_coupled[i]:
                 owner[i] = owner[tree.driver[i]]
@@ -32,9 +30,7 @@ def largest_values(tree: KinematicTree) -> Float[np.ndarray, "dof"]:
             else:
                 owner[i], bounds[i] = tree.driver[i], most[tree.driver[i]]
         beyond = np.unique(owner[~(bounds <= MAX_VALUE)])
+        beyond = beyond[most[beyond] >= 0.0]
         if not len(beyond):
-            break
-        most[beyond] = np.where(most[beyond] > 0.0, 0.5 * most[beyond], -1.0)
-        if (most[beyond] < 0.0).all():
-            break
-    return frozen(most)
+            return frozen(most)
+        most[beyond] = np.where(most[beyond] > 1e-3, 0.5 * most[beyond], -1.0)

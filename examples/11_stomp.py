@@ -1,0 +1,105 @@
+"""STOMP with costs of your own: a full glass is carried past a post, upright and level.
+
+With its default costs, STOMP brings the hand past the post as soon as nothing touches: tilted, and far below where it began.
+Costs for the tilt and for the height, the latter a function of your own, lead it another way. Prints tilt and height of both
+ways, and what is proved of them. With `--out`, draws the robot on both ways.
+
+    python examples/11_stomp.py --out stomp.png
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import elbowroom as er
+from elbowroom.plan import FunctionCost, ObstacleCost, SelfCollisionCost, Stomp, StompOptions, UprightCost
+from elbowroom.ui.draw import Camera, add_world, robot_picture, save_png
+from elbowroom.world import Cylinder, World
+
+HAND = "frame_left_arm_ee"
+UP = (-1.0, 0.0, 0.0)
+"""The axis of the hand that points up."""
+HEIGHT, BAND = 0.585, 0.05
+"""Metres above the ground at which the hand shall stay, up to so much."""
+POST = Cylinder(0.04, 0.5, pose=(1, 0, 0, 0, -0.30, 0.485, 0.58), name="post")
+
+
+def hands(robot: er.Robot, cfgs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Tilt of the hand in degrees and its height in metres, at configurations (..., dof)."""
+    poses = robot.link_poses(cfgs.reshape(-1, robot.dof))[:, robot.link_index(HAND)].reshape(
+        *cfgs.shape[:-1], 7
+    )
+    w, x, y, z = np.moveaxis(poses[..., :4], -1, 0)
+    up = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x**2 + y**2)], axis=-1)  # last row of R
+    return np.degrees(np.arccos(np.clip(up @ np.array(UP), -1.0, 1.0))), poses[..., 6]
+
+
+def cheapest_proved(stomp: Stomp, seconds: float) -> tuple[np.ndarray, er.PathProof]:
+    """Runs STOMP; of all trajectories on the way, the last, and so the cheapest, that is proved free."""
+    seen = list[np.ndarray]()
+    result = stomp.run(hook=lambda iteration, cost, path: seen.append(path), timeout=seconds)
+    print(
+        f"  {result.why}; cost {result.cost_history[0]:.3g} at first, {result.cost_history[-1]:.3g} in the end"
+    )
+    for path in reversed(seen):
+        proof = er.prove_path(stomp.model, path)
+        if proof.free:
+            return path, proof
+    raise SystemExit(result.why)
+
+
+def draw(model: er.CollisionModel, paths: list[np.ndarray], file: str) -> None:
+    """The robot halfway on each path, and where the hand goes."""
+    views = []
+    for path in paths:
+        picture = robot_picture(model.robot, path[len(path) // 2])
+        add_world(picture, model.world)
+        for place in model.robot.link_poses(path)[:, model.robot.link_index(HAND), 4:]:
+            picture.add_sphere(place, 0.012)
+        views.append(picture.draw(Camera(azimuth_deg=125, elevation_deg=38, width=420, height=460)))
+    save_png(file, np.concatenate(views, axis=1))
+
+
+def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, list[np.ndarray], list[er.PathProof]]:
+    """Optimises twice and prints; the model, both paths (n, dof) and their proofs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--timeout", type=float, default=30.0, help="seconds for each")
+    parser.add_argument("--out", help="picture of both ways, PNG")
+    args = parser.parse_args(argv)
+
+    robot = er.load_robot("teaarm")
+    model = er.CollisionModel(robot, world=World([POST]))
+    start, goal = robot.named_cfgs["arms_forward"].copy(), robot.named_cfgs["arms_forward"]
+    start[robot.joint_names.index("left_j2")] -= 0.7  # the arm spread to the side
+    arm = [name for name in robot.joint_names if name.startswith("left_")]
+
+    def level(trajectories: np.ndarray, dt: float) -> np.ndarray:
+        """Metres by which the hand leaves its band, (k, t)."""
+        return np.maximum(np.abs(hands(robot, trajectories)[1] - HEIGHT) - BAND, 0.0)
+
+    own = (
+        ObstacleCost(model, clearance=0.02, boxes_decide=False),
+        SelfCollisionCost(model),
+        UprightCost(robot, HAND, axis=UP, tolerance=0.1, weight=20.0),
+        FunctionCost(level, weight=80.0),
+    )
+    paths, proofs = [], []
+    for name, costs, improve in (("default costs", None, 0), ("upright and level", own, 80)):
+        print(f"{name}:")
+        options = StompOptions(seed=0, rollouts=64, initial="minimum-control", improve=improve)
+        path, proof = cheapest_proved(Stomp(model, start, goal, arm, costs, options), args.timeout)
+        tilt, height = hands(robot, path)
+        print(
+            f"  tilt up to {tilt.max():.0f} degrees, height {height.min():.2f} to {height.max():.2f} m; {proof}"
+        )
+        paths.append(path)
+        proofs.append(proof)
+    if args.out:
+        draw(model, paths, args.out)
+    return model, paths, proofs
+
+
+if __name__ == "__main__":
+    main()
