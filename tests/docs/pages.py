@@ -18,7 +18,7 @@ _BLOCKS_ALONE = MarkdownIt("commonmark").disable("inline")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: where it is, the first word after the fence, and its text."""
+    """A fenced block: where it is, the first word after the fence, and its text. Indented code has no such word."""
 
     page: Path
     line: int
@@ -53,7 +53,7 @@ def blocks(page: Path) -> tuple[Block, ...]:
 
 def _blocks(page: Path, text: str, offset: int) -> Iterator[Block]:
     for token in _BLOCKS_ALONE.parse(text):
-        if token.type != "fence" or token.map is None:
+        if token.type not in ("fence", "code_block") or token.map is None:
             continue
         tag, line = token.info.split(" ")[0].strip(), offset + token.map[0] + 1
         yield Block(page, line, tag, token.content)

@@ -9,6 +9,7 @@ Tags. A fenced block has one of these; anything else (no tag, `sh`, `console`) f
   `elbowroom VERB ...` runs inside the test process, pipes and other programs through bash. Servers (`elbowroom view`,
   `elbowroom ik ... --serve --port N`) are started on any free port and interrupted once they serve.
 - `json`, `yaml`, `xml` parse, as one whole document.
+- Blocks are fenced; code that is only indented counts as one without a tag.
 - `text` is not run: what a terminal prints, pseudo-code, other people's programs.
 - MyST directives are left to Sphinx; the blocks inside of them count. No `{code-block}`, no `{code-cell}`.
 
@@ -50,6 +51,11 @@ ELSEWHERE = {
     "make test": ".ci/run",
     "make lint types": ".ci/run",
     "make bench": "benchmarks/, by hand: its ratios need a machine that does nothing else",
+    "make soak": "tests/soak/test_soak.py, for seconds",
+    "git clone": ".github/workflows, by actions/checkout",
+    "make wheel": ".github/workflows/wheel.yml",
+    "make wheel-check": ".github/workflows/wheel.yml",
+    "pip install .": ".ci/run: every target of the Makefile begins with it; tools/check_wheel.py from a wheel",
 }
 """Commands that pages name and this test does not run, by how they begin -> where they are run."""
 
