@@ -44,7 +44,7 @@ class Vamp:
     """A robot among obstacles, as VAMP sees them."""
 
     def __init__(self, world: World, rest: np.ndarray, kind: str = "") -> None:
-        """Joints of `rest` beyond the arm are held, to VAMP wherever its model has them."""
+        """Joints of `rest` beyond the arm are held; VAMP holds the fingers 65 mm from the middle."""
         import vamp
 
         self._rest, self._vamp = np.asarray(rest, dtype=np.float64), vamp

@@ -5,7 +5,8 @@ These are other tasks; the judge (Pinocchio moves the robot, Coal collides the m
 difference is worth. Problems are those of the MotionBenchMaker sample (see `benchmarks.plan`), or generated ones among
 boxes where there is no file. VAMP has no call for many configurations: ours one at a time is beside it too. Times are
 CPU times of one thread, the smallest of several runs. What each side calls free is judged on random configurations in
-the scenes of the problems; fingers are where the sample holds them, to VAMP wherever its spheres have them.
+the scenes of the problems. Fingers are where the sample holds them, 65 mm from the middle, as VAMP's spheres have them;
+in generated problems they rest, nearer to each other than VAMP's.
 
     python -m benchmarks.vamp [--problems FILE] [--limit N]
 """
