@@ -23,7 +23,8 @@ def stomp(model=None, **options) -> Stomp:
 
 def test_start_and_goal_stay_the_callers():
     """They may be read-only, as named configurations are, and rounding in held joints is mended in a copy."""
-    start, goal = np.array(LEFT), np.array(RIGHT) + [0.0, 0.0, 1e-9]
+    start, goal = np.array(LEFT), np.array(RIGHT)
+    goal[2] += 1e-9
     start.setflags(write=False)
     goal.setflags(write=False)
     made = Stomp(wall(), start, goal, PLANE)
