@@ -1,8 +1,8 @@
 """First clearance: is the robot free, how far from touching itself, and if not, why.
 
-Loads the bundled dual-arm robot, asks for one pose that is free, one that is not, and ten thousand random ones. Prints the
-clearance, who touches how deep, and how many of the random poses are free. With `--out`, draws the pose that is not free,
-the links that touch in red.
+Loads the bundled dual-arm robot, asks for one pose that is free, one that is not, and ten thousand random ones.
+Prints the clearance, who touches how deep, and how many of the random poses are free. With `--out`, draws the pose
+that is not free, the links that touch in red.
 
     python examples/01_first_clearance.py --out touching.png
 """
@@ -29,8 +29,10 @@ def draw(robot: er.Robot, verdict: er.Verdict, path: str) -> None:
     save_png(path, picture.draw(Camera(azimuth_deg=70, elevation_deg=30, width=560, height=480)))
 
 
-def main(argv: list[str] | None = None) -> tuple[er.Verdict, er.Verdict, np.ndarray, np.ndarray]:
-    """Asks and prints; the verdicts of both poses, the random configurations (n, dof) and which are free (n,)."""
+def main(
+    argv: list[str] | None = None,
+) -> tuple[er.CollisionModel, er.Verdict, er.Verdict, np.ndarray, np.ndarray]:
+    """Asks and prints; the model, verdicts of both poses, random configurations (n, dof) and which are free (n,)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", help="picture of the pose that is not free, PNG")
     args = parser.parse_args(argv)
@@ -60,7 +62,7 @@ def main(argv: list[str] | None = None) -> tuple[er.Verdict, er.Verdict, np.ndar
     print(f"random: {free.sum()} of {len(cfgs)} are free, {micros:.0f} us each")
     if args.out:
         draw(robot, crossed, args.out)
-    return forward, crossed, cfgs, free
+    return model, forward, crossed, cfgs, free
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Spheres with proof: a robot covered by spheres, every triangle of it, and files for planners.
 
-Fits spheres to a robot, proves that they contain every link, measures how much larger they are than the robot, and makes
-one sphere a little smaller to see the proof fail. Prints what is proved, how tight it is, and what is lost in a file for cuRobo.
-With `--out`, writes that file (`.yml`), or XRDF, SRDF, URDF, MJCF or JSON by the extension; `--picture` draws the spheres.
+Fits spheres to a robot, proves that they contain every link, measures how much larger they are than the robot, and
+makes one sphere a little smaller to see the proof fail. Prints what is proved, how tight it is, and what is lost in a
+file for cuRobo. With `--out`, writes that file (`.yml`), or XRDF, SRDF, URDF, MJCF or JSON by the extension;
+`--picture` draws the spheres.
 
     python examples/02_spheres_with_proof.py --out teaarm.yml --picture spheres.png
 """

@@ -1,8 +1,9 @@
 """Pairs with reasons: which links need checking, why the others do not, and what an SRDF gets wrong.
 
-Decides for every pair of links whether it can collide, and prints how many of each reason with the evidence of one. Then
-compares with an SRDF as people write it by hand: it ignores a pair that can collide and checks many that cannot. With
-`--out`, writes the pairs as SRDF (or JSON, cuRobo YAML, XRDF, MJCF by the extension); `--picture` draws the matrix.
+Decides for every pair of links whether it can collide, and prints how many of each reason with the evidence of one.
+Then compares with an SRDF as people write it by hand: it ignores a pair that can collide and checks many that cannot.
+With `--out`, writes the pairs as SRDF (or JSON, cuRobo YAML, XRDF, MJCF by the extension); `--picture` draws the
+matrix.
 
     python examples/03_pairs_with_reasons.py --out teaarm.srdf --picture pairs.png
 """

@@ -1,8 +1,8 @@
 """Differentiable clearance: how deep the robot is in itself, as a JAX function with a gradient.
 
-Compiles the distances of all spheres, asks for a thousand configurations in one call, and pushes a pose in which the arms
-are in each other apart by gradient descent. Prints the penetration on the way, and the verdict of the meshes before and after:
-costs are for steering, `CollisionModel` decides.
+Compiles the distances of all spheres, asks for a thousand configurations in one call, and pushes a pose in which the
+arms are in each other apart by gradient descent. Prints the penetration on the way, and the verdict of the meshes
+before and after: costs are for steering, `CollisionModel` decides.
 
     python examples/04_differentiable_clearance.py
 """
@@ -35,9 +35,8 @@ def main(
     robot = er.load_robot("teaarm")
     model = er.CollisionModel(robot)
     spheres = er.MultiSphereCollision.from_models(robot, model.spheres, model.pairs)
-    print(
-        f"{spheres.num_primitives} spheres, {len(model.pairs.by_spheres)} pairs of links, {len(spheres.pair_i)} of spheres"
-    )
+    links = len(model.pairs.by_spheres)
+    print(f"{spheres.num_primitives} spheres, {links} pairs of links, {len(spheres.pair_i)} pairs of spheres")
 
     @jax.jit
     def penetration(cfg: jax.Array) -> jax.Array:

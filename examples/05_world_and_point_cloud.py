@@ -1,8 +1,8 @@
 """World and point cloud: a table, a ring and what a depth camera sees; the verdict names the obstacle.
 
-Puts a dual arm among obstacles of three kinds: an exact box, a mesh with a hole that a hand reaches through, and a cloud of
-points from a depth image. Moves the robot into each and prints who touches what; then moves an obstacle away. With `--out`,
-writes the scene as JSON (or YAML of MoveIt); `--picture` draws it.
+Puts a dual arm among obstacles of three kinds: an exact box, a mesh with a hole that a hand reaches through, and a
+cloud of points from a depth image. Moves the robot into each and prints who touches what; then moves an obstacle
+away. With `--out`, writes the scene as JSON (or YAML of MoveIt); `--picture` draws it.
 
     python examples/05_world_and_point_cloud.py --out scene.json --picture scene.png
 """
@@ -31,7 +31,7 @@ EYE = np.array([0.1, 0.05, 0.95])
 """The camera, looking at the ball."""
 
 
-def depth_image(rows: int = 90, columns: int = 120, angle: float = 0.35) -> np.ndarray:
+def depth_image(rows: int = 60, columns: int = 80, angle: float = 0.35) -> np.ndarray:
     """Points (rows, columns, 3) in the world as a depth camera sees the ball; NaN where it sees nothing."""
     ahead = (BALL - EYE) / np.linalg.norm(BALL - EYE)
     right = np.cross(ahead, (0.0, 0.0, 1.0))
@@ -83,10 +83,8 @@ def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, dict[str, er
 
     robot = er.load_robot("teaarm")
     image = depth_image()
-    cloud = PointCloud(image[np.isfinite(image).all(axis=-1)], radius=0.005, name="camera")
-    print(
-        f"the camera sees {len(cloud.points)} points, {1e3 * cloud.spacing:.1f} mm apart, as balls of {1e3 * cloud.radius:.0f} mm"
-    )
+    cloud = PointCloud(image[np.isfinite(image).all(axis=-1)], radius=0.006, name="camera")
+    print(f"the camera sees {len(cloud.points)} points, {1e3 * cloud.spacing:.1f} mm apart")
     world = World([TABLE, RING, cloud])
     model = er.CollisionModel(robot, world=world)
     cfgs = poses(robot)

@@ -1,7 +1,8 @@
 """Mesh contacts: a peg in a ring, apart, touching and stuck, triangle by triangle.
 
-Two meshes that are not convex: the peg stands in the hole of the ring, where hulls or boxes would call it a collision. Prints
-the clearance, then the contacts, the merged contact points and the depth when the peg is pushed into the wall and when it leans.
+Two meshes that are not convex: the peg stands in the hole of the ring, where hulls or boxes would call it a
+collision. Prints the clearance, then the contacts, the merged contact points and the depth when the peg is pushed
+into the wall and when it leans.
 
     python examples/06_mesh_contacts.py
 """

@@ -1,9 +1,9 @@
 """Prove a motion: free at every row is not free in between; and the audit of a recording.
 
-An arm swings up past a thin rod. Every row of the motion is free, yet the hand goes through the rod between two of them: a
-proof finds it, and proves another way free with room for what a controller may be off. Then a recording of both is read from
-CSV and audited row by row and in between. Prints what is proved and what is not; with `--out`, writes the recording,
-with `--picture`, clearance over time.
+An arm swings up past a thin rod. Every row of the motion is free, yet the hand goes through the rod between two of
+them: a proof finds it, and proves another way free with room for what a controller may be off. Then a recording of
+both is read from CSV and audited row by row and in between. Prints what is proved and what is not; with `--out`,
+writes the recording, with `--picture`, clearance over time.
 
     python examples/07_prove_a_motion.py --out swing.csv --picture audit.png
 """

@@ -105,9 +105,8 @@ def main(argv: list[str] | None = None) -> tuple[float, float, np.ndarray]:
     least, depth = 1e3 * float(run["clearance"].min()), 1e3 * float(blind.min())
     print(f"least clearance {least:.1f} mm tracked, {depth:.1f} mm without avoidance")
     print(f"a tick took {1e3 * np.median(run['cost']):.2f} ms (median)")
-    print(
-        f"at the end the hands are {1e3 * run['error'][-1]:.1f} mm from their targets, {1e3 * run['error'].max():.0f} mm at most"
-    )
+    off = 1e3 * run["error"]
+    print(f"a hand is up to {off.max():.0f} mm from its target, and {off[-1]:.1f} mm at the end")
     if options.out:
         save_figure(plot(run, times, blind), options.out)
     return least, depth, run["cfgs"]

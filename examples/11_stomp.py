@@ -1,8 +1,8 @@
 """STOMP with costs of your own: a full glass is carried past a post, upright and level.
 
-With its default costs, STOMP brings the hand past the post as soon as nothing touches: tilted, and far below where it began.
-Costs for the tilt and for the height, the latter a function of your own, lead it another way. Prints tilt and height of both
-ways, and what is proved of them. With `--out`, draws the robot on both ways.
+With its default costs, STOMP brings the hand past the post as soon as nothing touches: tilted, and far below where it
+began. Costs for the tilt and for the height, the latter a function of your own, lead it another way. Prints tilt and
+height of both ways, and what is proved of them. With `--out`, draws the robot on both ways.
 
     python examples/11_stomp.py --out stomp.png
 """
@@ -65,12 +65,12 @@ def draw(model: er.CollisionModel, paths: list[np.ndarray], file: str) -> None:
 def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, list[np.ndarray], list[er.PathProof]]:
     """Optimises twice and prints; the model, both paths (n, dof) and their proofs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--timeout", type=float, default=30.0, help="seconds for each")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds for each")
     parser.add_argument("--out", help="picture of both ways, PNG")
     args = parser.parse_args(argv)
 
     robot = er.load_robot("teaarm")
-    model = er.CollisionModel(robot, world=World([POST]))
+    model = er.CollisionModel(robot, world=World([POST]), buffer=0.003)
     start, goal = robot.named_cfgs["arms_forward"].copy(), robot.named_cfgs["arms_forward"]
     start[robot.joint_names.index("left_j2")] -= 0.7  # the arm spread to the side
     arm = [name for name in robot.joint_names if name.startswith("left_")]
@@ -86,7 +86,7 @@ def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, list[np.ndar
         FunctionCost(level, weight=80.0),
     )
     paths, proofs = [], []
-    for name, costs, improve in (("default costs", None, 0), ("upright and level", own, 80)):
+    for name, costs, improve in (("default costs", None, 0), ("upright and level", own, 60)):
         print(f"{name}:")
         options = StompOptions(seed=0, rollouts=64, initial="minimum-control", improve=improve)
         path, proof = cheapest_proved(Stomp(model, start, goal, arm, costs, options), args.timeout)

@@ -1,10 +1,10 @@
 """Plan many: motions of a dual arm among two tables, on all cores or a cluster, the same for any number of workers.
 
-Draws starts and goals that are free, plans all of them at once, first by one worker and then by all, and prints how long that
-took, how many were found and proved, and that the answers are the same to the last bit. `--backend` lets processes (loky) or a
-cluster (dask, ray) do the work.
+Draws starts and goals that are free, plans all of them at once, first by one worker and then by all, and prints how
+long that took, how many were found and proved, and that the answers are the same to the last bit. `--backend` lets
+processes (loky) or a cluster (dask, ray) do the work.
 
-    python examples/12_plan_many.py --problems 50 --backend loky
+    python examples/12_plan_many.py --problems 8
 """
 
 from __future__ import annotations

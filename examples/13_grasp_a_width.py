@@ -1,8 +1,9 @@
 """Grasp a width: thumb and fingers of a hand close to the width of an object, level in the world.
 
-Plans line, plane and cylinder grasps of the RH56 hand for an object of given width, its middle at a given height. Prints the
-controls of the hand, its tilt, how exactly the width and the level are met, and where fingertips are in the world; then the
-range of widths of each grasp. With `--out`, draws the line grasp from the side and from the front.
+Plans line, plane and cylinder grasps of the RH56 hand for an object of given width, its middle at a given height.
+Prints the controls of the hand, its tilt, how exactly the width and the level are met, and where fingertips are in
+the world; then the range of widths of each grasp. With `--out`, draws the line grasp from the side and from the
+front.
 
     python examples/13_grasp_a_width.py --width 0.03 --height 0.12 --out grasp.png
 """
@@ -16,19 +17,15 @@ import numpy as np
 from elbowroom.grasp import Grasp, GraspPlanner, load_hand
 from elbowroom.ui.draw import plot_grasp, save_figure
 
-MODES = ("line", "plane", "cylinder")
-
 
 def report(grasp: Grasp, height: float) -> None:
     """Prints a grasp and its place in the world."""
     controls = ", ".join(f"{name} {np.degrees(value):.0f}" for name, value in grasp.actuators.items())
     print(f"{grasp.mode} of {1e3 * grasp.width:.0f} mm by thumb and {', '.join(grasp.fingers)}:")
-    print(
-        f"  closed by {grasp.s:.2f}, tilted by {np.degrees(grasp.tilt_y):.1f} degrees; controls in degrees: {controls}"
-    )
-    print(
-        f"  width off by {1e3 * abs(grasp.width_error):.2f} mm, thumb off level by {1e3 * abs(grasp.height_error):.2f} mm"
-    )
+    print(f"  closed by {grasp.s:.2f}, tilted by {np.degrees(grasp.tilt_y):.1f} degrees")
+    print(f"  controls in degrees: {controls}")
+    width, level = 1e3 * abs(grasp.width_error), 1e3 * abs(grasp.height_error)
+    print(f"  width off by {width:.2f} mm, thumb off level by {level:.2f} mm")
     T_world_base, tips = grasp.to_world(height)
     base = ", ".join(f"{1e3 * value:.0f}" for value in T_world_base[:3, 3])
     thumb = ", ".join(f"{1e3 * value:.0f}" for value in tips["thumb"])
@@ -52,7 +49,7 @@ def main(argv: list[str] | None = None) -> dict[str, Grasp]:
     }
     for grasp in grasps.values():
         report(grasp, args.height)
-    for mode in MODES:
+    for mode in grasps:
         least, most = planner.range(mode)
         print(f"{mode}: {1e3 * least:.0f} to {1e3 * most:.0f} mm")
     if args.out:

@@ -1,9 +1,10 @@
 """Grasp with an arm: from an object's pose and width to a proved motion of arm and hand.
 
-The RH56 hand takes the place of the gripper of a panda (`mount`), the two get one collision model, and `reach_for` finds
-a grasp of a block on a shelf, an arm configuration that is free among everything else, and a proved motion to it. Prints
-the placement, what is proved of each piece, and how fingers and block meet. With `--out`, draws the arm standing off with
-the hand open, the arm at the grasp, and the hand alone. Needs the robots of `pip install elbowroom[robots]`.
+The RH56 hand takes the place of the gripper of a panda (`mount`), the two get one collision model, and `reach_for`
+finds a grasp of a block on a shelf, an arm configuration that is free among everything else, and a proved motion to
+it. Prints the placement, what is proved of each piece, and how fingers and block meet. With `--out`, draws the arm
+standing off with the hand open, the arm at the grasp, and the hand alone. Needs the robots of `pip install
+elbowroom[robots]`.
 
     python examples/14_grasp_with_arm.py --width 0.04 --out grasp_with_arm.png
 """
