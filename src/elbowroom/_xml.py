@@ -67,12 +67,13 @@ def parse_xml(data: bytes, where: str, kind: str = "description", mended: list[s
     try:
         root = _parse(data, mended)
     except etree.XMLSyntaxError as error:
+        why = str(error.msg).partition("\n")[0]  # older libxml2 shows the bytes on a line of their own
         if "entity" in str(error).lower():
             raise UnsafeFileError(
-                f"{where}: line {error.lineno}: entities are not allowed in a {kind}: {error.msg}"
+                f"{where}: line {error.lineno}: entities are not allowed in a {kind}: {why}"
             ) from error
         raise DescriptionError(
-            f"{where}: line {error.lineno}: the {kind} is not well-formed XML: {error.msg}"
+            f"{where}: line {error.lineno}: the {kind} is not well-formed XML: {why}"
         ) from error
     except (LookupError, ValueError) as error:
         raise DescriptionError(f"{where}: the {kind} cannot be decoded: {error}") from error

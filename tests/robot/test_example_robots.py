@@ -24,6 +24,7 @@ def test_every_urdf_that_pinocchio_loads():
     assert len(rows) >= 69
     assert [row.path.name for row in rows if row.loads != row.pinocchio] == []
     refused = {row.path.name: row.text for row in rows if not row.loads}
+    refused.pop("falcon.urdf", None)  # before example-robot-data 6.0 it names a link that is not there
     assert refused == {"ur3.urdf": "it has no link"}  # nothing but a header, as xacro left it
     assert [row.path.stem for row in rows if row.loads and row.text] == ["alex_psyonic_hands"]
 
