@@ -22,6 +22,8 @@ BLOCK_SECONDS = 2.0
 BLOCK_CASES = 500
 COLD_CASES, COLD = 5, 10.0
 """The first cases of a fuzzer in a process may take this many times the limit: kernels are compiled in them."""
+BUSY = 6.0
+"""On a busy machine a case may take this many times its limit, as long as it does not work for longer than that."""
 STILLBORN = 3
 """Processes in a row that may die before their first case: then it is no fault of a case."""
 MEMORY_SECONDS = 30.0
@@ -107,13 +109,17 @@ class Worker:
         return not self.fuzzer
 
     def overdue(self) -> bool:
-        """Whether its case has been running for too long."""
+        """Whether its case has been running for too long: working so long, or for several times as long not."""
         if self.at[worker.AT_FUZZER] < 0.0:
             return False
         limit = self.soak.fuzzers[self.fuzzer].limit
         if self.done[self.fuzzer] < COLD_CASES:
             limit *= COLD
-        return time.monotonic() - self.at[worker.AT_START] > limit
+        waited = time.monotonic() - self.at[worker.AT_START]
+        if waited <= limit:
+            return False
+        work = worker.worked(self.process.pid or 0) - self.at[worker.AT_WORK]
+        return waited > BUSY * limit or not work <= limit
 
     def kill(self) -> str:
         """Ends the process; returns what it printed last."""
