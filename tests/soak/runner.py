@@ -32,6 +32,10 @@ POLL = 0.2
 """Seconds between two looks at the processes."""
 
 
+class ProcessesDie(RuntimeError):
+    """Processes die before they run a case, so no case is at fault."""
+
+
 @dataclass
 class Tally:
     """What is known of one fuzzer."""
@@ -68,6 +72,8 @@ class Report:
     tallies: dict[str, Tally]
     replaced: Counter[str] = field(default_factory=Counter)
     """Processes that were replaced, by reason."""
+    ended: str = ""
+    """What ended the run before its time."""
     memory: list[tuple[float, int]] = field(default_factory=list)
     """Seconds since the start, and bytes that the largest process held then; every half minute."""
 
@@ -181,7 +187,9 @@ class Soak:
             try:
                 self._serve(workers, start)
             except KeyboardInterrupt:
-                self.report.replaced["interrupted"] += 1
+                self.report.ended = "interrupted"
+            except ProcessesDie as error:
+                self.report.ended = str(error)
             finally:
                 for each in workers:
                     each.kill()
@@ -274,7 +282,7 @@ class Soak:
             self._count(each, index, failure, seconds)
         self.stillborn = 0 if running or each.done else self.stillborn + 1
         if self.stillborn == STILLBORN:
-            raise RuntimeError(f"{STILLBORN} processes died before they ran a case, exit code {code}: {text}")
+            raise ProcessesDie(f"{STILLBORN} processes died before they ran a case, exit code {code}: {text}")
         if each.fuzzer:
             self.returned[each.fuzzer] += each.left
         if self.again is not None and each.fuzzer:
