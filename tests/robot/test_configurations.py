@@ -57,6 +57,7 @@ def saved(**arrays):
 NAMED = [dict(zip(("slide", "a", "b"), (row[2], row[0], row[1]), strict=True)) for row in ROWS]
 SAME = {
     "header.csv": "a,b,slide\n0.1,0.2,0.01\n0.3,0.4,0.02\n0.5,0.6,0.03\n",
+    "quoted words.csv": '"a" "b" slide\n0.1 "0.2" 0.01\n0.3 0.4 0.02\n0.5 0.6 0.03\n',
     "order.csv": "0.1,0.2,0.01\n0.3,0.4,0.02\n0.5,0.6,0.03\n",
     "shuffled.csv": "slide, b, a\n0.01, 0.2, 0.1\n0.02, 0.4, 0.3\n\n0.03, 0.6, 0.5\n",
     "semicolons.csv": "a;b;slide\n0.1;0.2;0.01\n0.3;0.4;0.02\n0.5;0.6;0.03\n",
@@ -255,6 +256,14 @@ def test_what_is_wrong_is_said_with_its_place(robot, tmp_path, name):
     content, message = BAD[name]
     with pytest.raises((FormatError, InputError), match=message):
         read_configurations(write(tmp_path, name, content), robot)
+
+
+def test_a_single_column_may_be_quoted(tmp_path):
+    """Without a comma on the line, the quotes were taken for a part of the name."""
+    elements = (link("base"), link("one"), joint("a joint", "base", "one"))
+    robot = er.load_robot(write(tmp_path, "one.urdf", robot_xml(*elements)))
+    found = read_configurations(write(tmp_path, "x.csv", '"a joint"\n"0.1"\n0.2\n'), robot)
+    np.testing.assert_array_equal(found.cfgs, [[0.1], [0.2]])
 
 
 def test_files_that_cannot_be_read(robot, tmp_path):

@@ -21,7 +21,7 @@ class Fuzzer:
 
     module: str
     limit: float
-    """Seconds after which a case counts as a hang: some hundred times what the slowest honest one takes."""
+    """Seconds of work after which a case counts as a hang: several times what the slowest honest one takes."""
 
 
 FUZZERS: Mapping[str, Fuzzer] = {

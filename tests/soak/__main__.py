@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"\n{failure.fuzzer}:{failure.index}: {failure.how}\n{failure.text}")
     if options.json:
         write_json(report, options.json)
-    return 1 if report.failures else 0
+    return 1 if report.failures or report.ended not in ("", "interrupted") else 0
 
 
 if __name__ == "__main__":

@@ -194,7 +194,8 @@ def _table(case: Case) -> bool:
     match name:
         case "a.csv":
             lines = io.StringIO()
-            csv.writer(lines).writerows([columns, *(map(repr, row) for row in rows.tolist())])
+            how = csv.QUOTE_NONNUMERIC if len(columns) == 1 else csv.QUOTE_MINIMAL  # or spaces part one name
+            csv.writer(lines, quoting=how).writerows([columns, *rows.tolist()])
             path.write_text(lines.getvalue(), encoding="utf-8")
         case "a.jsonl":
             path.write_text(

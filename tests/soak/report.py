@@ -58,6 +58,8 @@ def print_report(report: Report, failures: Path) -> None:
         console.print(f"memory of the largest process: {', '.join(told[1:-1:step] + told[-1:])}")
     for why, n in report.replaced.items():
         console.print(f"processes replaced after {why}: {n}")
+    if report.ended:
+        console.print(f"ended before its time: {report.ended}", markup=False, soft_wrap=True)
     alike = Counter(failure.signature for failure in report.failures)
     for signature, n in alike.most_common():
         first = next(failure for failure in report.failures if failure.signature == signature)
@@ -72,6 +74,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "minutes": report.minutes,
         "workers": report.workers,
         "replaced": dict(report.replaced),
+        "ended": report.ended,
         "memory": [{"seconds": seconds, "bytes": held} for seconds, held in report.memory],
         "fuzzers": {
             name: {

@@ -22,12 +22,18 @@ BLOCK_SECONDS = 2.0
 BLOCK_CASES = 500
 COLD_CASES, COLD = 5, 10.0
 """The first cases of a fuzzer in a process may take this many times the limit: kernels are compiled in them."""
+BUSY = 6.0
+"""On a busy machine a case may take this many times its limit, as long as it does not work for longer than that."""
 STILLBORN = 3
 """Processes in a row that may die before their first case: then it is no fault of a case."""
 MEMORY_SECONDS = 30.0
 """Between two notes of how much memory is held."""
 POLL = 0.2
 """Seconds between two looks at the processes."""
+
+
+class ProcessesDie(RuntimeError):
+    """Processes die before they run a case, so no case is at fault."""
 
 
 @dataclass
@@ -66,6 +72,8 @@ class Report:
     tallies: dict[str, Tally]
     replaced: Counter[str] = field(default_factory=Counter)
     """Processes that were replaced, by reason."""
+    ended: str = ""
+    """What ended the run before its time."""
     memory: list[tuple[float, int]] = field(default_factory=list)
     """Seconds since the start, and bytes that the largest process held then; every half minute."""
 
@@ -107,13 +115,17 @@ class Worker:
         return not self.fuzzer
 
     def overdue(self) -> bool:
-        """Whether its case has been running for too long."""
+        """Whether its case has been running for too long: working so long, or for several times as long not."""
         if self.at[worker.AT_FUZZER] < 0.0:
             return False
         limit = self.soak.fuzzers[self.fuzzer].limit
         if self.done[self.fuzzer] < COLD_CASES:
             limit *= COLD
-        return time.monotonic() - self.at[worker.AT_START] > limit
+        waited = time.monotonic() - self.at[worker.AT_START]
+        if waited <= limit:
+            return False
+        work = worker.worked(self.process.pid or 0) - self.at[worker.AT_WORK]
+        return waited > BUSY * limit or not work <= limit
 
     def kill(self) -> str:
         """Ends the process; returns what it printed last."""
@@ -175,7 +187,9 @@ class Soak:
             try:
                 self._serve(workers, start)
             except KeyboardInterrupt:
-                self.report.replaced["interrupted"] += 1
+                self.report.ended = "interrupted"
+            except ProcessesDie as error:
+                self.report.ended = str(error)
             finally:
                 for each in workers:
                     each.kill()
@@ -268,7 +282,7 @@ class Soak:
             self._count(each, index, failure, seconds)
         self.stillborn = 0 if running or each.done else self.stillborn + 1
         if self.stillborn == STILLBORN:
-            raise RuntimeError(f"{STILLBORN} processes died before they ran a case, exit code {code}: {text}")
+            raise ProcessesDie(f"{STILLBORN} processes died before they ran a case, exit code {code}: {text}")
         if each.fuzzer:
             self.returned[each.fuzzer] += each.left
         if self.again is not None and each.fuzzer:

@@ -20,10 +20,13 @@ from .case import Case, Failure, Told
 
 ALIKE = 10
 """Failures of one signature that a process keeps; more are counted only."""
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+PAGE, TICKS = (
+    (os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")) if hasattr(os, "sysconf") else (4096, 100)
+)
 
-AT_FUZZER, AT_INDEX, AT_START, AT_SIZE = 0, 1, 2, 3
-"""Places in the shared array: number of the fuzzer (-1: idle), index, `time.monotonic` of its start; length."""
+AT_FUZZER, AT_INDEX, AT_START, AT_WORK, AT_SIZE = 0, 1, 2, 3, 4
+"""Places in the shared array: number of the fuzzer (-1: idle), index, `time.monotonic` of its start, seconds that the
+process had worked by then; length."""
 
 
 def resident(pid: int | str = "self") -> int:
@@ -32,6 +35,15 @@ def resident(pid: int | str = "self") -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):
         return 0
+
+
+def worked(pid: int | str = "self") -> float:
+    """Seconds of processor time of a process; infinite where the system has no /proc."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+    except (OSError, IndexError):
+        return float("inf")
 
 
 def run_case(module: Any, case: Case) -> Told | Failure:
@@ -63,7 +75,8 @@ def main(
         for index in indices:
             if stop.value:
                 break
-            at[AT_INDEX], at[AT_START], at[AT_FUZZER] = index, time.monotonic(), names.index(name)
+            at[AT_INDEX], at[AT_START], at[AT_WORK] = index, time.monotonic(), worked()
+            at[AT_FUZZER] = names.index(name)
             os.ftruncate(log, 0)
             start = time.perf_counter()
             if name not in modules:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from ..errors import FormatError
 from ._table import BLOCK, Table
+
+WORD = re.compile(r'"(?:[^"]|"")*"(?=\s|$)|\S+')
+"""A word, or words in quotes."""
 
 
 def csv_table(lines: Iterator[tuple[int, str]], source: str) -> Table:
@@ -46,7 +50,7 @@ def _cells(
 ) -> Sequence[Sequence[str]]:
     """Cells of lines, without the spaces and quotes around them."""
     if delimiter is None:
-        return [text.split() for text in texts]
+        return [_words(text) if '"' in text else text.split() for text in texts]
     try:
         rows = list(csv.reader(texts, delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
@@ -56,6 +60,15 @@ def _cells(
         number = next(odd, lines[0])
         raise FormatError(f"{source}:{number}: a quoted cell does not end on its line")
     return rows
+
+
+def _words(text: str) -> list[str]:
+    """What spaces part, quotes taken off as in CSV; one column has no comma to tell that it is one."""
+    found = WORD.findall(text)
+    return [
+        word[1:-1].replace('""', '"') if len(word) > 1 and word[0] == word[-1] == '"' else word
+        for word in found
+    ]
 
 
 def _is_number(text: str) -> bool:
