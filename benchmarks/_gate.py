@@ -19,7 +19,7 @@ RUNS = 3
 """Of every suite, for a baseline."""
 FLOOR = 0.25
 """Least noise: three runs in a row do not show what another machine, or other work on this one, does to a ratio. The
-same code, run once more beside other work, gave ratios 18 % below the middle of three that differed by less than 15 %."""
+same code, run once more beside other work, gave ratios 18 % below the middle of three that differed by under 15 %."""
 
 
 @dataclass(frozen=True)
