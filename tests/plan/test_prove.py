@@ -213,7 +213,7 @@ def test_what_no_joint_moves_counts_too(rails):
         (np.zeros((0, 2)), {}, "none"),
         (np.zeros((3, 5)), {}, "5"),
         ([[0.5, 0.5], [np.nan, 0.5]], {}, "NaN"),
-        ([[0.5, 0.5], [1e7, 0.5]], {}, "rounding"),
+        ([[0.5, 0.5], [1e7, 0.5]], {}, "lose their digits"),
         ([[0.5, 0.5], [0.6, 0.5]], {"times": [0.0, 0.0]}, "increase"),
         ([[0.5, 0.5], [0.6, 0.5]], {"times": [0.0]}, "times"),
         ([[0.5, 0.5], [0.6, 0.5]], {"slack": -1.0}, "slack"),

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from elbowroom.errors import InputError
-from elbowroom.plan import FunctionCost, Group, Stomp, StompOptions, prove_path, roughness
+from elbowroom.plan import FunctionCost, Stomp, StompOptions, prove_path
 from elbowroom.plan._kernels_stomp import add_control_cost, keep_within, spread, weigh
+from elbowroom.plan._roughness import roughness
 from elbowroom.plan._stomp_descent import Descent
 from elbowroom.plan._stomp_noise import Smoothness, first_path, resampled
 from elbowroom.plan._stomp_starts import through_vias
+from elbowroom.plan.doors import Group
 from tests.plan.cart import LEFT, PLANE, RIGHT, along, cart, clear, wall
 
 AROUND = np.array([LEFT, [-0.3, 0.6, 0.0], [0.3, 0.6, 0.0], RIGHT])
