@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,15 +248,3 @@ def test_wrong_questions_are_told(model, planner, rh56):
         other = load_hand("allegro_right_hand")
     with pytest.raises(InputError, match="carries no hand"):
         reach_for(model, GraspPlanner(other), at(PLACE), width=0.05)
-
-
-def test_the_example_runs_and_draws(model, tmp_path, monkeypatch, capsys):
-    """On the model of these tests instead of one with a fit of its own, which takes longer."""
-    monkeypatch.setattr(er, "CollisionModel", lambda robot, world: model.with_world(world))
-    script = Path(__file__).parents[2] / "examples" / "grasp_with_arm.py"
-    monkeypatch.setattr(sys, "argv", [str(script), "--out", str(tmp_path / "grasp.png")])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_path(str(script), run_name="__main__")
-    assert ended.value.code == 0
-    assert (tmp_path / "grasp.png").stat().st_size > 10_000
-    assert "pieces proved" in capsys.readouterr().out
