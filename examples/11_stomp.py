@@ -58,7 +58,7 @@ def draw(model: er.CollisionModel, paths: list[np.ndarray], file: str) -> None:
         add_world(picture, model.world)
         for place in model.robot.link_poses(path)[:, model.robot.link_index(HAND), 4:]:
             picture.add_sphere(place, 0.012)
-        views.append(picture.draw(Camera(azimuth_deg=125, elevation_deg=38, width=420, height=460)))
+        views.append(picture.draw(Camera(azimuth_deg=165, elevation_deg=25, width=420, height=460)))
     save_png(file, np.concatenate(views, axis=1))
 
 

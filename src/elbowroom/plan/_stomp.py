@@ -72,10 +72,8 @@ class Stomp:
         self.model = model
         self.options = options or StompOptions()
         robot = model.robot
-        self.start, self.goal = (
-            robot.as_cfg(start).copy(),
-            robot.as_cfg(goal).copy(),
-        )  # never the caller's own
+        # Copies: what the caller has may be read-only, and is not ours to change.
+        self.start, self.goal = robot.as_cfg(start).copy(), robot.as_cfg(goal).copy()
         self.group = Group.of(robot, self.start, joints)
         held = np.setdiff1d(np.arange(robot.dof), self.group.moving)
         off = np.abs(self.goal[held] - self.start[held])
