@@ -2,10 +2,10 @@
 
     python tools/build_kernels.py
 
-Runs what users run on the bundled robots, told to compile for x86-64-v3 (AVX2 and FMA: Intel since Haswell, AMD since
-Excavator) instead of this machine, and keeps the code. A kernel or a signature that nothing here asks for is compiled
-on the user's machine when it is first needed, so a gap costs a wait, never an answer. What an earlier run compiled and
-still holds is kept.
+Runs what users run on the bundled robots, the examples among it, told to compile for x86-64-v3 (AVX2 and FMA: Intel
+since Haswell, AMD since Excavator) instead of this machine, and keeps the code. A kernel or a signature that nothing
+here asks for is compiled on the user's machine when it is first needed, so a gap costs a wait, never an answer. What an
+earlier run compiled and still holds is kept.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numba
 
 from elbowroom._kernel_cache import PACKAGE, SHIPPED, SHIPPED_CPU, source_stamp
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 USED_OFTEN = """
 import sys
 import numpy as np
@@ -102,13 +103,7 @@ def main() -> int:
         verb = [sys.executable, "-m", "elbowroom"]
         calls = [
             [sys.executable, "-c", USED_OFTEN, "rh56"],
-            [
-                *verb,
-                "spheres",
-                "rh56",
-                "-n",
-                "40",
-            ],  # not the default, which is shipped and would not be fitted
+            [*verb, "spheres", "rh56", "-n", "40"],  # the default is shipped and would not be fitted
             [*verb, "spheres", "rh56", "--method", "centerline"],
             [*verb, "pairs", "rh56", "--samples", "1000"],
             [*verb, "check", "teaarm", "--random", "1000"],
@@ -123,15 +118,15 @@ def main() -> int:
             *([*verb, "mesh", str(boxes[0]), str(other)] for other in boxes[1:]),
             *([*verb, "grasp", mode, "--check"] for mode in ("line", "plane", "cylinder")),
             [*verb, "grasp", "--method", "proportional"],
+            *([sys.executable, str(path)] for path in sorted(EXAMPLES.glob("*.py"))),
         ]
 
         def run(call: list[str]) -> None:
             done = subprocess.run(
                 call, env=environment, cwd=name, stdin=subprocess.DEVNULL, capture_output=True, text=True
             )
-            if done.returncode not in (
-                (0, 1) if call[1] == "-m" else (0,)
-            ):  # 1 of a command: the answer is no
+            allowed = (0, 1) if call[1] == "-m" else (0,)  # 1 of a command: the answer is no
+            if done.returncode not in allowed:
                 raise SystemExit(f"{' '.join(call)[:200]} failed:\n{done.stderr}")
             words = " ".join(call[1:]).replace(USED_OFTEN, "...").replace(PLANNING, "plans").replace(name, "")
             print(f"{time.perf_counter() - began:6.0f} s  {words}", flush=True)

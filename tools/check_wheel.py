@@ -4,7 +4,7 @@
 
 The environment has the pins of constraints/run.txt and the wheel, nothing else; package, caches and working folder are
 new, and the repository is out of sight. Fails when dependencies do not fit together (`pip check`), when a command or
-the example fails, or when a wheel that carries kernels had one compiled, which a busy machine does not change. Seconds
+an example fails, or when a wheel that carries kernels had one compiled, which a busy machine does not change. Seconds
 are printed beside their goals, for an idle machine with two cores.
 """
 
@@ -37,7 +37,6 @@ import elbowroom as er
 from elbowroom.world import scene_for
 scene_for(er.load_robot("teaarm"), "shelf", seed=1).write("scene.json")
 """
-EXAMPLE = "*plan_motion.py"
 
 
 def main() -> int:
@@ -49,9 +48,9 @@ def main() -> int:
         folder = Path(name)
         python = _install(wheel, folder)
         _must([python, "-c", SCENE], folder)
-        example = Path(shutil.copy(next((ROOT / "examples").glob(EXAMPLE)), folder))
+        examples = [shutil.copy(path, folder) for path in sorted((ROOT / "examples").glob("*.py"))]
         calls = [(f"elbowroom {command}", ["-m", "elbowroom", *command.split()]) for command in GOALS]
-        calls.append((f"example {example.name}", [example.name]))
+        calls += [(f"example {Path(path).name}", [path]) for path in examples]
         passed = [_try(words, [str(python), *call], folder, carries) for words, call in calls]
     return 0 if all(passed) else 1
 

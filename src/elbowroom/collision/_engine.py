@@ -92,16 +92,16 @@ class Engine:
         if args is None:
             raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
         rows, single = self.robot.cfg_rows(cfgs)
-        decide, decide_one = _kernels()
+        decide, decide_one = _kernels()  # read-only or not is another type to numba: compile for one
         if single:  # the way of planners and controllers: as few Python operations as possible
-            answer = decide_one(rows, self._workspace(), *args)
+            answer = decide_one(frozen(rows), self._workspace(), *args)  # a view of its own
             if answer < 0:
                 raise bad_row(self.robot.name, rows, 0)
             return answer == 1
         out: Bool[np.ndarray, "n"] = np.empty(len(rows), dtype=np.bool_)
 
         def piece(start: int, stop: int) -> int:
-            own = frozen(rows[start:stop])  # read-only or not is another type to numba: compile for one
+            own = frozen(rows[start:stop])
             bad = decide(own, self._workspace(), *args, out[start:stop])
             return bad + start if bad >= 0 else -1
 
