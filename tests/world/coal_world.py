@@ -21,6 +21,9 @@ from elbowroom.world import (
 
 coal = pytest.importorskip("coal")
 
+DOUBT = 1e-6
+"""Metres. Coal's own tolerance: what is closer, it may call touching (17 nm were seen, which FCL calls apart)."""
+
 
 def rotations(n: int, rng: np.random.Generator) -> np.ndarray:
     q = rng.normal(size=(n, 4))
@@ -101,6 +104,14 @@ class CoalWorld:
             if near.any():
                 found[near] |= np.abs(winding(o.mesh.vertices[o.mesh.faces], local[near])) > 0.5
         return found
+
+    def differs(
+        self, found: np.ndarray, center: np.ndarray, half: np.ndarray, axes: np.ndarray
+    ) -> np.ndarray:
+        """Which answers Coal does not share, not even of a box that is wider or thinner by its tolerance."""
+        doubt = np.flatnonzero(found != self.meets(center, half, axes))
+        other = half[doubt] + np.where(found[doubt], DOUBT, -DOUBT)[:, None]
+        return doubt[found[doubt] != self.meets(center[doubt], other, axes[doubt])]
 
     def way(self, center: np.ndarray, half: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray]:
         """Distance of one box to the first obstacle, and the direction from the box to it."""
