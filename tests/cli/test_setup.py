@@ -141,6 +141,21 @@ def test_second_run_says_what_changed(arm: Path, tmp_path: Path, capsys: pytest.
     assert "default pose: shoulder 0, elbow 0, wrist 0 -> shoulder 0.1, elbow 0.2, wrist 0.3" in changes
 
 
+def test_the_folder_it_is_run_from_is_no_change(
+    arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for paths in ("absolute", "relative"):
+        out = tmp_path / paths
+        monkeypatch.chdir(tmp_path)
+        assert setup("arm.urdf", "--out", paths, "-n", "12", "--paths", paths) == 0
+        monkeypatch.chdir(elsewhere)
+        assert setup("../arm.urdf", "--out", out, "-n", "12", "--paths", paths) == 0
+        assert "## Changed since the last run\n\nNothing." in (out / "report.md").read_text()
+    assert json.loads((out / "setup.json").read_text())["choices"]["description"] == "../arm.urdf"
+
+
 def test_edited_files_stay_and_the_new_ones_go_beside_them(
     arm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,8 +106,10 @@ def run(options: Options) -> int:
 
 
 def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Options) -> Made:
+    from ..formats.doors import path_text
     from ..pairs import compute_pairs
     from ..spheres import fit_spheres, prove_coverage
+    from ._setup_files import RECORD
 
     start = time.perf_counter()
     fit = replace(options.fit, seed=options.seed, workers=options.workers)
@@ -121,7 +123,9 @@ def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Opti
         pairs = compute_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
     seconds = {"spheres": fitted - start, "proof": proved - fitted, "pairs": time.perf_counter() - proved}
     choices = {
-        "description": robot.path if robot.path is not None else robot.source,
+        "description": path_text(robot.path, options.out / RECORD, export.paths)
+        if robot.path
+        else robot.source,
         "base_link": export.base_link,
         "tool_frames": export.tool_frames,
         "held_still": dict(export.locked),
