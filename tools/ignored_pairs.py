@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import elbowroom as er
+from elbowroom._text import counted
 from elbowroom.pairs import PairReason
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,7 +66,7 @@ def section(name: str, samples: int) -> str:
     ]
     for reason, links in quiet.items():
         count = sum(map(len, links.values()))
-        lines += [f"{count} pairs *{reason}*, whose meshes met in no sample:", ""]
+        lines += [f"{counted(count, 'pair')} *{reason}*, whose meshes met in no sample:", ""]
         lines += [f"- {link}: {', '.join(others)}" for link, others in sorted(links.items())] + [""]
     return "\n".join(lines)
 

@@ -45,6 +45,15 @@ def fixed(value: float, decimals: int) -> str:
     return f"{round(float(value), decimals) + 0.0:.{decimals}f}"
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "pair"), counted(0, "pair")
+    ('1 pair', '0 pairs')
+    """
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 class _Short(reprlib.Repr):
     """Text of any value in bounded time: depth, entries and length are cut while walking, not afterwards."""
 

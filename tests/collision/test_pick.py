@@ -39,7 +39,7 @@ def test_a_cup_goes_along_and_comes_back(rails):
     assert held.world.names == ("wall",)
     assert set(held.attachments) == {"cup"}
     np.testing.assert_allclose(held.attachments["cup"].pose, at(0.15), atol=1e-12)
-    assert "holding cup, among 1 obstacles" in repr(held)
+    assert "holding cup, among 1 obstacle" in repr(held)
     assert model.free([0.75, 0.3])
     assert held.free([0.75, 0.3])  # the cup ends at 0.95, the wall begins at 1.0
     verdict = held.explain([0.82, 0.3])

@@ -197,7 +197,7 @@ def test_models_with_worlds_travel_and_say_what_they_hold(rails):
     assert 0 < model.free(cfgs).sum() < len(cfgs)
     assert other.allow == model.allow
     assert other.explain(AWAY).clashes[0].pair == ("cart", "ball")
-    assert "among 2 obstacles, 1 pairs allowed to touch" in repr(model)
+    assert "among 2 obstacles, 1 pair allowed to touch" in repr(model)
 
 
 def test_models_that_travelled_need_no_kernel_compiled_anew(rails):

@@ -81,7 +81,7 @@ def test_pairs_round_trip(tmp_path, arm, model, pairs, name, reasons):
             ("base_link", "left_arm_l3"): "User",
         }
     else:
-        assert any("reasons of 3 ignored pairs" in text for text in lost)
+        assert any("reasons and evidence of 3 ignored pairs" in text for text in lost)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.yml", "a.xrdf", "a.srdf", "a.xml"])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._files import check_place
+from .._text import counted
 from ..errors import InputError
 from ..spheres import FitOptions
 from . import _model_options
@@ -216,7 +217,7 @@ def _print(
         f"({len(model.pairs.checked)} link pairs checked, {len(model.by_meshes)} of them by meshes alone)"
     )
     if model.world is not None:
-        line(f"  among {len(model.world)} obstacles of {options.scene}")
+        line(f"  among {counted(len(model.world), 'obstacle')} of {options.scene}")
     for note in (*model.pairs.notes, *some(_notes(model.world)), *chosen.notes):
         line(f"  note: {note}")
     if outside:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._text import counted
 from ._common import aside, console, print_json, progress_bar, some, waiting, write_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def check_motion(
         line(f"  the spheres do not cover {link}; a ball around its mesh stands in")
     line(f"{motion.source}: " + "\n".join(found.lines(limit)))
     if model.world is not None:
-        line(f"  among {len(model.world)} obstacles of {scene['scene']}")
+        line(f"  among {counted(len(model.world), 'obstacle')} of {scene['scene']}")
     for note in (*some(around), *motion.notes):
         line(f"  note: {note}")
     for path in (csv, plot):

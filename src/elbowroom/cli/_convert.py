@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from .._text import counted
 from ..errors import FormatError, InputError
 from ._common import (
     aside,
@@ -96,7 +97,10 @@ def run(options: Options) -> int:
         print_json({"from": contents.format, "to": name, **report})
         return 0
     out = console(aside=aside(options.target))
-    out.print(f"{options.source} -> {options.target}: {count} spheres, {ignored} ignored pairs", markup=False)
+    out.print(
+        f"{options.source} -> {options.target}: {counted(count, 'sphere')}, {counted(ignored, 'ignored pair')}",
+        markup=False,
+    )
     for label, notes in (("not read", read), ("not in the file", lost)):
         for note in notes:
             out.print(f"  {label}: {note}", markup=False)
@@ -119,7 +123,7 @@ def _convert_scene(options: Options) -> int:
         print_json({"to": name, "obstacles": len(world), "not_read": world.notes, "not_written": lost})
         return 0
     out = console(aside=aside(options.target))
-    out.print(f"{options.source} -> {options.target}: {len(world)} obstacles", markup=False)
+    out.print(f"{options.source} -> {options.target}: {counted(len(world), 'obstacle')}", markup=False)
     for label, notes in (("note", world.notes), ("of the file", lost)):
         for note in some(notes):
             out.print(f"  {label}: {note}", markup=False)

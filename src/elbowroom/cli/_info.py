@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from .._text import number
+from .._text import counted, number
 from ._common import RobotOptions, console, print_json, quiet, some, table
 from ._options import NoEffect
 
@@ -76,7 +76,7 @@ def describe_scene(options: Options) -> None:
         print_json({"scene": options.robot, "obstacles": facts, "notes": world.notes})
         return
     out = console()
-    out.print(f"{options.robot}: {len(world)} obstacles", markup=False, style="bold")
+    out.print(f"{options.robot}: {counted(len(world), 'obstacle')}", markup=False, style="bold")
     keys = ("position", "lower", "upper")
     rows = [
         (entry["name"], entry["kind"], *(" ".join(map(number, entry[key])) for key in keys))

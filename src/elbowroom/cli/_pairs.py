@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from .._files import check_place, is_template
+from .._text import counted
 from ..errors import InputError
 from ..pairs import PairOptions, compute_pairs
 from ..pairs.doors import CHECKPOINT, write_pairs_srdf
@@ -194,9 +195,12 @@ def _print(
     for note in pairs.notes:
         line(f"note: {note}")
     if not options.all:
-        line(f"{len(pairs.checked)} pairs are checked; --all lists them")
+        line(f"checked: {counted(len(pairs.checked), 'pair')}; --all lists them")
     if changes is not None:
-        line(f"\n{len(changes)} pairs differ from the SRDF", "bold")
+        line(
+            f"\n{counted(len(changes), 'pair')} {'differs' if len(changes) == 1 else 'differ'} from the SRDF",
+            "bold",
+        )
         for change in changes:
             line(f"  {change['link_a']}, {change['link_b']}: SRDF {change['srdf']}; {change['found']}")
     for path in (options.out, options.plot):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import fixed, number
+from .._text import counted, fixed, number
 from ._check_motion import clash_facts
 from ._common import aside, console, print_json, some, table
 
@@ -46,7 +46,7 @@ def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
         else f"{model.robot.name}: no motion. {result.why}"
     )
     if model.world is not None:
-        line(f"  among {len(model.world)} obstacles of {options.scene}")
+        line(f"  among {counted(len(model.world), 'obstacle')} of {options.scene}")
     for note in (*some(around), *result.notes):
         line(f"  note: {note}")
     if result.proof is not None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._text import counted
 from ..errors import ApproximationWarning, InputError
 from ..pairs import PairMatrix
 from ..robot import Robot, as_robot
@@ -262,8 +263,8 @@ class CollisionModel(Answers):
 
     def __repr__(self) -> str:
         held = f", holding {', '.join(self.attachments)}" if self.attachments else ""
-        among = f", among {len(self.world)} obstacles" if self.world is not None else ""
-        may = f", {len(self.allow)} pairs allowed to touch" if self.allow else ""
+        among = f", among {counted(len(self.world), 'obstacle')}" if self.world is not None else ""
+        may = f", {counted(len(self.allow), 'pair')} allowed to touch" if self.allow else ""
         return (
             f"CollisionModel({self.robot.name!r}: {len(self.spheres)} spheres, {len(self.pairs.by_spheres)} pairs by "
             f"spheres, {len(self.pairs.by_meshes)} by meshes, {len(self.pairs.ignored)} ignored{held}{among}{may})"

@@ -13,12 +13,12 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._files import is_template as is_template
 from .._files import write_bytes as write_bytes
 from .._kinds import MARK
-from .._text import MAX_BITS
+from .._text import MAX_BITS, counted
 from .._text import MAX_BYTES as MAX_BYTES
 from .._text import read_text as read_text
 from .._text import short as short
 from ..errors import FormatError, InputError, UnknownLinkError
-from ..pairs.doors import BY_MESHES
+from ..pairs.doors import BY_MESHES, first_of
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def lost_of_pairs(ignored: Mapping[LinkPair, str], kind: str) -> list[str]:
     """A note on what a kind of file that only lists ignored pairs does not hold of them."""
     reasons = sum(reason not in ("", BY_MESHES) for reason in ignored.values())
     return (
-        [f"the reasons of {reasons} ignored pairs and their evidence are not kept by {kind}"]
+        [f"reasons and evidence of {counted(reasons, 'ignored pair')} are not kept by {kind}"]
         if reasons
         else []
     )
@@ -187,10 +187,9 @@ def pairs_for_spheres(pairs: Any, robot: Robot | None, kind: str) -> tuple[dict[
     notes = lost_of_pairs(ignored, kind)
     by_meshes = meshes_decide(ignored)
     if by_meshes:
-        a, b = by_meshes[0]
         notes.append(
-            f"{len(by_meshes)} checked pairs are for meshes alone to decide ({a} and {b}, ...): their spheres overlap"
-            f" at rest, so {kind} ignores them and other readers do not check them"
+            f"meshes alone decide {first_of(by_meshes)}, for spheres overlap there at rest: ignored in {kind}, and not"
+            " checked by its readers"
         )
     return ignored, notes
 

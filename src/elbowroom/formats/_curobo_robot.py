@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._text import counted
 from .._xml import read_xml
 from ..errors import FormatError
 from ._contents import short
@@ -66,8 +67,8 @@ def describe_robot(
         elsewhere = packaged_outside(root, folder)
         if elsewhere:
             notes.append(
-                f"asset_root_path is one folder, {folder}; cuRobo does not find {len(elsewhere)} files of packages that"
-                f" are not in it ({elsewhere[0]}, ...): put the packages into one folder"
+                f"asset_root_path is one folder, {folder}; cuRobo does not find {counted(len(elsewhere), 'file')} of"
+                f" packages that are not in it ({elsewhere[0]}, ...): put the packages into one folder"
             )
         if options.paths == "relative":
             notes.append(

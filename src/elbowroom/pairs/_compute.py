@@ -20,6 +20,7 @@ import numpy as np
 from .._frozen import frozen
 from .._parallel import Progress, parallel_map
 from .._progress import waiting
+from .._text import counted
 from ..distance import SelfCollisionChecker
 from ..distance.doors import Spheres
 from ..errors import InputError
@@ -238,15 +239,15 @@ class _Decisions:
             deepest = max(said, key=lambda pair: (entries[pair].mesh_depth or 0.0, entries[pair].mesh_hits))
             word = "deepest" if self.options.depths else "most often"
             notes.append(
-                f"the description disables {len(said)} pairs whose meshes collide in samples, {word} "
-                f"{' and '.join(deepest)}; they stay ignored"
+                f"the description disables {counted(len(said), 'pair')} whose meshes collide in samples, {word} "
+                f"{' and '.join(deepest)}; {'it stays' if len(said) == 1 else 'they stay'} ignored"
             )
         plain = [name for name in ground.links if name not in ground.round_links]
         if plain:
             notes.append(f"no spheres, so meshes decide their pairs: {', '.join(plain)}")
         if ground.uncovered:
             notes.append(
-                f"spheres do not cover the links of {len(ground.uncovered)} pairs; meshes decide these"
+                f"spheres do not cover the links of {counted(len(ground.uncovered), 'pair')}; meshes decide there"
             )
         bare = tuple(name for name in ground.robot.link_names if name not in ground.links)
         mark = made_for(ground.robot, ground.spheres, self.options.buffer)

@@ -20,6 +20,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import write_bytes
 from .._frozen import frozen
+from .._text import counted
 from .._xml import append, numbers, remove
 from ..errors import DescriptionError, ElbowroomError
 from ..robot import DefaultPose, Robot
@@ -141,16 +142,18 @@ def unseen_in_srdf(reasons: Iterable[PairReason], by_meshes: Sequence[LinkPair] 
     lost: list[str] = []
     if proved:
         lost.append(
-            f"{proved} pairs that are proved never to meet and {sampled} that were sampled are all Never to other"
+            f"{counted(proved, 'pair')} proved never to meet and {sampled} that met in no sample are all Never to other"
             " readers, who do not know our attribute proved"
         )
     if by_meshes:
-        a, b = by_meshes[0]
-        lost.append(
-            f"other readers do not know that {len(by_meshes)} checked pairs ({a} and {b}, ...) are for meshes alone to"
-            " decide"
-        )
+        lost.append(f"other readers do not know that meshes alone decide {first_of(by_meshes)}")
     return lost
+
+
+def first_of(pairs: Sequence[LinkPair]) -> str:
+    """How many pairs that are checked, and one of them."""
+    a, b = pairs[0]
+    return f"{counted(len(pairs), 'checked pair')} ({a} and {b}{', ...' if len(pairs) > 1 else ''})"
 
 
 def edit_elements(

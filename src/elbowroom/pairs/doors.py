@@ -1,8 +1,8 @@
 """What other folders of the house need of pairs; it may change without notice.
 
 For `formats`: `edit_pairs` and `edit_elements` make an SRDF say what a matrix or a list of pairs says, `TO_SRDF` has
-the words, `unseen_in_srdf` says what others miss, `matrix_from_srdf` reads them back; `pairs_to_json` and
-`pairs_from_json` are the lossless form. For the verdict: `made_for` marks what pairs hold for,
+the words, `unseen_in_srdf` says what others miss, `first_of` names pairs, `matrix_from_srdf` reads them back;
+`pairs_to_json` and `pairs_from_json` are the lossless form. For the verdict: `made_for` marks what pairs hold for,
 `PairChains` places them.
 """
 
@@ -17,6 +17,7 @@ from ._sample import CHECKPOINT as CHECKPOINT
 from ._srdf import TO_SRDF as TO_SRDF
 from ._srdf import edit_elements as edit_elements
 from ._srdf import edit_pairs as edit_pairs
+from ._srdf import first_of as first_of
 from ._srdf import matrix_from_srdf as matrix_from_srdf
 from ._srdf import unseen_in_srdf as unseen_in_srdf
 from ._srdf import write_pairs_srdf as write_pairs_srdf

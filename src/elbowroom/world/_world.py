@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .._text import short
+from .._text import counted, short
 from ..errors import FormatError, InputError, UnknownNameError, unknown
 from ._boxes import boxes_intersect
 from ._grid import ClearanceGrid, PackedGrid, clearance_grid
@@ -92,7 +92,7 @@ class World:
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + (", ..." if len(self) > 6 else "")
-        return f"World({len(self)} obstacles{': ' if shown else ''}{shown})"
+        return f"World({counted(len(self), 'obstacle')}{': ' if shown else ''}{shown})"
 
     # Changes ------------------------------------------------------------------------------------
 
