@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import matplotlib.image
 import numpy as np
 import pytest
+import trimesh
 from ruamel.yaml import YAML
 
 import elbowroom as er
@@ -148,7 +149,7 @@ def test_02_spheres_with_proof(run):
     robot = er.load_robot("teaarm")
     assert proof.proved
     for link in robot.mesh_links:
-        points = robot.link_mesh(link).sample(2000, seed=0)
+        points, _ = trimesh.sample.sample_surface(robot.link_mesh(link), 2000, seed=0)
         centers, radii = spheres.link(link)
         gaps = np.linalg.norm(points[:, None] - centers, axis=2) - radii
         assert gaps.min(axis=1).max() <= 1e-9

@@ -58,6 +58,8 @@ def mujoco_scene(grasp: Grasp) -> tuple[Any, Any]:
     spec.option.gravity = np.zeros(3)
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0  # as MuJoCo's documentation advises against creeping in grasps
+    for key in list(spec.keys):  # of the hand alone: older versions do not widen them
+        spec.delete(key)
     model = spec.compile()
     data = mujoco.MjData(model)
     for name, value in grasp.joints.items():
