@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import SphereModel, prove_coverage
 from elbowroom.spheres._certify import certify
+from elbowroom.spheres._kernels_proof import power_vertices
 from elbowroom.spheres._shape import LinkShape
 from elbowroom.spheres.doors import prove_mesh_coverage
 
@@ -153,6 +154,19 @@ def test_a_hidden_cavity_in_a_box_is_found() -> None:
     assert gaps(result.witness[None], shell, radii)[0] > 0
     filled = prove_mesh_coverage(box, grid, np.full(len(grid), 0.12), measure=False)
     assert filled.proved
+
+
+def test_a_face_of_very_many_corners_has_each_in_its_place() -> None:
+    """Two balls with a ring of 150 about the middle between them: all cells meet in the face of the two."""
+    angles = 2.0 * np.pi * np.arange(150) / 150
+    ring = 0.4 * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(150)])
+    centers = np.concatenate([[[0.0, 0.0, -0.1], [0.0, 0.0, 0.1]], ring])
+    radii = np.array([0.15, 0.15, *np.full(150, 0.05)])
+    points, found_gaps = np.empty((20_000, 3)), np.empty(20_000)
+    found = power_vertices(centers, radii, np.zeros(3), np.full(3, 0.35), points, found_gaps)
+    assert 150 <= found <= len(points)
+    powers = np.sort(((points[:found, None] - centers) ** 2).sum(axis=2) - radii**2, axis=1)
+    np.testing.assert_allclose(powers[:, 3], powers[:, 0], atol=1e-9)  # four balls are nearest: a vertex
 
 
 def test_a_cavity_in_an_open_mesh_does_not_count() -> None:

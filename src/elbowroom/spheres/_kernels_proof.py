@@ -24,7 +24,7 @@ SLACK = 256.0 * EPS
 CLUSTER = 16
 """Triangles tested together against a ball before they are looked at one by one."""
 MAX_CORNERS = 96
-"""A triangle cut by n half planes has at most 3 + n corners; more planes than this fall back to fewer cuts."""
+"""Of a piece of a triangle, which n half planes leave 3 + n at most; more planes than this fall back to fewer cuts."""
 
 
 @njit(cache=True)
@@ -296,7 +296,7 @@ def _face(i, j, order, offsets, local, weights, scale, poly, n, work):
         k = order[q]
         if k == j:
             continue
-        if offsets[k] == np.inf or n + 2 > MAX_CORNERS:
+        if offsets[k] == np.inf:
             break
         if q % 8 == 0 and offsets[k] > 0.0:
             far = 0.0
@@ -327,7 +327,8 @@ def power_vertices(centers, radii, middle, half, points, gaps):
     scale = size
     for k in range(n_balls):
         scale = max(scale, _localize(k, centers, radii, middle, local, weights))
-    poly, work = np.empty((MAX_CORNERS + 4, 3)), np.empty((MAX_CORNERS + 4, 3))
+    room = 2 * n_balls + 4  # a cut adds a corner, two by rounding: every plane is cut with, for corners must be in place
+    poly, work = np.empty((room, 3)), np.empty((room, 3))
     offsets = np.empty(n_balls)
     found = 0
     for i in range(n_balls):
