@@ -29,8 +29,9 @@ from tests.motion_limits import beyond_limits
 from tests.plan_oracles import PathJudge
 from tests.timing_oracle import toppra_duration
 
-SAMPLE = Path(__file__).parents[2] / "shared" / "data" / "mbm_panda_sample.json.gz"
-"""Where the sample is looked for when no file is named."""
+BESIDE = Path(__file__).parents[2] / "shared" / "data" / "mbm_panda_sample.json.gz"
+SAMPLE = Path(os.environ.get("ELBOWROOM_PROBLEMS", BESIDE))
+"""Where the sample is looked for when no file is named: beside the repository."""
 ROBOTS = ("teaarm", "baxter")
 ROUGH = 128
 """Equally long steps at which roughness is measured."""
