@@ -240,7 +240,9 @@ def _matrix(made: Made, path: Path) -> tuple[str, ...]:
 
 
 PRODUCTS = {
-    OURS: Product("everything, lossless; --spheres and --pairs of check, ik and plan take it", _format("json")),
+    OURS: Product(
+        "everything, lossless; --spheres and --pairs of check, ik and plan take it", _format("json")
+    ),
     SRDF: Product("MoveIt: pairs with reasons, spheres, named poses", _srdf),
     "curobo_v1.yml": Product("cuRobo 0.7", _format("curobo", curobo=1)),
     "curobo_v2.yml": Product("cuRobo 2", _format("curobo", curobo=2)),

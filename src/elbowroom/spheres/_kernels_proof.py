@@ -327,7 +327,9 @@ def power_vertices(centers, radii, middle, half, points, gaps):
     scale = size
     for k in range(n_balls):
         scale = max(scale, _localize(k, centers, radii, middle, local, weights))
-    room = 2 * n_balls + 4  # a cut adds a corner, two by rounding: no plane need be left out, as corners must not move
+    room = (
+        2 * n_balls + 4
+    )  # a cut adds a corner, two by rounding: no plane need be left out, as corners must not move
     poly, work = np.empty((room, 3)), np.empty((room, 3))
     offsets = np.empty(n_balls)
     found = 0
