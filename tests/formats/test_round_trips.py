@@ -92,6 +92,14 @@ def test_writing_twice_changes_nothing(tmp_path, arm, model, pairs, name):
     assert (tmp_path / name).read_bytes() == first
 
 
+def test_numbers_of_a_file_that_is_written_again_stay_to_the_last_digit(tmp_path, arm, model):
+    numbers = "[1e-5, 1.50, -5.098519678374467e-07, 2.0772197789483226e-06, .5]"
+    path = tmp_path / "a.yml"
+    path.write_text(f"robot_cfg:\n  kinematics:\n    collision_spheres: {{}}\n    mine: {numbers}\n")
+    formats.write(path, robot=arm, spheres=model)
+    assert f"mine: {numbers}\n" in path.read_text()
+
+
 def test_attached_objects(tmp_path, arm, model):
     held = model.attach("left_arm_l3", [[0, 0, 0.1]], [0.02], "cup")
     formats.write(tmp_path / "a.json", spheres=held)

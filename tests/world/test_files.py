@@ -11,7 +11,7 @@ import pytest
 import trimesh
 
 from elbowroom.errors import ApproximationWarning, FormatError, InputError, MeshError, UnsafeFileError
-from elbowroom.world import Box, MeshObstacle, PointCloud, World
+from elbowroom.world import Box, HalfSpace, MeshObstacle, PointCloud, World
 from elbowroom.world.doors import is_scene
 
 from .scene_files import assert_same, everything, poses, put, sorted_rows
@@ -28,6 +28,14 @@ def test_everything_comes_back_to_the_last_bit(tmp_path):
     assert len(said) == 1
     assert "scene.npz" in said[0]
     assert is_scene(tmp_path / "scene.json")
+
+
+def test_normals_come_back_to_the_last_bit(tmp_path):
+    normals = np.random.default_rng(0).normal(size=(200, 3))
+    world = World(HalfSpace(tuple(normal / np.linalg.norm(normal))) for normal in normals)
+    world.write(tmp_path / "scene.json")
+    for ours, theirs in zip(world, World.read(tmp_path / "scene.json"), strict=True):
+        assert_same(ours, theirs)
 
 
 def test_small_scenes_are_one_file(tmp_path):

@@ -16,6 +16,8 @@ from ..typing import LinkPair, sorted_pair
 from ._contents import read_text, write_bytes
 
 MARK = re.compile(r"^# elbowroom by_meshes: (.*)\n", re.MULTILINE)
+SURE_DIGITS = 15
+"""Significant digits that every number of float64 keeps."""
 OLD_WORDS = re.compile(r"(?i)y|n|yes|no|on|off|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
 """What YAML 1.1, which PyYAML and so cuRobo read, takes for booleans and numbers and 1.2 does not."""
 
@@ -43,6 +45,7 @@ def dump_yaml(path: Path, data: Any, by_meshes: Sequence[LinkPair] | None = None
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.representer import RoundTripRepresenter
+    from ruamel.yaml.scalarfloat import ScalarFloat
 
     class Representer(RoundTripRepresenter):
         """Writes numbers with a point and quotes words that only YAML 1.2 takes for text."""
@@ -52,11 +55,19 @@ def dump_yaml(path: Path, data: Any, by_meshes: Sequence[LinkPair] | None = None
         text = text if "." in text or "e" not in text else text.replace("e", ".0e")
         return representer.represent_scalar("tag:yaml.org,2002:float", text)
 
+    def represent_read_float(representer: Any, value: Any) -> Any:
+        """As the file had it; but of all digits before an exponent, ruamel.yaml gets the last ones wrong."""
+        node = representer.represent_scalar_float(value)
+        mantissa, exponent, _ = node.value.lower().partition("e")
+        whole = exponent and sum(map(str.isdigit, mantissa)) > SURE_DIGITS
+        return represent_float(representer, float(value)) if whole else node
+
     def represent_text(representer: Any, value: str) -> Any:
         style = '"' if OLD_WORDS.fullmatch(value) else ""
         return representer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Representer.add_representer(float, represent_float)
+    Representer.add_representer(ScalarFloat, represent_read_float)
     Representer.add_representer(str, represent_text)
     yaml = YAML()
     yaml.Representer = Representer

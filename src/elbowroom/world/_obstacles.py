@@ -266,7 +266,8 @@ class HalfSpace(Obstacle):
         plain = isinstance(offset, (int, float, np.integer, np.floating)) and not isinstance(offset, bool)
         if not plain or not abs(offset) <= MAX_SIZE:
             raise InputError(f"{self.title}: offset must be within {MAX_SIZE:g} m, found {short(offset)}")
-        object.__setattr__(self, "normal", tuple((n / length).tolist()))
+        unit = n if abs(length - 1.0) < 1e-15 else n / length  # dividing again would change last bits
+        object.__setattr__(self, "normal", tuple(unit.tolist()))
         object.__setattr__(self, "offset", float(offset))
 
     @cached_property
