@@ -167,6 +167,17 @@ def test_the_gate_end_to_end(fake, capsys: pytest.CaptureFixture[str]):
     assert "FELL: fake: panda, speed, beside Peer: 2, was 4" in capsys.readouterr().out
 
 
+def test_a_baseline_of_another_processor_lets_more_pass_and_says_so(fake, capsys: pytest.CaptureFixture[str]):
+    fake("--baseline")
+    content = json.loads(_gate.BASELINE.read_text())
+    content["machine"]["processor"] = "abacus"
+    _gate.BASELINE.write_text(json.dumps(content))
+    capsys.readouterr()
+    assert fake("--gate", ours=2.0)[0] == 0
+    assert "the baseline is of another processor (abacus;" in capsys.readouterr().out
+    assert fake("--gate", ours=3.0)[0] == 1
+
+
 def test_a_suite_that_fails_leaves_its_rows_and_exit_code_1(fake):
     code, report = fake(then="raise RuntimeError('broken')")
     assert code == 1
