@@ -24,7 +24,7 @@ same code, run once more beside other work, gave ratios 18 % below the middle of
 ELSEWHERE = 0.65
 """Least noise on another processor than the baseline's. The same code on an AMD EPYC gave ratios up to 62 % below those
 of the baseline on an Intel Xeon, where our own spheres are compared with our own meshes; up to 36 % below beside
-others."""
+others. One run on one other processor: the bound is set just below what it showed."""
 
 
 @dataclass(frozen=True)
