@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
+import jax_dataclasses as jdc
 import numpy as np
 import pytest
 
@@ -25,6 +26,20 @@ from tests.double import enable_x64
 def teaarm(load):
     robot = load("teaarm")
     return robot, auto_ignore_zero_pose_collisions(robot, build_multi_sphere_collision(robot))
+
+
+def least_by_link_pair(coll, distances):
+    """The smallest of all distances (..., K) by link pair, by brute force."""
+    links = np.asarray(coll.sphere_link_indices)
+    names = [coll.link_names[k] for k in links]
+    pairs = [tuple(sorted((names[i], names[j]))) for i, j in zip(coll.pair_i, coll.pair_j, strict=True)]
+    return np.stack(
+        [
+            np.asarray(distances)[..., [k for k, found in enumerate(pairs) if found == pair]].min(axis=-1)
+            for pair in coll.link_pairs()
+        ],
+        axis=-1,
+    )
 
 
 def test_the_specified_facts_of_teaarm(teaarm):
@@ -74,8 +89,8 @@ def test_a_self_colliding_pose_costs_and_a_clear_one_does_not(teaarm):
     assert depth.max() > 0.02
     assert depth.min() < -0.02
     residual = self_collision_residual(coll, robot, bad, margin=0.01, weight=5.0)
-    distance = coll.compute_self_collision_distance(robot, bad)
-    np.testing.assert_allclose(residual, 5.0 * colldist_from_sdf(distance, 0.01))
+    distance = least_by_link_pair(coll, coll.compute_self_collision_distance(robot, bad))
+    np.testing.assert_allclose(residual, 5.0 * colldist_from_sdf(distance, 0.01), rtol=0, atol=1e-5)
     assert float((residual**2).sum()) > 0
     assert float(residual.max()) <= 0
     assert float((self_collision_residual(coll, robot, good) ** 2).sum()) == 0
@@ -93,7 +108,10 @@ def test_gradients_are_finite_and_equal_finite_differences(teaarm):
             distance = exact.compute_self_collision_distance(robot, q)
             return jnp.sum(colldist_from_sdf(distance, 0.05) ** 2) + 0.1 * jnp.mean(distance)
 
-        for function in (weighted, lambda q: exact.max_penetration(robot, q)):
+        def by_links(q):
+            return jnp.sum(self_collision_residual(exact, robot, q, 0.05) ** 2)
+
+        for function in (weighted, by_links, lambda q: exact.max_penetration(robot, q)):
             gradient = np.asarray(jax.jit(jax.grad(function))(cfg))
             moves = step * np.eye(robot.dof)
             value = jax.jit(function)
@@ -151,6 +169,51 @@ def test_max_penetration_is_the_largest_of_all_pairs_in_every_batch_size(teaarm,
     np.testing.assert_allclose(coll.max_penetration(robot, cfgs), expected, rtol=0, atol=2e-6)
 
 
+def test_distances_of_link_pairs_are_the_smallest_of_their_spheres(teaarm):
+    robot, coll = teaarm
+    cfgs = jnp.asarray(robot.random_cfgs(60, seed=10), dtype=jnp.float32)
+    expected = least_by_link_pair(coll, coll.compute_self_collision_distance(robot, cfgs))
+    found = coll.compute_link_pair_distance(robot, cfgs)
+    assert found.shape == (60, len(coll.link_pairs()))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6)
+    folded = coll.compute_link_pair_distance(robot, cfgs.reshape(3, 20, -1))
+    np.testing.assert_allclose(folded.reshape(60, -1), found, rtol=0, atol=2e-6)
+    mapped = jax.jit(jax.vmap(lambda q: coll.compute_link_pair_distance(robot, q)))(cfgs)
+    np.testing.assert_allclose(mapped, expected, rtol=0, atol=2e-6)
+    for limit in (0.05, np.linspace(0.0, 0.4, len(coll.link_pairs()))):
+        some = np.asarray(coll.compute_link_pair_distance(robot, cfgs, limit))
+        near = expected < np.broadcast_to(limit, expected.shape) - 1e-5
+        assert near.any()
+        assert not near.all()
+        np.testing.assert_allclose(some[near], expected[near], rtol=0, atol=2e-6)
+        assert (some[~near] >= expected[~near] - 2e-6).all()
+        assert (some >= np.minimum(limit, expected) - 2e-5).all()
+
+
+def test_link_pairs_that_are_left_out_are_left_out_of_every_answer(teaarm):
+    robot, coll = teaarm
+    cfgs = jnp.asarray(robot.random_cfgs(40, seed=12), dtype=jnp.float32)
+    dropped = coll.link_pairs()[::2]
+    fewer = coll.without_links(dropped)
+    assert fewer.link_pairs() == coll.link_pairs()[1::2]
+    expected = coll.compute_link_pair_distance(robot, cfgs)[:, 1::2]
+    np.testing.assert_allclose(fewer.compute_link_pair_distance(robot, cfgs), expected, rtol=0, atol=2e-6)
+    np.testing.assert_allclose(fewer.max_penetration(robot, cfgs), -expected.min(axis=-1), rtol=0, atol=2e-6)
+    none = coll.without_links(coll.link_pairs())
+    assert none.link_pairs() == ()
+    assert none.compute_link_pair_distance(robot, cfgs).shape == (40, 0)
+    assert bool(jnp.isneginf(none.max_penetration(robot, cfgs)).all())
+
+
+def test_a_changed_radius_counts_in_searches(teaarm):
+    """Bounds of groups are made of the radii at hand, not of those the model was made with."""
+    robot, coll = teaarm
+    cfgs = jnp.asarray(robot.random_cfgs(40, seed=13), dtype=jnp.float32)
+    larger = jdc.replace(coll, sphere_radii=coll.sphere_radii.at[::3].add(0.03))
+    expected = -larger.compute_self_collision_distance(robot, cfgs).min(axis=-1)
+    np.testing.assert_allclose(larger.max_penetration(robot, cfgs), expected, rtol=0, atol=2e-6)
+
+
 def test_buffers_count_per_link(teaarm):
     robot, coll = teaarm
     cfg = jnp.asarray(robot.random_cfgs(40, seed=7), dtype=jnp.float32)
@@ -181,11 +244,13 @@ def test_four_hundred_thousand_pairs_run_in_bounded_memory_and_differentiate(loa
     )
     coll = MultiSphereCollision.from_models(robot, spheres)
     assert coll.num_pairs > 400_000
-    cfgs = jnp.asarray(robot.random_cfgs(64, seed=8), dtype=jnp.float32)
-    compiled = jax.jit(lambda q: coll.max_penetration(robot, q)).lower(cfgs).compile()
-    assert (
-        compiled.memory_analysis().temp_size_in_bytes < 50e6
-    )  # all pairs at once would take 100 MB and more
+    cfgs = jnp.asarray(robot.random_cfgs(256, seed=8), dtype=jnp.float32)
+    for function in (
+        lambda q: coll.max_penetration(robot, q),
+        jax.vmap(jax.value_and_grad(lambda q: coll.max_penetration(robot, q))),
+    ):
+        compiled = jax.jit(function).lower(cfgs).compile()
+        assert compiled.memory_analysis().temp_size_in_bytes < 50e6  # all pairs at once would take 400 MB
     value, gradient = jax.jit(jax.value_and_grad(lambda q: coll.max_penetration(robot, q)))(cfgs[0])
     expected = -coll.compute_self_collision_distance(robot, cfgs[0]).min()
     assert float(value) == pytest.approx(float(expected), abs=2e-6)

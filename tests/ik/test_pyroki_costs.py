@@ -65,9 +65,9 @@ def test_the_factory_gives_the_specified_cost(monkeypatch, factory_name, default
     cost = ik.multi_sphere_self_collision_cost(robot, coll, var, margin=0.02, weight=5.0)
     cfg = jnp.asarray(robot.named_cfgs["self_collision"])
     rows = cost.rows({var: cfg})
-    expected = 5.0 * er.colldist_from_sdf(coll.compute_self_collision_distance(robot, cfg), 0.02)
+    expected = 5.0 * er.colldist_from_sdf(coll.compute_link_pair_distance(robot, cfg), 0.02)
     np.testing.assert_allclose(rows, expected, atol=1e-6)
-    assert rows.shape == (coll.num_pairs,)
+    assert rows.shape == (len(coll.link_pairs()),)
     assert float(rows.min()) < 0.0
     assert cost.name == "multi_sphere_self_collision"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import jaxlie
 import numpy as np
@@ -52,8 +53,9 @@ def test_weights_are_those_of_the_specification(tea):
     assert float(costs["manipulability"].weight) == 0.005
     assert float(costs["self-collision"].weight) == 5.0
     cfg = jnp.asarray(tea.robot.named_cfgs["self_collision"])
-    distance = tea.multi_sphere_coll.compute_self_collision_distance(tea.robot, cfg)
-    expected = 5.0 * np.asarray(er.colldist_from_sdf(distance, 0.02))
+    distance = tea.multi_sphere_coll.compute_link_pair_distance(tea.robot, cfg)
+    assert tea.self_collision_margins.max() == 0.02
+    expected = 5.0 * np.asarray(er.colldist_from_sdf(distance, tea.self_collision_margins))
     np.testing.assert_allclose(costs["self-collision"](cfg), expected, atol=1e-6)
     assert expected.min() < -0.05
 
@@ -115,10 +117,120 @@ def test_the_self_collision_cost_pulls_links_apart(tea):
     assert after < 0.5 * before
 
 
-def test_which_pairs_are_left_to_meshes_is_said(tea):
-    assert tea.multi_sphere_coll.left_to_meshes == tuple(tea.model.pairs.by_meshes)
-    shared = set(tea.multi_sphere_coll.link_pairs()) & set(tea.model.pairs.by_meshes)
-    assert shared == set()
+def test_the_cost_misses_no_collision_and_seldom_sees_one_where_there_is_none(tea):
+    """Judged by meshes, over every pair of links that the robot's description does not join."""
+    coll = tea.multi_sphere_coll
+    assert coll.left_to_meshes == ()
+    cfgs = tea.robot.random_cfgs(3000, seed=2026)
+    joined = {tuple(sorted((joint.parent, joint.child))) for joint in tea.robot.tree.joints}
+    shaped = sorted(tea.robot.mesh_links)
+    every = [(a, b) for k, a in enumerate(shaped) for b in shaped[k + 1 :] if (a, b) not in joined]
+    free = er.ExactCollision(tea.robot, every).free(cfgs)
+    clear = np.asarray(coll.compute_link_pair_distance(tea.robot, cfgs)).min(axis=1) > 0.0
+    assert (clear & ~free).sum() == 0
+    assert 300 < (~free).sum() < 600
+    assert (free & ~clear).sum() < 0.1 * free.sum()
+
+
+def test_left_and_right_are_called_colliding_alike(tea):
+    """The same configurations with left and right exchanged; the arms differ by tenths of a millimetre."""
+    names = tea.robot.joint_names
+    cfgs = tea.robot.random_cfgs(4000, seed=5)
+    mirrored = cfgs.copy()
+    mirrored[:, names.index("waist_yaw")] *= -1.0
+    for k in range(1, 8):
+        a, b = names.index(f"left_j{k}"), names.index(f"right_j{k}")
+        sign = 1.0 if k == 4 else -1.0
+        mirrored[:, a], mirrored[:, b] = sign * cfgs[:, b], sign * cfgs[:, a]
+    pairs = tea.multi_sphere_coll.link_pairs()
+    counts = []
+    for side, rows in (("left", cfgs), ("right", mirrored)):
+        column = pairs.index((f"{side}_arm_l5", f"{side}_arm_l7"))
+        distance = tea.multi_sphere_coll.compute_link_pair_distance(tea.robot, rows)[:, column]
+        counts.append(int((distance <= 0.0).sum()))
+    assert min(counts) > 150
+    assert abs(counts[0] - counts[1]) <= 0.05 * max(counts)
+
+
+@pytest.mark.parametrize("part", range(1, 8))
+def test_mirrored_links_have_mirrored_spheres(tea, part):
+    """In the sagittal plane at the zero pose; l4 is the same part on both sides, not a reflected one."""
+    robot, spheres = tea.robot, tea.model.spheres
+    left, right = f"left_arm_l{part}", f"right_arm_l{part}"
+    poses = np.array([jaxlie.SE3(p).as_matrix() for p in robot.link_poses(np.zeros((1, 16)))[0]])
+    turns = [poses[robot.link_index(name), :3, :3] for name in (left, right)]
+    plane = np.eye(3) if part == 4 else np.diag([-1.0, 1.0, 1.0])
+    turn = np.round(turns[1].T @ plane @ turns[0])
+    assert np.abs(turns[1].T @ plane @ turns[0] - turn).max() < 1e-5
+    vertices = [np.asarray(robot.link_mesh(name).vertices) for name in (left, right)]
+    middles = [(v.min(axis=0) + v.max(axis=0)) / 2 for v in (vertices[0] @ turn.T, vertices[1])]
+    (centers, radii), (others, other_radii) = spheres.link(left), spheres.link(right)
+    np.testing.assert_allclose(centers @ turn.T + middles[1] - middles[0], others, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(radii, other_radii, rtol=0, atol=1e-9)
+
+
+def test_at_rest_the_cost_is_zero_and_its_gradient_finite(tea):
+    cost = by_name(tea.build_costs(None, None, None))["self-collision"]
+    for cfg in (np.zeros(16), tea.default_cfg):
+        assert np.abs(np.asarray(cost(jnp.asarray(cfg)))).max() == 0.0
+    rows = jax.jit(jax.vmap(jax.grad(lambda q: jnp.sum(cost(q) ** 2))))(
+        jnp.asarray(tea.robot.random_cfgs(50), dtype=jnp.float32)
+    )
+    assert np.isfinite(np.asarray(rows)).all()
+    assert np.abs(np.asarray(rows)).max() > 0.0
+
+
+@pytest.fixture(scope="module")
+def other_teaarm(tmp_path_factory):
+    """A TeaArm with other shapes: the bundled ones shrunk about their middles and simplified to their hulls."""
+    import trimesh
+
+    folder = tmp_path_factory.mktemp("real_teaarm")
+    source = Path(er.TeaArmRobot().urdf_path)
+    (folder / "meshes").mkdir()
+    for path in (source.parent / "meshes").glob("*.stl"):
+        mesh = trimesh.load_mesh(path).convex_hull
+        middle = mesh.bounds.mean(axis=0)
+        mesh.vertices = middle + 0.8 * (mesh.vertices - middle)
+        mesh.export(folder / "meshes" / path.name)
+    urdf = folder / "real.urdf"
+    urdf.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    return urdf
+
+
+@pytest.mark.slow
+def test_a_urdf_with_other_meshes_goes_all_the_way(tea, other_teaarm):
+    real = er.TeaArmRobot(n_spheres=60, urdf_path=other_teaarm)
+    assert real.urdf_path == str(other_teaarm)
+    assert real.actuated_joint_names == tea.actuated_joint_names
+    np.testing.assert_allclose(real.default_cfg, tea.default_cfg, rtol=0, atol=1e-12)
+    assert not np.array_equal(
+        real.robot.link_mesh("torso_link").vertices, tea.robot.link_mesh("torso_link").vertices
+    )
+    proof = er.prove_coverage(real.robot, real.model.spheres)
+    assert proof.proved
+    assert proof.links["torso_link"].proved
+    assert len(real.model.spheres) < len(tea.model.spheres)
+    pose = real.robot.link_poses(real.default_cfg)[real.robot.link_index(real.left)].copy()
+    pose[6] += 0.05
+    found = ik.minimize(real.build_costs(pose, None, None), real.default_cfg, real.robot, iterations=15)
+    reached = real.robot.link_poses(np.asarray(found.cfg, dtype=np.float64))
+    assert np.linalg.norm(reached[real.robot.link_index(real.left), 4:] - pose[4:]) < 1e-3
+    assert real.model.free(np.asarray(found.cfg, dtype=np.float64))
+
+
+def test_a_urdf_of_another_robot_is_refused(tmp_path, tea):
+    from elbowroom.errors import ElbowroomError, InputError
+
+    text = Path(tea.urdf_path).read_text(encoding="utf-8").replace("left_j4", "elbow")
+    meshes = (Path(tea.urdf_path).parent / "meshes").as_posix()
+    (tmp_path / "other.urdf").write_text(text.replace('"meshes/', f'"{meshes}/'), encoding="utf-8")
+    with pytest.raises(InputError, match="no joint 'left_j4'"):
+        er.TeaArmRobot(urdf_path=tmp_path / "other.urdf", package_dirs=[meshes])
+    with pytest.raises(ElbowroomError, match=r"nowhere\.urdf"):
+        er.TeaArmRobot(urdf_path=tmp_path / "nowhere.urdf")
+    with pytest.raises(InputError, match="n_spheres"):
+        er.TeaArmRobot(n_spheres=0)
 
 
 def test_a_new_target_compiles_nothing(tea):

@@ -10,6 +10,7 @@ class Toy:
     """A robot of loose meshes."""
 
     name = "toy"
+    dof = 0
 
     def __init__(self, **meshes: trimesh.Trimesh) -> None:
         self.meshes = meshes
@@ -20,6 +21,9 @@ class Toy:
 
     def child_joints(self, name: str) -> tuple:
         return ()
+
+    def link_poses(self, cfgs: np.ndarray) -> np.ndarray:
+        return np.tile([1.0, 0, 0, 0, 0, 0, 0], (len(cfgs), len(self.link_names), 1))
 
 
 def thin_wall() -> trimesh.Trimesh:

@@ -10,6 +10,8 @@ import trimesh
 
 import elbowroom.spheres as spheres
 from elbowroom.spheres._budget import Claim, Rule, pick_known, share_budget
+from elbowroom.spheres._certify import check
+from elbowroom.spheres._inscribed import DistanceField, Neighbour, inscribed_cover
 from elbowroom.spheres._mirror import TURNS, match_shapes
 from elbowroom.spheres._shape import LinkShape
 from elbowroom.spheres._tight import Curve
@@ -105,6 +107,36 @@ def test_mirrored_turned_and_moved_shapes_match() -> None:
         carried = match.carry(shapes[0].vertices)
         assert shape.distance(carried).max() < 1e-9
     assert [m.model for m in match_shapes(shapes, [True] * len(shapes))] == list(range(len(shapes)))
+
+
+def test_links_that_match_in_several_ways_are_reflected_in_the_plane_of_the_robot() -> None:
+    """A shape with a symmetry of its own on both sides of a robot: a moved copy would be as exact."""
+    rng = np.random.default_rng(6)
+    points = rng.normal(size=(20, 3)) * [0.1, 0.07, 0.04]
+    first = trimesh.convex.convex_hull(np.concatenate([points, points * [1, 1, -1]]))
+    other = LinkShape.from_arrays(first.vertices + [0, 0.5, 0], first.faces)
+    shapes, alone = [LinkShape.from_mesh(first), other], [False, False]
+    frames = np.tile(np.eye(3), (2, 1, 1))
+    np.testing.assert_array_equal(match_shapes(shapes, alone)[1].turn, np.eye(3))
+    np.testing.assert_array_equal(match_shapes(shapes, alone, frames)[1].turn, np.diag([1.0, 1.0, -1.0]))
+    frames[1] = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_array_equal(
+        match_shapes(shapes, alone, frames)[1].turn, np.eye(3)
+    )  # no plane of the robot
+
+
+def test_an_inscribed_cover_keeps_off_its_neighbour() -> None:
+    """Two plates 6 mm apart, one of which slides along the other: balls of both stay on their side of the middle."""
+    plate = LinkShape.from_mesh(trimesh.creation.box((0.1, 0.06, 0.008)))
+    poses = np.tile(np.eye(4), (5, 1, 1))
+    poses[:, 2, 3], poses[:, 0, 3] = -0.014, np.linspace(-0.05, 0.05, 5)
+    field = DistanceField.build(plate, 0.013, 0.001)
+    centers, radii = inscribed_cover(plate, [Neighbour(field, poses)], 0.012, 0.001, seed=0)
+    assert check(plate, centers, radii).covered
+    assert (centers[:, 2] + radii).max() < 0.004 + 0.003
+    assert (radii - centers[:, 2]).max() > 0.004 + 0.006  # on the other side they are free
+    free = inscribed_cover(plate, [], 0.012, 0.001, seed=0)
+    assert len(free[1]) < len(radii)
 
 
 def test_public_names_exist() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
-import jax_dataclasses as jdc
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -101,9 +100,8 @@ def auto_ignore_zero_pose_collisions(
         )
     if coll.num_pairs == 0:
         return coll
-    near = np.asarray(coll.compute_self_collision_distance(robot, jnp.asarray(pose))) < threshold
-    close = jdc.replace(coll, pair_i=coll.pair_i[near], pair_j=coll.pair_j[near])
-    return coll.without_links(close.link_pairs())
+    near = np.asarray(coll.compute_link_pair_distance(robot, jnp.asarray(pose))) < threshold
+    return coll.without_links([pair for pair, close in zip(coll.link_pairs(), near, strict=True) if close])
 
 
 def colldist_from_sdf(distance: Any, margin: Any) -> Float[Array, "*shape"]:
@@ -125,13 +123,19 @@ def colldist_from_sdf(distance: Any, margin: Any) -> Float[Array, "*shape"]:
 
 
 def self_collision_residual(
-    coll: MultiSphereCollision, robot: Kinematics, cfg: Any, margin: float = 0.01, weight: Any = 1.0
-) -> Float[Array, "*batch K"]:
-    """The self-collision cost of inverse kinematics: `colldist_from_sdf(distance, margin) * weight` per sphere pair.
+    coll: MultiSphereCollision, robot: Kinematics, cfg: Any, margin: Any = 0.01, weight: Any = 1.0
+) -> Float[Array, "*batch link_pairs"]:
+    """The self-collision cost of inverse kinematics: `colldist_from_sdf(distance, margin) * weight` per link pair.
 
-    Residuals are zero or negative; the cost is the sum of their squares.
+    The distance is that of the nearest spheres of the two links. Residuals are zero or negative; the cost is the sum of
+    their squares.
+
+    Args:
+        coll: the spheres and pairs. robot: whose links they are on. cfg: (..., dof).
+        margin: metres at which a pair starts to cost, one number or one a link pair in the order of `link_pairs()`.
+        weight: per metre, one number or one a link pair.
     """
-    return colldist_from_sdf(coll.compute_self_collision_distance(robot, cfg), margin) * weight
+    return colldist_from_sdf(coll.compute_link_pair_distance(robot, cfg, margin), margin) * weight
 
 
 def _with_meshes(source: Any) -> Robot:

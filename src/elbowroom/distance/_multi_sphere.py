@@ -1,11 +1,11 @@
 """MultiSphereCollision: self-collision distances in JAX, differentiable and batched.
 
 All pairs of spheres are listed once, when the model is made; at run time there is only JAX: forward
-kinematics, differences and a square root. Batches are laid out with the configurations innermost and pairs are
-taken row by row: about ten times as fast on a CPU as gathering points pair by pair.
-`max_penetration` scans the pairs and keeps one number per configuration, so memory does not grow with the
-number of pairs; its gradient is that of the deepest pair, which is the exact gradient wherever that pair is
-unique.
+kinematics, differences and a square root. All distances of a batch are laid out with the configurations innermost and
+pairs are taken row by row: about ten times as fast on a CPU as gathering points pair by pair.
+`max_penetration` and `compute_link_pair_distance` look for the nearest spheres alone, by bounds (`_nearest`): time and
+memory follow the pairs that are near. Their gradient is that of the nearest pair, which is the exact gradient wherever
+that pair is unique.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import jax_dataclasses as jdc
 import numpy as np
+from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, Int
 
 from ..errors import InputError, shape_text
@@ -24,13 +25,12 @@ from ..robot import Robot, as_robot
 from ..robot.doors import pair_list
 from ..typing import Kinematics, LinkPair, Pairs
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
+from ._nearest import SphereGroups
 
 SCAN_BATCH = 32
 """From this many configurations on, pairs are scanned one by one: a row is long enough to fill the vector units."""
 BLOCK = 128
 """Configurations of which distances are turned from rows of pairs to rows of configurations at once, in cache."""
-CHUNK = 16384
-"""Distances held at once by `max_penetration` for small batches."""
 
 
 @jdc.pytree_dataclass
@@ -54,7 +54,9 @@ class MultiSphereCollision:
     """Link of each sphere, as a position in `link_names`."""
     pair_i: Int[Array, "K"]
     pair_j: Int[Array, "K"]
-    """The two spheres of each pair."""
+    """The two spheres of each pair. To leave pairs out, use `without_links`."""
+    groups: SphereGroups
+    """The same pairs for searches: link pairs, and groups of spheres."""
     left_to_meshes: jdc.Static[tuple[LinkPair, ...]] = ()
     """Checked pairs of a PairMatrix that only meshes can decide: distances here say nothing of them."""
 
@@ -79,6 +81,7 @@ class MultiSphereCollision:
             pairs = default_pairs(as_robot(robot), {names[k] for k in np.unique(links)})
         asked, left = pairs_for_spheres(names, pairs, "MultiSphereCollision")
         members = {name: np.flatnonzero(links == k) for k, name in enumerate(names)}
+        asked = tuple((a, b) for a, b in asked if len(members[a]) and len(members[b]))
         blocks = [np.meshgrid(members[a], members[b], indexing="ij") for a, b in asked]
         first = np.concatenate([np.zeros(0, dtype=np.int64), *(block[0].ravel() for block in blocks)])
         second = np.concatenate([np.zeros(0, dtype=np.int64), *(block[1].ravel() for block in blocks)])
@@ -91,6 +94,7 @@ class MultiSphereCollision:
             sphere_link_indices=jnp.asarray(links, dtype=jnp.int32),
             pair_i=jnp.asarray(first, dtype=jnp.int32),
             pair_j=jnp.asarray(second, dtype=jnp.int32),
+            groups=SphereGroups.build(centers, members, asked),
             left_to_meshes=left,
         )
 
@@ -100,12 +104,8 @@ class MultiSphereCollision:
         return self.pair_i.shape[0]
 
     def link_pairs(self) -> tuple[LinkPair, ...]:
-        """Link pairs that have sphere pairs, sorted by name (numpy, not for use under jit)."""
-        links = np.asarray(self.sphere_link_indices)
-        rows = np.unique(
-            np.column_stack([links[np.asarray(self.pair_i)], links[np.asarray(self.pair_j)]]), axis=0
-        )
-        return pair_list(self.link_names, [(self.link_names[a], self.link_names[b]) for a, b in rows])
+        """Link pairs that have sphere pairs, sorted by name."""
+        return self.groups.link_pairs
 
     def without_links(self, ignore: Any) -> MultiSphereCollision:
         """The same spheres without the given link pairs (numpy, not for use under jit)."""
@@ -117,7 +117,12 @@ class MultiSphereCollision:
             i, j = self.link_names.index(a), self.link_names.index(b)
             table[i, j] = table[j, i] = False
         keep = table[links[first], links[second]]
-        return jdc.replace(self, pair_i=jnp.asarray(first[keep]), pair_j=jnp.asarray(second[keep]))
+        return jdc.replace(
+            self,
+            pair_i=jnp.asarray(first[keep]),
+            pair_j=jnp.asarray(second[keep]),
+            groups=self.groups.without(dropped),
+        )
 
     # At run time: pure JAX --------------------------------------------------------------------
 
@@ -138,6 +143,23 @@ class MultiSphereCollision:
         distances = _distances(points, self.sphere_radii, self.pair_i, self.pair_j)
         return distances.reshape(*batch, self.num_pairs)
 
+    def compute_link_pair_distance(
+        self, robot: Kinematics, cfg: Any, limit: Any = jnp.inf
+    ) -> Float[Array, "*batch link_pairs"]:
+        """Smallest signed distance between the spheres of every link pair, in the order of `link_pairs()`, metres.
+
+        Args:
+            robot: whose links are `link_names` in this order.
+            cfg: (..., dof).
+            limit: metres, one number or one a link pair: distances below it are exact, others only known to be at least
+                as large. A low limit is faster.
+
+        Returns:
+            Differentiable: the gradient of the nearest spheres of each link pair.
+        """
+        limits = jnp.broadcast_to(jnp.asarray(limit), (len(self.link_pairs()),))
+        return self._nearest(robot, cfg, self.sphere_radii, limits)
+
     def max_penetration(
         self, robot: Kinematics, cfg: Any, buffers: Float[Array, "links"] | Mapping[str, float] | float = 0.0
     ) -> Float[Array, "*batch"]:
@@ -151,29 +173,41 @@ class MultiSphereCollision:
         Returns:
             (...,); minus infinity when there is no pair. Differentiable: the gradient of the deepest pair.
         """
-        world = self._world(robot, cfg)
-        batch = world[0].shape[:-1]
-        points = jnp.stack([v.reshape(-1, self.num_primitives) for v in world])
         radii = self.sphere_radii + self._link_buffers(buffers)[self.sphere_link_indices]
+        return -self._nearest(robot, cfg, radii, jnp.full(1, jnp.inf))[..., 0]
+
+    def _nearest(
+        self, robot: Kinematics, cfg: Any, radii: Float[Array, "P"], limits: Float[Array, "rows"]
+    ) -> Float[Array, "*batch rows"]:
+        """Distances of the nearest spheres of each link pair, or with one limit of all of them together."""
+        self._require_links(robot)
+        poses = robot.forward_kinematics(cfg)
+        batch = poses.shape[:-2]
         if self.num_pairs == 0:
-            return jnp.full(batch, -jnp.inf, points.dtype)
-        still = jax.lax.stop_gradient((points, radii))
-        deepest = _deepest(*still, self.pair_i, self.pair_j)
-        i, j = self.pair_i[deepest], self.pair_j[deepest]
-        picked = [jnp.take_along_axis(points, index[None, :, None], axis=2)[..., 0] for index in (i, j)]
-        length = _safe_sqrt(jnp.sum((picked[0] - picked[1]) ** 2, axis=0))
-        return (radii[i] + radii[j] - length).reshape(batch)
+            return jnp.full((*batch, len(limits)), jnp.inf, poses.dtype)
+        poses = poses.reshape(-1, *poses.shape[-2:])
+        radii, limits = radii.astype(poses.dtype), limits.astype(poses.dtype)
+        i, j = _search(*jax.lax.stop_gradient((poses, radii, limits)), self)
+        ends = [
+            jnp.stack(_place_each(poses, self.sphere_centers_local[k], self.sphere_link_indices[k]), axis=-1)
+            for k in (i, j)
+        ]
+        length = _safe_sqrt(jnp.sum((ends[0] - ends[1]) ** 2, axis=-1))
+        return (length - radii[i] - radii[j]).reshape(*batch, len(limits))
 
     def _world(self, robot: Kinematics, cfg: Any) -> tuple[Array, Array, Array]:
         """x, y and z of the centres, each (*batch, P)."""
+        self._require_links(robot)
+        poses = robot.forward_kinematics(cfg)
+        return _place(poses, self.sphere_centers_local, self.sphere_link_indices)
+
+    def _require_links(self, robot: Kinematics) -> None:
         names = robot_link_names(robot)
         if names != self.link_names:
             raise InputError(
                 f"this collision model has the {self.num_links} links of another robot or order; "
                 f"the robot given has {len(names)} links beginning with {names[:3]}"
             )
-        poses = robot.forward_kinematics(cfg)
-        return _place(poses, self.sphere_centers_local, self.sphere_link_indices)
 
     def _link_buffers(self, buffers: Any) -> Array:
         if isinstance(buffers, (Mapping, float, int)):
@@ -209,15 +243,46 @@ def _place(
     poses: Float[Array, "*batch links 7"], centers: Float[Array, "P 3"], links: Int[Array, "P"]
 ) -> tuple[Array, Array, Array]:
     """x, y and z of the centres in the world, each (*batch, P)."""
-    T = poses[..., links, :]
+    return _moved(poses[..., links, :], centers)
+
+
+@jax.jit
+def _place_each(
+    poses: Float[Array, "n links 7"], centers: Float[Array, "n rows 3"], links: Int[Array, "n rows"]
+) -> tuple[Array, Array, Array]:
+    """The same for other centres in each configuration, each (n, rows)."""
+    return _moved(jnp.take_along_axis(poses, links[..., None], axis=1), centers)
+
+
+def _moved(T: Float[Array, "*batch P 7"], centers: Float[Array, "*batch P 3"]) -> tuple[Array, Array, Array]:
     w, x, y, z, tx, ty, tz = (T[..., k] for k in range(7))
-    px, py, pz = (centers[:, k].astype(T.dtype) for k in range(3))
+    px, py, pz = (centers[..., k].astype(T.dtype) for k in range(3))
     cx, cy, cz = 2.0 * (y * pz - z * py), 2.0 * (z * px - x * pz), 2.0 * (x * py - y * px)
     return (
         px + w * cx + y * cz - z * cy + tx,
         py + w * cy + z * cx - x * cz + ty,
         pz + w * cz + x * cy - y * cx + tz,
     )
+
+
+@jax.jit
+def _search(
+    poses: Float[Array, "n links 7"],
+    radii: Float[Array, "P"],
+    limits: Float[Array, "rows"],
+    coll: MultiSphereCollision,
+) -> tuple[Int[Array, "n rows"], Int[Array, "n rows"]]:
+    """The nearest spheres in each configuration."""
+    return jax.vmap(_search_one, in_axes=(0, None, None, None))(poses, radii, limits, coll)
+
+
+@sequential_vmap
+def _search_one(
+    poses: Float[Array, "links 7"], radii: Float[Array, "P"], limits: Float[Array, "rows"], coll: Any
+) -> tuple[Int[Array, "rows"], Int[Array, "rows"]]:
+    """A batch is searched one by one: together, all would run as long as the longest search."""
+    points = jnp.stack(_place(poses, coll.sphere_centers_local, coll.sphere_link_indices), axis=-1)
+    return coll.groups.nearest(points, radii, limits)
 
 
 @jax.jit
@@ -236,41 +301,6 @@ def _distances(
     padded = jnp.pad(points, ((0, -n % BLOCK), (0, 0), (0, 0)), mode="edge")
     blocks = jax.lax.map(block, padded.reshape(-1, BLOCK, *points.shape[1:]))
     return blocks.reshape(-1, len(i))[:n]
-
-
-@jax.jit
-def _deepest(
-    points: Float[Array, "3 n P"], radii: Float[Array, "P"], i: Int[Array, "K"], j: Int[Array, "K"]
-) -> Int[Array, "n"]:
-    """Pair of largest penetration in each configuration; large batches pair by pair, small ones in chunks."""
-    n, n_pairs = points.shape[1], len(i)
-    start = (jnp.full(n, -jnp.inf, points.dtype), jnp.zeros(n, jnp.int32))
-    if n >= SCAN_BATCH:
-        rows = jnp.moveaxis(points, -1, 0)  # (P, 3, n)
-
-        def one(carry: tuple[Array, Array], pair: tuple[Array, ...]) -> tuple[tuple[Array, Array], None]:
-            k, first, second, reach = pair
-            a, b = (jax.lax.dynamic_index_in_dim(rows, at, 0, keepdims=False) for at in (first, second))
-            depth = reach - jnp.sqrt(jnp.sum((a - b) ** 2, axis=0))
-            return (jnp.maximum(depth, carry[0]), jnp.where(depth > carry[0], k, carry[1])), None
-
-        pairs = (jnp.arange(n_pairs, dtype=jnp.int32), i, j, radii[i] + radii[j])
-        return jax.lax.scan(one, start, pairs)[0][1]
-
-    size = max(1, min(n_pairs, CHUNK // max(n, 1)))
-    count = -(-n_pairs // size)
-    index = jnp.minimum(jnp.arange(count * size, dtype=jnp.int32), n_pairs - 1).reshape(count, size)
-
-    def many(carry: tuple[Array, Array], chunk: Array) -> tuple[tuple[Array, Array], None]:
-        first, second = i[chunk], j[chunk]
-        length = jnp.sqrt(jnp.sum((points[:, :, first] - points[:, :, second]) ** 2, axis=0))
-        depth = radii[first] + radii[second] - length
-        at = jnp.argmax(depth, axis=-1)
-        value = jnp.take_along_axis(depth, at[:, None], axis=-1)[:, 0]
-        better = value > carry[0]
-        return (jnp.where(better, value, carry[0]), jnp.where(better, chunk[at], carry[1])), None
-
-    return jax.lax.scan(many, start, index)[0][1]
 
 
 @jax.custom_jvp

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distance import MultiSphereCollision, colldist_from_sdf
+from ..distance import MultiSphereCollision, colldist_from_sdf, self_collision_residual
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import Robot
 from ..world import World
@@ -28,15 +28,15 @@ WEIGHT = 5.0
 def self_collision_cost(
     robot: Robot, coll: MultiSphereCollision, margin: Any = MARGIN, weight: Any = WEIGHT
 ) -> Cost:
-    """Links apart by their spheres: `weight * colldist_from_sdf(distance, margin)`, one row a pair of spheres.
+    """Links apart by their spheres: `weight * colldist_from_sdf(distance, margin)`, one row a pair of links.
 
-    Pairs of links that only meshes can decide are left out (`coll.left_to_meshes` names them): their spheres overlap at
-    every configuration, so the cost would always pull.
+    The distance of a pair of links is that of their nearest spheres. Pairs that only meshes can decide are left out
+    (`coll.left_to_meshes` names them): their spheres overlap at rest, so the cost would always pull.
 
     Args:
         robot: whose links the spheres are on.
         coll: the spheres and pairs.
-        margin: metres at which a pair starts to cost.
+        margin: metres at which a pair starts to cost, one number or one each in the order of `coll.link_pairs()`.
         weight: per metre.
     """
     return Cost(_self_collision, as_floats(weight), "self-collision", (robot, coll, as_floats(margin)))
@@ -71,7 +71,7 @@ def world_cost(
 
 
 def _self_collision(cfg: jax.Array, robot: Robot, coll: MultiSphereCollision, margin: jax.Array) -> jax.Array:
-    return colldist_from_sdf(coll.compute_self_collision_distance(robot, cfg), margin.astype(cfg.dtype))
+    return self_collision_residual(coll, robot, cfg, margin.astype(cfg.dtype))
 
 
 def _world(

@@ -13,7 +13,7 @@ from ..typing import Kinematics
 def multi_sphere_self_collision_cost(
     robot: Kinematics, multi_sphere_coll: MultiSphereCollision, joint_var: Any, margin: Any, weight: Any
 ) -> Any:
-    """A jaxls cost: `weight * colldist_from_sdf(distance, margin)`, one row a pair of spheres.
+    """A jaxls cost: `weight * colldist_from_sdf(distance, margin)`, one row a pair of links.
 
     To be put among pyroki's own, with an Elbowroom or a pyroki Robot.
 

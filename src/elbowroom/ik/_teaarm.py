@@ -1,12 +1,14 @@
-"""TeaArmRobot: the bundled dual arm with the costs of its teleoperation, ready for `minimize`.
+"""TeaArmRobot: the dual arm TeaArm with the costs of its teleoperation, ready for `minimize`.
 
-Weights of hands, manipulability and self-collision are those of the facts that come with the robot
+Weights of hands, manipulability and self-collision are those of the facts that come with the bundled robot
 (`assets/teaarm/teaarm_facts.json`); those that the facts do not give are constants here, with their reason.
 """
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from .. import assets
 from ..collision import CollisionModel
 from ..collision.doors import one_ball_a_link
 from ..distance import MultiSphereCollision
+from ..errors import InputError
 from ..robot import Robot, load_robot
+from ..spheres import FitOptions, fit_spheres
 from ._jax_clearance import self_collision_cost
 from ._jax_costs import Cost, heading_cost, limit_cost, manipulability_cost, pose_cost, rest_cost
 
@@ -27,15 +31,47 @@ REST_WEIGHT = 0.1
 """Per radian. A hand a thousandth of a millimetre off outweighs a radian of posture."""
 HEAD_LINK = "waist_link"
 """What turns with the operator's head: the robot has none, its waist yaws."""
+N_SPHERES = 150
+"""Budget of the fit; the forearms and hands, which face each other at a few millimetres, get more: 352 in all. With it
+6 % of free random configurations are called colliding; with 100, spheres of an elbow and the torso overlap at zero."""
+NEAR_AT_REST = 1e-4
+"""Metres by which the margin of a pair stays below its distance at rest, so that rounding does not make it pull."""
 
 
 class TeaArmRobot:
-    """The bundled robot `teaarm`: two arms of seven joints on a waist of two."""
+    """The dual arm TeaArm: two arms of seven joints on a waist of two.
 
-    def __init__(self) -> None:
-        self.robot: Robot = load_robot("teaarm")
-        self.urdf_path: str = str(FOLDER / "teaarm.urdf")
+    The bundled robot has the real kinematics and shapes of our own; give the URDF of a real one to use its meshes.
+    """
+
+    def __init__(
+        self,
+        n_spheres: int = N_SPHERES,
+        urdf_path: str | os.PathLike[str] | None = None,
+        *,
+        package_dirs: Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
+        """Loads the robot; spheres are fitted when they are first needed.
+
+        Args:
+            n_spheres: budget of the fit. Links whose spheres would overlap at rest get more, on top of it.
+            urdf_path: a URDF of the robot with its own meshes and the same names of links and joints; None for the
+                bundled one.
+            package_dirs: folders in which `package://` meshes of that URDF are looked for.
+
+        Raises:
+            InputError: a URDF that lacks joints or links of the TeaArm; the message lists them.
+            ElbowroomError: a URDF that cannot be read.
+        """
         facts = json.loads((FOLDER / "teaarm_facts.json").read_text(encoding="utf-8"))
+        own = FOLDER / "teaarm.urdf"
+        self.robot: Robot = (
+            load_robot("teaarm")
+            if urdf_path is None
+            else _real_robot(Path(urdf_path), tuple(package_dirs), facts)
+        )
+        self.urdf_path: str = str(own if urdf_path is None else Path(urdf_path))
+        self._options = FitOptions(n_spheres=n_spheres, apart_at_rest=True)
         self.left: str = facts["end_effectors"]["left"]
         """Link of the left hand."""
         self.right: str = facts["end_effectors"]["right"]
@@ -56,12 +92,23 @@ class TeaArmRobot:
     @cached_property
     def model(self) -> CollisionModel:
         """Who decides whether a configuration is free: spheres that cover every link, meshes for the rest."""
-        return CollisionModel(self.robot)
+        return CollisionModel(self.robot, fit_spheres(self.robot, self._options))
 
     @cached_property
     def multi_sphere_coll(self) -> MultiSphereCollision:
-        """Many spheres a link, and the pairs that spheres can decide; `left_to_meshes` names the others."""
+        """Many spheres a link, and the pairs that spheres can decide; `left_to_meshes` names the others, if any."""
         return MultiSphereCollision.from_models(self.robot, self.model.spheres, self.model.pairs)
+
+    @cached_property
+    def self_collision_margins(self) -> Float[np.ndarray, "link_pairs"]:
+        """Metres at which each pair of `multi_sphere_coll.link_pairs()` starts to cost.
+
+        The margin of the facts, but for pairs that stand closer at the zero pose or at the default one: theirs is the
+        smaller of these distances, so that the cost is zero at rest. Pairs that overlap at rest cost from contact on.
+        """
+        rest = np.stack([np.zeros(self.robot.dof), self.default_cfg])
+        near = np.asarray(self.multi_sphere_coll.compute_link_pair_distance(self.robot, rest)).min(axis=0)
+        return np.clip(near - NEAR_AT_REST, 0.0, self.weights["self_collision_margin"])
 
     @cached_property
     def robot_coll(self) -> MultiSphereCollision:
@@ -99,7 +146,30 @@ class TeaArmRobot:
         costs.append(limit_cost(self.robot))
         costs.append(
             self_collision_cost(
-                self.robot, self.multi_sphere_coll, w["self_collision_margin"], w["self_collision_weight"]
+                self.robot,
+                self.multi_sphere_coll,
+                self.self_collision_margins,
+                w["self_collision_weight"],
             )
         )
         return costs
+
+
+def _real_robot(path: Path, package_dirs: tuple[Any, ...], facts: dict[str, Any]) -> Robot:
+    """A TeaArm from a URDF of its own, with the named poses of the bundled one."""
+    found = load_robot(path, package_dirs=package_dirs)
+    moving = [joint["name"] for joint in facts["joints"] if joint["type"] != "fixed"]
+    named = [("joint", moving, found.joint_names)]
+    named.append(("link", [*facts["end_effectors"].values(), HEAD_LINK], found.link_names))
+    for what, wanted, there in named:
+        missing = [name for name in wanted if name not in there]
+        if missing:
+            raise InputError(
+                f"{path}: not a TeaArm: no {what} {', '.join(map(repr, missing))}; it has {', '.join(there)}"
+            )
+    if found.dof != len(moving):
+        extra = [name for name in found.joint_names if name not in moving]
+        raise InputError(
+            f"{path}: not a TeaArm: it has {found.dof} joints, {', '.join(extra)} besides the 16"
+        )
+    return load_robot(path, package_dirs=package_dirs, srdf=FOLDER / "teaarm.srdf")

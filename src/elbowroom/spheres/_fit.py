@@ -19,13 +19,14 @@ from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import Robot
 from ..robot.doors import require_geometry
 from ._centerline import fit_centerline
+from ._mirror import zero_frames
 from ._model import SphereModel
 from ._options import FitOptions
-from ._pipeline import fit_tight
+from ._pipeline import fit_tight, shared_shapes
 from ._rest import part_at_rest, rest_poses
 from ._shape import Float64, LinkShape
 
-ALGORITHM = 2
+ALGORITHM = 3
 """Counted up when a fit changes, so that older cached results are not used."""
 
 
@@ -58,9 +59,10 @@ def fit_spheres(
         if options.method == "centerline":
             result = _fit_centerlines(robot, shapes, options, progress)
         else:
-            result = fit_tight(shapes, replace(options, margin=0.0), progress)
+            matches = shared_shapes(shapes, options, zero_frames(robot, shapes))
+            result = fit_tight(shapes, matches, options, progress)
             if options.apart_at_rest:
-                result = part_at_rest(robot, shapes, result, options)
+                result = part_at_rest(robot, shapes, result, matches, options)
             result = {name: (centers, radii + options.margin) for name, (centers, radii) in result.items()}
         counts = np.array([len(result[name][1]) for name in shapes], dtype=np.int64)
         return {
@@ -125,13 +127,20 @@ def _key(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> list[Any]
     # workers and cache do not change the spheres; per_link comes next, in an order of its own
     plain = replace(options, workers=None, cache=True, per_link=None)
     key: list[Any] = [ALGORITHM, repr(plain), sorted((options.per_link or {}).items())]
+    if options.method == "tight":
+        key.append(_rounded(zero_frames(robot, meshes)))
+        if options.apart_at_rest:
+            key += [_rounded(rest_poses(robot)), _rounded(robot.lower), _rounded(robot.upper)]
     for name, mesh in meshes.items():
         key += [name, np.asarray(mesh.vertices), np.asarray(mesh.faces)]
-        if options.apart_at_rest:
-            key.append(rest_poses(robot)[robot.link_names.index(name)])
         if options.method == "centerline":
             key += _child_origins(robot, name)
     return key
+
+
+def _rounded(values: Float64) -> Float64:
+    """Numbers without their last digits, in which processors differ."""
+    return np.round(values, 6) + 0.0
 
 
 def _child_origins(robot: Robot, link: str) -> list[Float64]:

@@ -7,18 +7,22 @@ share of their size. Spheres carried over are proved on the other shape again, s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
 
+from .._poses import matrix_from_wxyz_xyz
+from ..robot import Robot
 from ._shape import Float64, LinkShape
 
 TOLERANCE = 2e-3
 """Largest distance between matching shapes, as a share of their size."""
 EXACT = 1e-6
-"""Below this share of the size a match is taken without looking for a better one."""
+"""Matches within this share of the size are equally good."""
+ALIGNED = 1e-5
+"""Largest entry by which a turn may differ from a reflection: link poses are of single precision."""
 CHECKED_VERTICES = 400
 """Vertices compared at most in each direction."""
 
@@ -39,52 +43,81 @@ class Match:
         return np.ascontiguousarray(centers @ self.turn.T + self.shift)
 
 
-def match_shapes(shapes: Sequence[LinkShape], fixed: Sequence[bool]) -> list[Match]:
+def match_shapes(
+    shapes: Sequence[LinkShape], fixed: Sequence[bool], frames: Float64 | None = None
+) -> list[Match]:
     """For each shape, the earlier shape it copies, or itself.
+
+    A shape that is symmetric in itself matches in several ways. Where the robot has a plane of symmetry, the match that
+    is a reflection in it is taken, so that the spheres of left and right links are mirror images of each other.
 
     Args:
         shapes: of the links. fixed: those that must be fitted on their own (own count or clip planes).
+        frames: (n, 3, 3) orientations of the links at the zero configuration; None if there is no common frame.
     """
-    out: list[Match] = []
+    found: list[list[Match]] = []
     for k, shape in enumerate(shapes):
-        found = Match(k, np.eye(3), np.zeros(3))
-        if not fixed[k]:
-            for j in range(k):
-                if out[j].model == j and not fixed[j]:
-                    match = _match(j, shapes[j], shape)
-                    if match is not None:
-                        found = match
-                        break
-        out.append(found)
+        ways: list[Match] = []
+        for j in range(k):
+            if not fixed[k] and not fixed[j] and not found[j]:
+                ways = _matches(j, shapes[j], shape)
+                if ways:
+                    break
+        found.append(ways)
+    reflected = _reflections(found, frames)
+    out: list[Match] = []
+    for k, ways in enumerate(found):
+        chosen = [way for way, is_reflection in zip(ways, reflected[k], strict=True) if is_reflection]
+        out.append((chosen or ways or [Match(k, np.eye(3), np.zeros(3))])[0])
     return out
 
 
-def _match(index: int, model: LinkShape, shape: LinkShape) -> Match | None:
+def zero_frames(robot: Robot, links: Iterable[str]) -> Float64:
+    """(links, 3, 3) orientations of links at the zero configuration."""
+    poses = matrix_from_wxyz_xyz(np.asarray(robot.link_poses(np.zeros((1, robot.dof)))[0], dtype=np.float64))
+    return poses[[robot.link_names.index(name) for name in links], :3, :3]
+
+
+def _matches(index: int, model: LinkShape, shape: LinkShape) -> list[Match]:
+    """All ways in which a shape is a copy of a model that are as exact as the best, in the order of TURNS."""
     size = max(model.size, 1e-12)
     limit = TOLERANCE * size
     a, b = model.high - model.low, shape.high - shape.low
     if np.abs(np.sort(a) - np.sort(b)).max() > limit or model.closed != shape.closed:
-        return None
+        return []
     area_a, area_b = float(model.area.sum()), float(shape.area.sum())
     if abs(area_a - area_b) > 0.02 * max(area_a, area_b):
-        return None
-    best: Match | None = None
-    best_error = limit
+        return []
     middle_a, middle_b = (model.low + model.high) / 2, (shape.low + shape.high) / 2
+    ways: list[tuple[float, Match]] = []
     for turn in TURNS:
         if np.abs(np.abs(turn) @ a - b).max() > limit:
             continue
         there = _thin(model.vertices) @ turn.T + (middle_b - turn @ middle_a)
         error = float(shape.distance(there).max())
-        if error >= best_error:
+        if error >= limit:
             continue
         back = (_thin(shape.vertices) - middle_b) @ turn + middle_a
         error = max(error, float(model.distance(np.ascontiguousarray(back)).max()))
-        if error < best_error:
-            best, best_error = Match(index, turn, middle_b - turn @ middle_a), error
-            if error < EXACT * size:
-                break
-    return best
+        if error < limit:
+            ways.append((error, Match(index, turn, middle_b - turn @ middle_a)))
+    best = max(min((error for error, _ in ways), default=0.0), EXACT * size)
+    return [way for error, way in ways if error <= best]
+
+
+def _reflections(found: Sequence[Sequence[Match]], frames: Float64 | None) -> list[list[bool]]:
+    """Which matches are reflections in the plane of symmetry that most links share, one of the coordinate planes."""
+    planes = [np.diag(1.0 - 2.0 * np.eye(3)[d]) for d in range(3)]
+
+    def is_reflection(k: int, way: Match, plane: Float64) -> bool:
+        if frames is None:
+            return False
+        return bool(np.abs(frames[k] @ way.turn @ frames[way.model].T - plane).max() < ALIGNED)
+
+    tables = [
+        [[is_reflection(k, way, plane) for way in ways] for k, ways in enumerate(found)] for plane in planes
+    ]
+    return max(tables, key=lambda table: sum(any(row) for row in table))
 
 
 def _thin(vertices: Float64) -> Float64:

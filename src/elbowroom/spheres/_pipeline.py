@@ -106,16 +106,29 @@ def _refine_job(job: _Job) -> _Fit:
     return _Fit(centers, radii, problem.ratio(problem.scaled(centers, radii)))
 
 
+def shared_shapes(shapes: dict[str, LinkShape], options: FitOptions, frames: Float64) -> list[Match]:
+    """For each link, the link whose spheres it takes over, or itself.
+
+    Args:
+        shapes: by link. options: links with a count or a clip plane of their own share nothing.
+        frames: (links, 3, 3) orientations at the zero configuration.
+    """
+    alone = {*(options.per_link or {}), *(plane.link for plane in options.clip_planes)}
+    own = [name in alone or not options.share_mirrored for name in shapes]
+    return match_shapes(list(shapes.values()), own, frames)
+
+
 def fit_tight(
-    shapes: dict[str, LinkShape], options: FitOptions, progress: Progress | None
+    shapes: dict[str, LinkShape], matches: list[Match], options: FitOptions, progress: Progress | None
 ) -> dict[str, tuple[Float64, Float64]]:
     """Fits the links of a robot within one budget.
 
     Args:
-        shapes: by link. options: see `FitOptions`. progress: called with (done, total) jobs; the total may rise.
+        shapes: by link. matches: see `shared_shapes`. options: see `FitOptions`, of which the margin is left out.
+        progress: called with (done, total) jobs; the total may rise.
 
     Returns:
-        Centres (n, 3) and radii (n,) of every link, metres, link frame, proved before the margin is added.
+        Centres (n, 3) and radii (n,) of every link, metres, link frame, proved.
 
     Raises:
         InputError: the budget is too small.
@@ -126,8 +139,6 @@ def fit_tight(
     per_link = {name: n for name, n in (options.per_link or {}).items() if name in shapes}
     _check_budget(names, per_link, options.n_spheres)
     planes = {name: [p.row() for p in options.clip_planes if p.link == name] for name in names}
-    own = [name in per_link or len(planes[name]) > 0 or not options.share_mirrored for name in names]
-    matches = match_shapes(parts, own)
     models = sorted({match.model for match in matches})
     copies = {k: sum(match.model == k for match in matches) for k in models}
     sizes = {k: max(parts[k].hull_volume, 1e-9) ** 0.5 for k in models}
@@ -151,9 +162,10 @@ def fit_tight(
         )
     fitter = _Fitter(jobs, options, progress)
     fits = _fit_shared(copies, {k: per_link[names[k]] for k in models if names[k] in per_link}, fitter)
+    placed = {name: fits[match.model] for name, match in zip(names, matches, strict=True)}
     return {
-        name: _place(parts[k], matches[k], fits[matches[k].model], options.margin)
-        for k, name in enumerate(names)
+        name: place(shapes[name], match, placed[name].centers, placed[name].radii)
+        for name, match in zip(names, matches, strict=True)
     }
 
 
@@ -263,9 +275,9 @@ def _fit_shared(copies: dict[int, int], fixed: dict[int, int], fitter: _Fitter) 
     return chosen
 
 
-def _place(shape: LinkShape, match: Match, fit: _Fit, margin: float) -> tuple[Float64, Float64]:
+def place(shape: LinkShape, match: Match, centers: Float64, radii: Float64) -> tuple[Float64, Float64]:
     """Spheres of a fitted shape on one of its copies, proved there."""
-    centers, radii = match.carry(fit.centers), fit.radii
+    centers = match.carry(centers)
     if not check(shape, centers, radii).covered:
         radii = certify(shape, centers, radii)
-    return centers, radii + margin
+    return centers, radii

@@ -99,7 +99,7 @@ class Problem:
         nodes, low, spacing = _lattice(shape, origin, scale)
         signed, inside = _signed_distances(shape, nodes, low, spacing, rng)
         spread = surface_points(shape, SURFACE_SAMPLES, rng)
-        surface = np.concatenate([_vertices(shape, rng), _edge_points(shape, rng), spread])
+        surface = np.concatenate([_vertices(shape, rng), edge_points(shape, rng), spread])
         past = (
             np.zeros((0, 0, 0)) if beyond is None else beyond(nodes.reshape(-1, 3)).reshape(nodes.shape[:3])
         )
@@ -267,7 +267,7 @@ def _vertices(shape: LinkShape, rng: np.random.Generator) -> Float64:
     return shape.vertices[np.concatenate([hull, rest])]
 
 
-def _edge_points(shape: LinkShape, rng: np.random.Generator) -> Float64:
+def edge_points(shape: LinkShape, rng: np.random.Generator) -> Float64:
     """Points along edges that are sharp or belong to one face only, spread by length."""
     faces = shape.faces
     edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)

@@ -1,13 +1,15 @@
 """Spheres where they matter: links whose spheres overlap at the default pose while their meshes are apart.
 
-Such a pair is for meshes alone to decide, and a cost on spheres cannot see it. Both links are fitted again with more
-spheres, and volume nearer to the other link than to their own counts as where they should not reach. A new fit is taken
-only where it parts a pair.
+Such a pair is for meshes alone to decide, and a cost on spheres cannot see it. Both links are covered again by balls
+that leave each other room, at the default pose and at sampled ones in which their meshes are apart (`_inscribed`).
+Links of one shape share the new spheres, so mirrored links keep mirrored spheres; what one link of a shape needs holds
+for all of them. The new spheres of a shape are taken only where they part a pair.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,115 +19,162 @@ from .._poses import matrix_from_wxyz_xyz
 from ..robot import Robot
 from ..robot.doors import adjacent_pairs
 from ..typing import LinkPair
+from ._inscribed import DistanceField, Neighbour, inscribed_cover
+from ._mirror import Match
 from ._options import FitOptions
-from ._pipeline import MOST_PER_LINK
-from ._problem import Problem, surface_points
+from ._pipeline import place
+from ._problem import surface_points
+from ._quality import protrusion
 from ._shape import Float64, LinkShape
-from ._tight import finish, refine
 
 Fits = dict[str, tuple[Float64, Float64]]
 """Centres (n, 3) and radii (n,) by link, link frame, metres."""
 
 LEAST_GAP = 2e-3
-"""Meshes closer than this at rest are left to meshes: it would take too many spheres to part them, metres."""
-ROUNDS = 2
-"""How often the spheres of a link may double."""
+"""Meshes closer than this are left to meshes: it would take too many spheres to part them, metres."""
+POSES = 96
+"""Configurations, besides the default one, in which two links are kept apart."""
+POSE_GAP = 3e-3
+"""Configurations count in which the meshes are at least this far apart, metres."""
 GAP_SAMPLES = 3000
-"""Surface samples, besides the vertices, that estimate the distance of two meshes."""
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """Tells how much nearer points are to other links at rest than to a link itself."""
-
-    own: LinkShape
-    others: tuple[tuple[LinkShape, Float64], ...]
-    """Shapes and (4, 4) transforms from the frame of the link to theirs."""
-
-    def __call__(self, points: Float64) -> Float64:
-        """(n,) for points (n, 3) in the link frame, metres; positive where another link is nearer."""
-        nearest = np.full(len(points), np.inf)
-        for shape, there in self.others:
-            nearest = np.minimum(nearest, shape.distance(points @ there[:3, :3].T + there[:3, 3]))
-        return self.own.distance(points) - nearest
+"""Surface samples, and vertices at most, that estimate the distance of two meshes."""
+TIGHTER = 0.5
+"""Largest protrusion of the new spheres, as a share of that of the spheres that they replace."""
+NODES_PER_PROTRUSION, NODES_PER_SIZE = 6.0, 100.0
+"""Lattice nodes along the largest protrusion, and at most along a link: the coarser of the two holds."""
 
 
 def rest_poses(robot: Robot) -> Float64:
     """(links, 4, 4) poses of the links at the default configuration."""
-    return matrix_from_wxyz_xyz(np.asarray(robot.link_poses(robot.default_cfg[None])[0], dtype=np.float64))
+    return _poses(robot, robot.default_cfg[None])[0]
 
 
-def part_at_rest(robot: Robot, shapes: dict[str, LinkShape], fits: Fits, options: FitOptions) -> Fits:
-    """Fits links again until fewer pairs overlap at rest.
+def part_at_rest(
+    robot: Robot, shapes: dict[str, LinkShape], fits: Fits, matches: Sequence[Match], options: FitOptions
+) -> Fits:
+    """Covers links again where that parts pairs that overlap at rest.
 
     Args:
-        robot: gives the default pose. shapes: by link. fits: proved spheres of each, without margin.
-        options: seed, effort, margin and workers; links with a count or a clip plane of their own stay as they are.
+        robot: gives the poses. shapes: by link. fits: proved spheres of each, without margin.
+        matches: for each link in the order of `shapes`, the link whose shape it has.
+        options: seed, margin and workers; links with a count or a clip plane of their own stay as they are.
 
     Returns:
         Proved spheres of all links.
     """
-    poses = rest_poses(robot)
-    at = {name: poses[robot.link_names.index(name)] for name in shapes}
-    adjacent = adjacent_pairs(robot)
-    apart: dict[LinkPair, bool] = {}
     names = list(shapes)
+    match = dict(zip(names, matches, strict=True))
+    fixed = {*(options.per_link or {}), *(plane.link for plane in options.clip_planes)}
+    at = dict(zip(names, rest_poses(robot)[[robot.link_names.index(name) for name in names]], strict=True))
+    adjacent = adjacent_pairs(robot)
+    meeting = _Meetings(robot, shapes, options.seed)
 
     def overlapping(fits: Fits) -> set[LinkPair]:
-        """Pairs whose spheres overlap while their meshes are apart."""
-        found: set[LinkPair] = set()
-        for i, a in enumerate(names):
-            for b in names[i + 1 :]:
-                if (
-                    _overlap(fits[a], at[a], fits[b], at[b], options.margin) <= 0.0
-                    or {(a, b), (b, a)} & adjacent
-                ):
-                    continue
-                if (a, b) not in apart:
-                    apart[a, b] = _gap(shapes[a], shapes[b], np.linalg.inv(at[b]) @ at[a]) > LEAST_GAP
-                if apart[a, b]:
-                    found.add((a, b))
-        return found
+        """Pairs whose spheres overlap at rest while their meshes are apart."""
+        return {
+            (a, b)
+            for i, a in enumerate(names)
+            for b in names[i + 1 :]
+            if _overlap(fits[a], at[a], fits[b], at[b], options.margin) > 0.0
+            and not {(a, b), (b, a)} & adjacent
+            and meeting.apart_at_rest(a, b)
+        }
 
-    fixed = {*(options.per_link or {}), *(plane.link for plane in options.clip_planes)}
-    left, best, trial = overlapping(fits), dict(fits), dict(fits)
-    for _ in range(ROUNDS):
-        jobs: list[_Job] = []
-        for name in names:
-            others = sorted({b if a == name else a for a, b in left if name in (a, b)})
-            if others and name not in fixed and 2 * len(trial[name][1]) <= MOST_PER_LINK:
-                near = tuple((shapes[o], np.linalg.inv(at[o]) @ at[name]) for o in others)
-                jobs.append(
-                    _Job(name, shapes[name], Neighbours(shapes[name], near), 2 * len(trial[name][1]), options)
-                )
-        if not jobs:
-            break
-        made = parallel_map(_fit_again, jobs, workers=options.workers, prefer_threads=True)
-        trial |= {job.name: fit for job, fit in zip(jobs, made, strict=True)}
-        parted = left - overlapping(trial)
-        # a link whose new spheres part nothing keeps its old ones; a parted pair needs those of both
-        used = {name for pair in parted for name in pair}
-        candidate = best | {name: trial[name] for name in used}
-        now = overlapping(candidate)
-        if len(now) < len(left):
-            best, left = candidate, now
-    return best
+    before = overlapping(fits)
+    kinds = {frozenset((match[a].model, match[b].model)) for a, b in before}
+    jobs: dict[int, _Job] = {}
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            kind = frozenset((match[a].model, match[b].model))
+            if kind not in kinds or {(a, b), (b, a)} & adjacent or not meeting.apart_at_rest(a, b):
+                continue
+            b_from_a: Any = np.linalg.inv(_matrix(match[b])) @ meeting.poses(a, b) @ _matrix(match[a])
+            for first, second, poses in ((a, b, b_from_a), (b, a, np.linalg.inv(b_from_a))):
+                model, other = match[first].model, match[second].model
+                if names[model] in fixed:
+                    continue
+                if model not in jobs:
+                    most = TIGHTER * protrusion(shapes[names[model]], *fits[names[model]])[1]
+                    jobs[model] = _Job(shapes[names[model]], most, options.seed)
+                jobs[model].others.append((shapes[names[other]], poses))
+    made = parallel_map(_cover, list(jobs.values()), workers=options.workers, prefer_threads=True)
+    covers = dict(zip(jobs, made, strict=True))
+    trial = fits | {
+        name: place(shapes[name], match[name], *covers[match[name].model])
+        for name in names
+        if match[name].model in covers
+    }
+    parted = {match[name].model for pair in before - overlapping(trial) for name in pair}
+    return fits | {name: trial[name] for name in names if match[name].model in parted}
+
+
+class _Meetings:
+    """Where pairs of links are to each other, and whether their meshes are apart there; estimated from samples."""
+
+    def __init__(self, robot: Robot, shapes: dict[str, LinkShape], seed: int) -> None:
+        # continuous joints: any turn
+        low, high = (np.where(np.isfinite(v), v, s * np.pi) for v, s in ((robot.lower, -1), (robot.upper, 1)))
+        drawn = np.random.default_rng([seed, 67]).uniform(low, high, (POSES, robot.dof))
+        poses = _poses(robot, np.concatenate([robot.default_cfg[None], drawn]))
+        self._at = {name: poses[:, robot.link_names.index(name)] for name in shapes}
+        self._shapes = shapes
+        self._points = {name: _surface(shape) for name, shape in shapes.items()}
+        self._known: dict[LinkPair, bool] = {}
+
+    def apart_at_rest(self, a: str, b: str) -> bool:
+        """Whether the meshes are more than LEAST_GAP apart at the default configuration."""
+        if (a, b) not in self._known:
+            self._known[a, b] = self._gap(a, b, np.linalg.inv(self._at[b][0]) @ self._at[a][0]) > LEAST_GAP
+        return self._known[a, b]
+
+    def poses(self, a: str, b: str) -> Float64:
+        """(n, 4, 4) from the frame of a to that of b, in configurations in which their meshes are apart."""
+        b_from_a = np.linalg.inv(self._at[b]) @ self._at[a]
+        return b_from_a[[self._gap(a, b, pose) > POSE_GAP for pose in b_from_a]]
+
+    def _gap(self, a: str, b: str, b_from_a: Float64) -> float:
+        """Distance of the two surfaces, metres."""
+        there = self._points[a] @ b_from_a[:3, :3].T + b_from_a[:3, 3]
+        a_from_b = np.linalg.inv(b_from_a)
+        back = self._points[b] @ a_from_b[:3, :3].T + a_from_b[:3, 3]
+        return min(float(self._shapes[b].distance(there).min()), float(self._shapes[a].distance(back).min()))
 
 
 @dataclass(frozen=True)
 class _Job:
-    name: str
     shape: LinkShape
-    beyond: Neighbours
-    count: int
-    options: FitOptions
+    protrusion: float
+    seed: int
+    others: list[tuple[LinkShape, Float64]] = field(default_factory=list[tuple[LinkShape, Float64]])
+    """Other shapes, and poses from the frame of this shape to theirs."""
 
 
-def _fit_again(job: _Job) -> tuple[Float64, Float64]:
-    edge = float(np.cbrt(max(job.shape.hull_volume, 1e-12) / job.count))
-    problem = Problem.build(job.shape, edge, job.beyond, job.options.seed)
-    fits = refine(problem, None, job.count, max(job.options.effort, 0.25), job.options.seed)
-    return finish(problem, fits[0])
+def _cover(job: _Job) -> tuple[Float64, Float64]:
+    spacing = max(job.protrusion / NODES_PER_PROTRUSION, job.shape.size / NODES_PER_SIZE)
+    neighbours = [
+        Neighbour(DistanceField.build(other, job.protrusion + spacing, spacing), poses)
+        for other, poses in job.others
+    ]
+    return inscribed_cover(job.shape, neighbours, job.protrusion, spacing, job.seed)
+
+
+def _surface(shape: LinkShape) -> Float64:
+    """(n, 3) points of a surface."""
+    rng = np.random.default_rng(0)
+    corners = shape.vertices[rng.permutation(len(shape.vertices))[:GAP_SAMPLES]]
+    return np.concatenate([corners, surface_points(shape, GAP_SAMPLES, rng)])
+
+
+def _poses(robot: Robot, cfgs: Float64) -> Float64:
+    """(n, links, 4, 4)."""
+    return matrix_from_wxyz_xyz(np.asarray(robot.link_poses(cfgs), dtype=np.float64))
+
+
+def _matrix(match: Match) -> Float64:
+    """(4, 4) from the frame of the fitted link to that of its copy."""
+    out = np.eye(4)
+    out[:3, :3], out[:3, 3] = match.turn, match.shift
+    return out
 
 
 def _overlap(
@@ -135,15 +184,3 @@ def _overlap(
     ca, cb = a[0] @ at_a[:3, :3].T + at_a[:3, 3], b[0] @ at_b[:3, :3].T + at_b[:3, 3]
     away = np.linalg.norm(ca[:, None] - cb, axis=2) - a[1][:, None] - b[1]
     return 2.0 * margin - float(away.min(initial=np.inf))
-
-
-def _gap(a: LinkShape, b: LinkShape, b_from_a: Float64) -> float:
-    """Distance of two meshes, estimated from samples and vertices of each, metres."""
-    rng = np.random.default_rng(0)
-    there = np.concatenate([a.vertices, surface_points(a, GAP_SAMPLES, rng)])
-    back = np.concatenate([b.vertices, surface_points(b, GAP_SAMPLES, rng)])
-    a_from_b = np.linalg.inv(b_from_a)
-    return min(
-        float(b.distance(there @ b_from_a[:3, :3].T + b_from_a[:3, 3]).min()),
-        float(a.distance(back @ a_from_b[:3, :3].T + a_from_b[:3, 3]).min()),
-    )

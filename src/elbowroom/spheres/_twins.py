@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robot import Robot
-from ._mirror import match_shapes
+from ._mirror import match_shapes, zero_frames
 from ._shape import Float64, link_shapes
 
 
@@ -34,7 +34,8 @@ def link_twins(robot: Robot) -> dict[str, tuple[Twin, ...]]:
         robot: its collision meshes are compared, as the tight fit does that gives twins the same spheres.
     """
     shapes = dict(link_shapes(robot))
-    names, matches = list(shapes), match_shapes(list(shapes.values()), [False] * len(shapes))
+    names = list(shapes)
+    matches = match_shapes(list(shapes.values()), [False] * len(shapes), zero_frames(robot, names))
     out: dict[str, tuple[Twin, ...]] = {}
     for i, name in enumerate(names):
         own, found = matches[i], list[Twin]()
