@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ._jax_solve import Minimum as Minimum
     from ._jax_solve import cost_by_name as cost_by_name
     from ._jax_solve import minimize as minimize
+    from ._pyroki_cost import jaxls_cost as jaxls_cost
     from ._pyroki_cost import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from ._teaarm import TeaArmRobot as TeaArmRobot
 
@@ -62,6 +63,7 @@ _NEED_JAX = {
     "axis_cost": "_jax_costs",
     "cost_by_name": "_jax_solve",
     "heading_cost": "_jax_costs",
+    "jaxls_cost": "_pyroki_cost",
     "joint_cost": "_jax_costs",
     "limit_cost": "_jax_costs",
     "look_at_cost": "_jax_costs",
@@ -110,6 +112,7 @@ __all__ = [
     "axis_cost",
     "cost_by_name",
     "heading_cost",
+    "jaxls_cost",
     "joint_cost",
     "limit_cost",
     "look_at_cost",
