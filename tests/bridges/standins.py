@@ -23,6 +23,7 @@ import jax_dataclasses as jdc
 import jaxlie
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jax.tree_util import default_registry
 
 # jaxls --------------------------------------------------------------------------------------------
 
@@ -115,8 +116,19 @@ class Cost:
         return decorator if compute_residual is None else decorator(compute_residual)
 
     def variables(self):
-        found = jax.tree.leaves(self.args, is_leaf=lambda part: isinstance(part, Var))
-        return [part for part in found if isinstance(part, Var)]
+        def below(part):
+            if isinstance(part, Var):
+                return [part]
+            level = default_registry.flatten_one_level(part)
+            return [] if level is None else [var for child in level[0] for var in below(child)]
+
+        return below(self.args)
+
+    def broadcast(self):
+        """Leaves as arrays, as they are for a cost of one variable; whatever has no shape is refused."""
+        leaves, tree = jax.tree.flatten(self)
+        arrays = [jnp.array(leaf) if isinstance(leaf, int | float) else leaf for leaf in leaves]
+        return jax.tree.unflatten(tree, [jnp.broadcast_to(leaf, leaf.shape) for leaf in arrays])
 
 
 @jdc.pytree_dataclass
@@ -151,7 +163,9 @@ class LeastSquaresProblem:
         groups: dict[Any, list[Cost]] = {}
         for cost in self.costs:
             first = functions.setdefault(_signature(cost.compute_residual), cost.compute_residual)
-            cost = jdc.replace(cost, compute_residual=first)
+            with jdc.copy_and_mutate(cost) as copy:
+                copy.compute_residual = first
+            cost = copy.broadcast()
             assert cost.variables(), f"no variables in {cost.name}"
             assert all(isinstance(v.id, int) or v.id.shape == () for v in cost.variables())
             shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves(cost))

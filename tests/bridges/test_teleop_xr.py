@@ -18,6 +18,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom import ik
+from elbowroom.distance import self_collision_residual
 from elbowroom.errors import InputError, MeshError, MissingExtraError, UnknownLinkError
 from tests.bridges import standins
 from tests.robot.builders import collision, joint, link, robot_xml, write, write_box_mesh
@@ -360,3 +361,20 @@ def test_the_folder_loads_nothing():
 def test_only_costs_of_the_library_become_costs_of_jaxls(bridge):
     with pytest.raises(InputError, match="expected an elbowroom Cost, found a function"):
         ik.jaxls_cost(lambda cfg: cfg, None)
+
+
+def test_the_cost_of_the_spheres_alone_is_mapped_over_like_any_other(bridge, tmp_path):
+    """Its spheres are arguments, so jaxls stacks and maps over them."""
+    robot = er.load_robot(write(tmp_path, arms(gap=0.2)))
+    spheres, var = er.build_multi_sphere_collision(robot), robot.joint_var_cls(0)
+    cfg = jnp.asarray(robot.default_cfg) + 0.5
+
+    @jax.jit
+    def rows(cfg):
+        cost = ik.multi_sphere_self_collision_cost(robot, spheres, var, margin=0.05, weight=5.0)
+        values = standins.VarValues.make([robot.joint_var_cls(jnp.array([0])).with_value(cfg[None])])
+        return standins.LeastSquaresProblem([cost], [var]).analyze().residuals(values)
+
+    expected = self_collision_residual(spheres, robot, cfg, 0.05, 5.0)
+    assert float(expected.min()) < 0.0
+    np.testing.assert_allclose(rows(cfg), expected, atol=1e-6)
