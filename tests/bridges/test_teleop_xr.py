@@ -378,3 +378,19 @@ def test_the_cost_of_the_spheres_alone_is_mapped_over_like_any_other(bridge, tmp
     expected = self_collision_residual(spheres, robot, cfg, 0.05, 5.0)
     assert float(expected.min()) < 0.0
     np.testing.assert_allclose(rows(cfg), expected, atol=1e-6)
+
+
+def test_the_dual_arm_is_made_of_a_text_with_the_same_links(bridge):
+    """As ROS 2 hands it over: meshes by package."""
+    folder = Path(er.load_robot("teaarm").path).parent
+    text = (
+        (folder / "teaarm.urdf").read_text(encoding="utf-8").replace('"meshes/', '"package://teaarm/meshes/')
+    )
+    robot = bridge.TeaArm(text, package_dirs=[str(folder.parent)])
+    assert robot.robot.path != folder / "teaarm.urdf"
+    assert robot.supported_frames == set(FRAMES)
+    assert len(robot.build_costs(None, None, None)) == 4  # rest, manipulability, limits, self-collision
+    cfg = robot.robot.random_cfgs(1, seed=2)[0]
+    np.testing.assert_allclose(
+        robot.robot.link_poses(cfg), er.load_robot("teaarm").link_poses(cfg), atol=1e-12
+    )
