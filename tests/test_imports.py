@@ -26,6 +26,7 @@ ORDER = (
     "ik",
     "plan",
     "grasp",
+    "bridges",
     "formats",
     "ui",
     "cli",

@@ -114,7 +114,7 @@ def test_links_that_match_in_several_ways_are_reflected_in_the_plane_of_the_robo
     rng = np.random.default_rng(6)
     points = rng.normal(size=(20, 3)) * [0.1, 0.07, 0.04]
     first = trimesh.convex.convex_hull(np.concatenate([points, points * [1, 1, -1]]))
-    other = LinkShape.from_arrays(first.vertices + [0, 0.5, 0], first.faces)
+    other = LinkShape.from_arrays(first.vertices + np.array([0, 0.5, 0]), first.faces)
     shapes, alone = [LinkShape.from_mesh(first), other], [False, False]
     frames = np.tile(np.eye(3), (2, 1, 1))
     np.testing.assert_array_equal(match_shapes(shapes, alone)[1].turn, np.eye(3))

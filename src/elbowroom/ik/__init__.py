@@ -36,6 +36,7 @@ from ._xr import XrOptions as XrOptions
 
 if TYPE_CHECKING:
     from ._jax_batch import solve_jax as solve_jax
+    from ._jax_clearance import margins_at_rest as margins_at_rest
     from ._jax_clearance import self_collision_cost as self_collision_cost
     from ._jax_clearance import world_cost as world_cost
     from ._jax_costs import Cost as Cost
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ._jax_solve import Minimum as Minimum
     from ._jax_solve import cost_by_name as cost_by_name
     from ._jax_solve import minimize as minimize
+    from ._pyroki_cost import jaxls_cost as jaxls_cost
     from ._pyroki_cost import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from ._teaarm import TeaArmRobot as TeaArmRobot
 
@@ -62,10 +64,12 @@ _NEED_JAX = {
     "axis_cost": "_jax_costs",
     "cost_by_name": "_jax_solve",
     "heading_cost": "_jax_costs",
+    "jaxls_cost": "_pyroki_cost",
     "joint_cost": "_jax_costs",
     "limit_cost": "_jax_costs",
     "look_at_cost": "_jax_costs",
     "manipulability_cost": "_jax_costs",
+    "margins_at_rest": "_jax_clearance",
     "minimize": "_jax_solve",
     "multi_sphere_self_collision_cost": "_pyroki_cost",
     "pose_cost": "_jax_costs",
@@ -110,10 +114,12 @@ __all__ = [
     "axis_cost",
     "cost_by_name",
     "heading_cost",
+    "jaxls_cost",
     "joint_cost",
     "limit_cost",
     "look_at_cost",
     "manipulability_cost",
+    "margins_at_rest",
     "minimize",
     "multi_sphere_self_collision_cost",
     "pose_cost",

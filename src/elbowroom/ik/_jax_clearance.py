@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from ..distance import MultiSphereCollision, colldist_from_sdf, self_collision_residual
 from ..errors import InputError, UnknownLinkError, unknown
@@ -23,6 +24,8 @@ MARGIN = 0.02
 """Metres at which spheres start to cost."""
 WEIGHT = 5.0
 """Per metre: a tenth of what a hand of `TeaArmRobot` pulls with."""
+REST_SLACK = 1e-4
+"""Metres by which a margin stays below the distance at rest, so that rounding does not make the cost pull."""
 
 
 def self_collision_cost(
@@ -40,6 +43,21 @@ def self_collision_cost(
         weight: per metre.
     """
     return Cost(_self_collision, as_floats(weight), "self-collision", (robot, coll, as_floats(margin)))
+
+
+def margins_at_rest(
+    robot: Robot, coll: MultiSphereCollision, margin: float, cfgs: Any
+) -> Float[np.ndarray, "link_pairs"]:
+    """Margins, one a link pair, with which the self-collision cost is zero at configurations of rest.
+
+    Args:
+        robot: whose links the spheres are on. coll: the spheres and pairs.
+        margin: metres, for pairs that are farther apart at all these configurations.
+        cfgs: (n, dof) configurations of rest. A pair that is closer there starts to cost below that distance; one whose
+            spheres overlap there costs from contact on.
+    """
+    near = np.asarray(coll.compute_link_pair_distance(robot, cfgs)).min(axis=0)
+    return np.clip(near - REST_SLACK, 0.0, margin)
 
 
 def world_cost(

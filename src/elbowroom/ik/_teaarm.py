@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ..distance import MultiSphereCollision
 from ..errors import InputError
 from ..robot import Robot, load_robot
 from ..spheres import FitOptions, fit_spheres
-from ._jax_clearance import self_collision_cost
+from ._jax_clearance import margins_at_rest, self_collision_cost
 from ._jax_costs import Cost, heading_cost, limit_cost, manipulability_cost, pose_cost, rest_cost
 
 FOLDER = Path(assets.__file__).parent / "teaarm"
@@ -34,8 +35,6 @@ HEAD_LINK = "waist_link"
 N_SPHERES = 150
 """Budget of the fit; the forearms and hands, which face each other at a few millimetres, get more: 352 in all. With it
 6 % of free random configurations are called colliding; with 100, spheres of an elbow and the torso overlap at zero."""
-NEAR_AT_REST = 1e-4
-"""Metres by which the margin of a pair stays below its distance at rest, so that rounding does not make it pull."""
 
 
 class TeaArmRobot:
@@ -43,6 +42,9 @@ class TeaArmRobot:
 
     The bundled robot has the real kinematics and shapes of our own; give the URDF of a real one to use its meshes.
     """
+
+    fit_options: FitOptions = FitOptions(n_spheres=N_SPHERES, apart_at_rest=True)
+    """How its spheres are fitted."""
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class TeaArmRobot:
             else _real_robot(Path(urdf_path), tuple(package_dirs), facts)
         )
         self.urdf_path: str = str(own if urdf_path is None else Path(urdf_path))
-        self._options = FitOptions(n_spheres=n_spheres, apart_at_rest=True)
+        self.fit_options = replace(self.fit_options, n_spheres=n_spheres)
         self.left: str = facts["end_effectors"]["left"]
         """Link of the left hand."""
         self.right: str = facts["end_effectors"]["right"]
@@ -92,7 +94,7 @@ class TeaArmRobot:
     @cached_property
     def model(self) -> CollisionModel:
         """Who decides whether a configuration is free: spheres that cover every link, meshes for the rest."""
-        return CollisionModel(self.robot, fit_spheres(self.robot, self._options))
+        return CollisionModel(self.robot, fit_spheres(self.robot, self.fit_options))
 
     @cached_property
     def multi_sphere_coll(self) -> MultiSphereCollision:
@@ -103,12 +105,12 @@ class TeaArmRobot:
     def self_collision_margins(self) -> Float[np.ndarray, "link_pairs"]:
         """Metres at which each pair of `multi_sphere_coll.link_pairs()` starts to cost.
 
-        The margin of the facts, but for pairs that stand closer at the zero pose or at the default one: theirs is the
-        smaller of these distances, so that the cost is zero at rest. Pairs that overlap at rest cost from contact on.
+        The margin of the facts, but less for pairs that stand closer at the zero pose or the default one, so that the
+        cost is zero there.
         """
         rest = np.stack([np.zeros(self.robot.dof), self.default_cfg])
-        near = np.asarray(self.multi_sphere_coll.compute_link_pair_distance(self.robot, rest)).min(axis=0)
-        return np.clip(near - NEAR_AT_REST, 0.0, self.weights["self_collision_margin"])
+        margin = self.weights["self_collision_margin"]
+        return margins_at_rest(self.robot, self.multi_sphere_coll, margin, rest)
 
     @cached_property
     def robot_coll(self) -> MultiSphereCollision:

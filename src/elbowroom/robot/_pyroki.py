@@ -50,9 +50,9 @@ def joint_variable_class(robot: Any) -> Any:
     jaxls = jaxls_module("Robot.joint_var_cls")
     import jax.numpy as jnp
 
-    start = jnp.asarray(robot.default_cfg)
+    start = robot.default_cfg  # becomes a JAX array when it is used: this may be asked for under jit
     try:
-        return type("JointVar", (jaxls.Var,), {}, default_factory=lambda: start)
+        return type("JointVar", (jaxls.Var,), {}, default_factory=lambda: jnp.asarray(start))
     except TypeError:  # older versions take the value itself
         return type("JointVar", (jaxls.Var,), {}, default=start)
 
