@@ -14,7 +14,7 @@ from tests.robot.builders import own_teaarm
 
 ASSETS = Path(er.__file__).parent / "assets"
 BUNDLED = [entry.name for entry in catalogue() if entry.origin == "bundled"]
-REAL = {"teaarm": "TeaArmRobot(urdf_path=path)", "rh56": "load_hand(path, fingertips=...)"}
+REAL = {"teaarm": "TeaArmRobot(urdf_path=path)", "rh56": "load_hand(path)"}
 
 
 @pytest.mark.parametrize("name", BUNDLED)

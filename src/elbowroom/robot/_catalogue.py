@@ -23,9 +23,9 @@ ASSETS = Path(__file__).parent.parent / "assets"
 _BUNDLED = {"teaarm": ("teaarm/teaarm.urdf", "teaarm/teaarm.srdf"), "rh56": ("rh56/rh56.xml", "")}
 _REAL_SHAPES = {
     "teaarm": ("TeaArm", "load_robot(path) or TeaArmRobot(urdf_path=path)"),
-    "rh56": ("RH56 hand", "load_robot(path) or load_hand(path, fingertips=...)"),
+    "rh56": ("RH56 hand", "load_robot(path) or load_hand(path)"),
 }
-"""Folder of a bundled robot -> the robot it stands for, and what takes a description with its real meshes."""
+"""Folder of bundled robots -> the robot that they stand for, and what takes a description with its real meshes."""
 _EXAMPLES: dict[str, tuple[str, str]] = {
     "a1": ("a1_description/urdf/a1.urdf", "a1_description/srdf/a1.srdf"),
     "alex_nub_hands": (
@@ -180,8 +180,8 @@ def example_robots_dir() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def notes_on_shapes(files: Iterable[Path]) -> list[Note]:
-    """What is to be said of a robot whose description or meshes are among these files: whether its shapes are ours.
+def notes_on_shapes(robot: str, files: Iterable[Path]) -> list[Note]:
+    """What is to be said of a robot whose description or meshes are among these files: that its shapes are ours.
 
     A description of the user's own gets no note, whatever its links are called.
     """
@@ -189,12 +189,12 @@ def notes_on_shapes(files: Iterable[Path]) -> list[Note]:
     return [
         Note(
             "modelled",
-            name,
+            robot,
             f"its kinematics are those of the real {real}, its shapes are modelled by Elbowroom: proofs hold for these "
             f"shapes, not for the real ones; {how} takes a description with the real meshes",
         )
-        for name, (real, how) in _REAL_SHAPES.items()
-        if any(place.is_relative_to((ASSETS / name).resolve()) for place in places)
+        for folder, (real, how) in _REAL_SHAPES.items()
+        if any(place.is_relative_to((ASSETS / folder).resolve()) for place in places)
     ]
 
 

@@ -73,7 +73,7 @@ def load_robot(
         origin = str(source)
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
-    parts.notes[:0] = notes_on_shapes(_files(source, parts, path))
+    parts.notes[:0] = notes_on_shapes(parts.name, _files(source, parts, path))
     robot = _assemble(parts, srdf_path, base_pose, origin, path)
     if strict and (mended := list(robot.mended)):
         more = f"; {len(mended) - 1} more" if len(mended) > 1 else ""
