@@ -65,7 +65,7 @@ def test_info_describes_a_robot(capsys):
     facts = json.loads(run(capsys, "info", "rh56", "--json")[1])
     assert facts["dof"] == 6
     assert len(facts["joints"]) == 12
-    assert {note["kind"] for note in facts["notes"]} == {"meshed"}
+    assert {note["kind"] for note in facts["notes"]} == {"meshed", "modelled"}
     follower = next(joint for joint in facts["joints"] if joint["name"] == "thumb_distal_joint")
     assert follower["follows"] == "thumb_proximal_pitch_joint"
     assert follower["velocity"] is None  # infinite: not given

@@ -10,6 +10,7 @@ from html import unescape
 import numpy as np
 import pytest
 
+import elbowroom as er
 from elbowroom.cli import main
 from elbowroom.ui.report import Figure, Section, document, playback_html, there_and_back
 from tests.ui.browser_tools import QUIET, chromium, context_of
@@ -43,6 +44,17 @@ def test_the_report_holds_what_was_found(demo):
     assert facts["Self-collision"]["proved"]
     assert facts["Spheres"]["proved"]
     assert json.dumps(facts["Motion"]["frames"]) == "96"
+
+
+def test_what_is_proved_is_said_to_be_proved_of_our_shapes(demo):
+    path, facts = demo
+    parts = re.split(r"<h2>", re.sub(r'srcdoc="[^"]*"', "", path.read_text()))[1:]
+    found = {part.partition("<")[0]: unescape(part) for part in parts}
+    for title in ("Description", "Spheres", "Self-collision", "Motion", "Grasp"):
+        (said,) = er.load_robot("rh56" if title == "Grasp" else "teaarm").modelled
+        assert f"Shapes of {said}." in found[title]
+        assert facts[title]["modelled"] == (said,)
+    assert "Shapes of" not in found["Forward kinematics"]
 
 
 def test_the_report_loads_nothing_from_elsewhere(demo):

@@ -296,7 +296,7 @@ def test_build_takes_paths_counts_and_ignored_pairs(load, teaarm):
     assert by_path.num_primitives == base.num_primitives
     assert by_path.link_names == base.link_names
     urdf = yourdfpy.URDF.load(path)
-    assert build_multi_sphere_collision(urdf).num_pairs == base.num_pairs
+    assert build_multi_sphere_collision(urdf).num_pairs == by_path.num_pairs  # neither has an SRDF
     pair = ("left_arm_l6", "right_arm_l6")
     assert pair in base.link_pairs()
     fewer = build_multi_sphere_collision(robot, user_ignore_pairs=[pair[::-1]])
@@ -311,6 +311,56 @@ def test_build_takes_paths_counts_and_ignored_pairs(load, teaarm):
         build_multi_sphere_collision(robot, spheres_per_link={"left_arm_13": 2})
     with pytest.raises(InputError, match="whole number"):
         build_multi_sphere_collision(robot, spheres_per_link={"torso_link": -1})
+
+
+SRDF = """<robot name="teaarm">
+  <disable_default_collisions link="torso_link"/>
+  <enable_collisions link1="torso_link" link2="left_arm_l6"/>
+  <disable_collisions link1="right_arm_l6" link2="left_arm_l6" reason="User"/>
+  <disable_collisions link1="left_arm_l7" link2="right_arm_l7" reason="Never" computed="elbowroom"/>
+</robot>"""
+
+
+def test_pairs_of_the_srdf_are_left_out_as_compute_pairs_does(tmp_path):
+    """Defaults, pairs enabled again, pairs disabled; entries that we computed ourselves are not believed."""
+    import elbowroom as er
+
+    (tmp_path / "a.srdf").write_text(SRDF)
+    path = Path(er.__file__).parent / "assets" / "teaarm" / "teaarm.urdf"
+    robot = er.load_robot(path, srdf=tmp_path / "a.srdf")
+    every = set(build_multi_sphere_collision(robot, use_srdf=False).link_pairs())
+    assert every == set(build_multi_sphere_collision(path).link_pairs())
+    checked = set(build_multi_sphere_collision(robot).link_pairs())
+    with_torso = {pair for pair in every if "torso_link" in pair}
+    assert ("left_arm_l6", "torso_link") in with_torso
+    gone = with_torso - {("left_arm_l6", "torso_link")} | {("left_arm_l6", "right_arm_l6")}
+    assert every - checked == gone
+    assert checked < every
+    spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+    pairs = er.compute_pairs(robot, spheres, er.PairOptions(samples=100, proof_boxes=0))
+    given = {pair for pair, found in pairs.entries.items() if found.source == "SRDF"}
+    assert given & every == gone
+    more = build_multi_sphere_collision(robot, user_ignore_pairs=[("left_arm_l5", "right_arm_l5")])
+    assert checked - set(more.link_pairs()) == {("left_arm_l5", "right_arm_l5")}
+
+
+def test_exclusions_of_an_mjcf_are_left_out(load):
+    import mujoco
+
+    text = """<mujoco><worldbody><body name="a"><geom size="0.1"/>
+      <body name="b" pos="0 0 0.3"><joint axis="1 0 0" range="-1 1"/><geom size="0.1"/>
+      <body name="c" pos="0 0 0.3"><joint axis="1 0 0" range="-1 1"/><geom size="0.1"/>
+      <body name="d" pos="0 0 0.3"><joint axis="1 0 0" range="-1 1"/><geom size="0.1"/></body></body></body></body>
+    </worldbody><contact><exclude body1="d" body2="a"/></contact></mujoco>"""
+    robot = load(mujoco.MjModel.from_xml_string(text))
+    every = set(build_multi_sphere_collision(robot, use_srdf=False).link_pairs())
+    assert every - set(build_multi_sphere_collision(robot).link_pairs()) == {("a", "d")}
+
+
+@pytest.mark.parametrize("given", ["robot.srdf", None, 1])
+def test_use_srdf_takes_no_file(load, given):
+    with pytest.raises(InputError, match=r"use_srdf must be True or False, found .*load_robot\(srdf=...\)"):
+        build_multi_sphere_collision(load("teaarm"), use_srdf=given)
 
 
 def test_colldist_follows_its_three_laws_and_joins_smoothly():

@@ -12,6 +12,7 @@ Both versions make a dataclass from the mapping, so a key that they do not know 
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,39 @@ def test_curobo_loads_it_as_written(tmp_path, computed, name, version):
     }
     if version == 1:
         assert found["ee_link"] == tools_of(found)[0]
+
+
+@pytest.mark.parametrize("file", ["a.yml", "a.xrdf"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_dictionary_of_a_matrix_is_that_of_its_file(tmp_path, computed, name, file):
+    robot, spheres, pairs = computed(name)
+    formats.write(tmp_path / file, robot=robot, spheres=spheres, pairs=pairs)
+    data = yaml.safe_load((tmp_path / file).read_text())
+    if file == "a.yml":
+        written = data["robot_cfg"]["kinematics"]["self_collision_ignore"]
+    else:
+        written = data["self_collision"]["ignore"]
+    found = pairs.ignore_dictionary()
+    assert written == found
+    assert list(written) == list(found)
+    once = [frozenset((link, other)) for link, others in found.items() for other in others]
+    assert len(set(once)) == len(once)
+    # cuRobo's rule (curobo/_src/robot/types/self_collision_params.py): a pair is left out if either link names the other.
+    left = {
+        (a, b)
+        for a, b in combinations(sorted(pairs.link_names), 2)
+        if b not in found.get(a, ()) and a not in found.get(b, ())
+    }
+    assert left == set(pairs.by_spheres)
+
+
+def test_the_dictionary_is_the_callers_own(computed):
+    _, _, pairs = computed("teaarm")
+    first = pairs.ignore_dictionary()
+    first["base_link"].append("nonsense")
+    assert "nonsense" not in pairs.ignore_dictionary()["base_link"]
+    assert type(first) is dict
+    assert all(type(others) is list for others in first.values())
 
 
 @pytest.mark.parametrize("name", ROBOTS)

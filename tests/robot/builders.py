@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import trimesh
+
+import elbowroom as er
 
 LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="3"/>'
 
@@ -43,6 +46,16 @@ def write_box_mesh(path: Path, size=(0.2, 0.3, 0.4)) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     trimesh.creation.box(extents=size).export(path)
     return path
+
+
+def own_teaarm(folder: Path) -> Path:
+    """A URDF with the links and joints of teaarm and meshes that are not ours: here the boxes around them."""
+    ours = Path(er.__file__).parent / "assets" / "teaarm"
+    (folder / "meshes").mkdir(parents=True)
+    for file in (ours / "meshes").iterdir():
+        trimesh.load_mesh(file).bounding_box.export(folder / "meshes" / file.name)
+    shutil.copy(ours / "teaarm.urdf", folder / "teaarm.urdf")
+    return folder / "teaarm.urdf"
 
 
 def extents(robot, name):

@@ -137,6 +137,7 @@ def _run(options: Options, helper: Helper) -> int:
     if options.json:
         report = {
             "robot": robot.name,
+            "modelled": robot.modelled,
             "by": options.by,
             **options.scene_facts(world),
             "checked_pairs": len(model.pairs.checked),
@@ -218,7 +219,7 @@ def _print(
     )
     if model.world is not None:
         line(f"  among {counted(len(model.world), 'obstacle')} of {options.scene}")
-    for note in (*model.pairs.notes, *some(_notes(model.world)), *chosen.notes):
+    for note in (*model.robot.modelled, *model.pairs.notes, *some(_notes(model.world)), *chosen.notes):
         line(f"  note: {note}")
     if outside:
         line(f"  {outside} configurations are outside the joint limits")

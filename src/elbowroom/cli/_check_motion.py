@@ -38,7 +38,8 @@ def check_motion(
         with waiting("drawing"):
             save_figure(plot_audit(found), plot)
     if json:
-        print_json({**_report(found, motion, scene, around), "uncovered": uncovered, "written": [csv, plot]})
+        facts = {"uncovered": uncovered, "modelled": model.robot.modelled, "written": [csv, plot]}
+        print_json({**_report(found, motion, scene, around), **facts})
         return found.free
     out = console(aside=aside(csv, plot))
 
@@ -50,7 +51,7 @@ def check_motion(
     line(f"{motion.source}: " + "\n".join(found.lines(limit)))
     if model.world is not None:
         line(f"  among {counted(len(model.world), 'obstacle')} of {scene['scene']}")
-    for note in (*some(around), *motion.notes):
+    for note in (*model.robot.modelled, *some(around), *motion.notes):
         line(f"  note: {note}")
     for path in (csv, plot):
         if path is not None:

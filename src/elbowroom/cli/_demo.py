@@ -59,5 +59,7 @@ def run(options: Options) -> int:
     out = console()
     for title, facts in report.facts.items():
         out.print(f"{title}: {facts['text']}", markup=False)
+    for note in dict.fromkeys(note for facts in report.facts.values() for note in facts["modelled"]):
+        out.print(f"Shapes of {note}.", markup=False)
     out.print(f"\nreport with pictures: {folder / REPORT} ({seconds:.1f} s)", markup=False)
     return 0

@@ -44,18 +44,20 @@ class Report:
         text: str,
         *,
         numbers: dict[str, str] | None = None,
+        notes: tuple[str, ...] = (),
         pictures: dict[str, str] | None = None,
         playback: str = "",
         **facts: Any,
     ) -> None:
-        """Adds a section: text, numbers by name, pictures with what they show, a motion; and facts for `--json`."""
+        """Adds a section: text, numbers and notes on them, pictures, a motion; and facts for `--json`."""
         from ..ui.report import Figure, Section
 
         shown = tuple(
             Figure(self.picture(name).read_bytes(), text) for name, text in (pictures or {}).items()
         )
-        self.sections.append(Section(title, text, tuple((numbers or {}).items()), shown, playback))
-        self.facts[title] = {"text": text, **facts}
+        said = tuple(f"Shapes of {note}." for note in notes)
+        self.sections.append(Section(title, text, tuple((numbers or {}).items()), shown, playback, said))
+        self.facts[title] = {"text": text, "modelled": notes, **facts}
 
 
 def description(report: Report, robot: Robot) -> None:
@@ -79,6 +81,7 @@ def description(report: Report, robot: Robot) -> None:
             "actuated joints": str(robot.dof),
             "collision triangles": str(facts["triangles"]),
         },
+        notes=robot.modelled,
         pictures=poses,
     )
 
@@ -125,6 +128,7 @@ def spheres(report: Report, robot: Robot) -> SphereModel:
             "coverage proved": _yes(proof.proved),
             "union / mesh volume": f"{quality.volume_ratio:.2f}",
         },
+        notes=robot.modelled,
         pictures={"spheres": "The robot, and the spheres that contain it"},
         proved=proof.proved,
         volume_ratio=quality.volume_ratio,
@@ -158,6 +162,7 @@ def self_collision(report: Report, robot: Robot, spheres: SphereModel) -> Segmen
             "free of 2,000 at random": str(int(free.sum())),
             "verdicts that meshes refute": str(differ),
         },
+        notes=robot.modelled,
         pictures={"pairs": "Every pair of links, and why it is checked or not"},
         pairs=counts,
         differ=differ,
@@ -175,6 +180,7 @@ def motion(report: Report, robot: Robot, spheres: SphereModel, proof: SegmentPro
         "Motion",
         f"From {FORWARD} to {UP} and back, in joint space, with the spheres around the links. Between the two poses: "
         f"{proof}. Drag to turn it, scroll to come closer; the space bar stops it.",
+        notes=robot.modelled,
         playback=playback_html(robot, cfgs, spheres),
         frames=FRAMES,
     )
@@ -201,6 +207,7 @@ def grasp(report: Report) -> None:
             "tilt": f"{np.degrees(planned.tilt_y):.1f}°",
             "quality around 60 mm": f"{quality.epsilon:.2f}",
         },
+        notes=planner.hand.robot.modelled,
         pictures={"grasp": "Thumb and index finger on 40 mm", "cylinder": "All five fingers around 60 mm"},
     )
 

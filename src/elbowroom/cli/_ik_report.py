@@ -27,7 +27,7 @@ def one(result: IkResult, robot: Robot, options: Options) -> None:
         save_png(options.plot, ik_picture(robot, result))
     if options.json:
         scene = options.scene_facts(None if result.model is None else result.model.world)
-        print_json({"robot": robot.name, **scene, **facts(result, robot)})
+        print_json({"robot": robot.name, "modelled": robot.modelled, **scene, **facts(result, robot)})
         return
     out = console()
 
@@ -35,7 +35,7 @@ def one(result: IkResult, robot: Robot, options: Options) -> None:
         out.print(text, markup=False)
 
     line(f"{robot.name}: {_sentence(result)}")
-    for note in result.notes:
+    for note in (*robot.modelled, *result.notes):
         line(f"  note: {note}")
     line(
         f"  {result.chosen}; {result.seeds_tried} starts, {result.iterations} steps, {1e3 * result.seconds:.0f} ms "
@@ -70,6 +70,7 @@ def many(results: Sequence[IkResult], places: Sequence[str], robot: Robot, optio
         print_json(
             {
                 "robot": robot.name,
+                "modelled": robot.modelled,
                 **scene,
                 "targets": len(results),
                 "reached": len(results) - len(bad),
@@ -82,6 +83,8 @@ def many(results: Sequence[IkResult], places: Sequence[str], robot: Robot, optio
     out = console()
     reached = f"{len(results) - len(bad)} of {len(results)} sets of targets reached"
     out.print(f"{robot.name}: {reached}; {1e3 * np.median(seconds):.2f} ms each (median)", markup=False)
+    for note in robot.modelled:
+        out.print(f"  note: {note}", markup=False)
     rows = [
         (
             places[k],

@@ -179,6 +179,8 @@ def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:
         f"triangles, root {robot.tree.root}",
         "bold",
     )
+    for text in robot.modelled:
+        line(f"shapes of {text}")
     rows: list[tuple[str, ...]] = []
     for link in facts["links"]:
         kinds = dict.fromkeys(link["shapes"])
@@ -205,12 +207,12 @@ def _print_robot(robot: Robot, facts: dict[str, Any]) -> None:
         line("\nmended: the description breaks a rule, and this is how it was read", "bold")
         for sentence in robot.mended:
             line(f"  {sentence}")
-    if len(robot.mended) < len(robot.notes):
+    if len(robot.mended) + len(robot.modelled) < len(robot.notes):
         line("\nnot represented exactly", "bold")
         for note in robot.notes:
             if note.warns and note.kind != "mended":
                 line(f"  {note}")
-        meshed = [note.where for note in robot.notes if not note.warns]
+        meshed = [note.where for note in robot.notes if note.kind == "meshed"]
         if meshed:
             text = f"curved primitives of {len(meshed)} links, enclosed by triangles at most 1 % of the radius outside"
             line(f"  meshed: {text}: {', '.join(meshed)}")

@@ -94,9 +94,9 @@ def run(options: Options) -> int:
     notes = _write(robot, model, pairs, options)
     changes = _changes(robot, pairs) if options.diff else None
     if options.json:
-        print_json(_report(pairs, seconds, notes, changes))
+        print_json(_report(robot, pairs, seconds, notes, changes))
     else:
-        _print(pairs, seconds, notes, changes, options)
+        _print(robot, pairs, seconds, notes, changes, options)
     return 0
 
 
@@ -133,10 +133,11 @@ def _changes(robot: Robot, pairs: PairMatrix) -> list[dict[str, Any]]:
 
 
 def _report(
-    pairs: PairMatrix, seconds: float, notes: list[str], changes: list[dict[str, Any]] | None
+    robot: Robot, pairs: PairMatrix, seconds: float, notes: list[str], changes: list[dict[str, Any]] | None
 ) -> dict[str, Any]:
     return {
         "robot": pairs.robot_name,
+        "modelled": robot.modelled,
         "seconds": seconds,
         "counts": {reason.name: count for reason, count in pairs.counts().items()},
         "pairs": [
@@ -173,6 +174,7 @@ def _report(
 
 
 def _print(
+    robot: Robot,
     pairs: PairMatrix,
     seconds: float,
     notes: list[str],
@@ -192,7 +194,7 @@ def _print(
     ]
     out.print(table(("link", "link", "reason", ""), rows))
     line(f"default pose: {pairs.default_pose}")
-    for note in pairs.notes:
+    for note in (*robot.modelled, *pairs.notes):
         line(f"note: {note}")
     if not options.all:
         line(f"checked: {counted(len(pairs.checked), 'pair')}; --all lists them")

@@ -28,6 +28,7 @@ def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
         print_json(
             {
                 "robot": model.robot.name,
+                "modelled": model.robot.modelled,
                 **options.scene_facts(model.world),
                 **facts(model, result),
                 "notes": [*around, *result.notes],
@@ -47,7 +48,7 @@ def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
     )
     if model.world is not None:
         line(f"  among {counted(len(model.world), 'obstacle')} of {options.scene}")
-    for note in (*some(around), *result.notes):
+    for note in (*model.robot.modelled, *some(around), *result.notes):
         line(f"  note: {note}")
     if result.proof is not None:
         line(f"  proof: {result.proof.why}")

@@ -63,6 +63,7 @@ class Written:
             "folder": self.folder,
             "spheres": len(made.spheres),
             "proved": made.proof.proved,
+            "modelled": made.robot.modelled,
             "pairs": {reason.name: count for reason, count in made.pairs.counts().items()},
             "by_meshes": len(made.pairs.by_meshes),
             "choices": made.choices,
@@ -77,6 +78,7 @@ class Written:
     def text(self) -> str:
         """A short account for the terminal."""
         lines = [f"{self.made.robot.name}: {headline(self.made)}"]
+        lines += [f"  note: {text}" for text in self.made.robot.modelled]
         if self.changes is not None:
             count = {0: "nothing", 1: "one thing"}.get(len(self.changes), f"{len(self.changes)} things")
             lines += [f"changed since the last run: {count}", *(f"  {change}" for change in self.changes)]

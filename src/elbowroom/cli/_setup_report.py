@@ -39,6 +39,7 @@ def report(written: Written, uses: Mapping[str, str]) -> str:
     parts = [
         f"# {cell(robot.name)}",
         f"From `{robot.source}`: {len(robot.link_names)} links, {robot.dof} actuated joints. {headline(made)}.",
+        *(f"Shapes of {cell(text)}." for text in robot.modelled),
         f"Base {export.base_link}; tool frames {tools}; default pose: {pairs.default_pose}"
         + (f"; held still: {held}" if held else "")
         + ".",

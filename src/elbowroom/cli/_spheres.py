@@ -112,6 +112,7 @@ def run(options: Options) -> int:
         "n_spheres": len(model),
         "seconds": seconds,
         "proved": proof.proved,
+        "modelled": robot.modelled,
         "links": {name: asdict(link) for name, link in proof.links.items()},
         "spheres": model.to_json()["spheres"],
     }
@@ -127,7 +128,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(report)
     else:
-        _print(proof, quality, seconds, notes, options)
+        _print(robot, proof, quality, seconds, notes, options)
     return 0 if proof.proved else EXIT_NOT_PROVED
 
 
@@ -155,7 +156,12 @@ def plot(robot: Robot, model: SphereModel, path: Path) -> None:
 
 
 def _print(
-    proof: CoverageProof, quality: QualityReport | None, seconds: float, notes: list[str], options: Options
+    robot: Robot,
+    proof: CoverageProof,
+    quality: QualityReport | None,
+    seconds: float,
+    notes: list[str],
+    options: Options,
 ) -> None:
     out = console(aside=aside(options.out, options.plot))
 
@@ -168,6 +174,8 @@ def _print(
     total = sum(link.n_spheres for link in proof.links.values())
     verdict = "proved to cover every link" if proof.proved else f"NOT covering: {', '.join(proof.uncovered)}"
     line(f"\n{total} spheres in {seconds:.1f} s, {verdict}")
+    for text in robot.modelled:
+        line(f"  note: {text}")
     for path in (options.out, options.plot):
         if path is not None:
             line(f"wrote {path}")

@@ -25,11 +25,13 @@ def build_multi_sphere_collision(
     default_n_spheres: int = 3,
     radius_margin: float = 0.01,
     user_ignore_pairs: Any = (),
+    use_srdf: bool = True,
 ) -> MultiSphereCollision:
     """Fits spheres along the centerlines of every link and lists the pairs to check.
 
     Counts follow the name of the link unless `spheres_per_link` says otherwise (bases 2, torso and waist 4,
-    arms 3 to 4, frames 0 to 1 per centerline). Links that are adjacent are never checked.
+    arms 3 to 4, frames 0 to 1 per centerline). Links that are adjacent are never checked, nor are, as in
+    `compute_pairs`, the pairs that the robot's SRDF disables or its MJCF excludes (`robot.disabled_pairs`).
 
     Args:
         urdf_or_robot: a Robot, a yourdfpy.URDF, or whatever `load_robot` takes (a name, a path).
@@ -37,13 +39,18 @@ def build_multi_sphere_collision(
         default_n_spheres: for links that neither the map nor the name settles.
         radius_margin: added to every radius, m.
         user_ignore_pairs: link pairs not to check.
+        use_srdf: whether the pairs of the SRDF or MJCF that the robot was loaded with are left out too.
 
     Raises:
-        InputError: a robot without meshes (pyroki's hold none), or numbers that make no sense.
+        InputError: a robot without meshes (pyroki's hold none), or arguments that make no sense.
         UnknownLinkError: a link the robot does not have.
     """
     from ..spheres import FitOptions, fit_spheres
 
+    if not isinstance(use_srdf, (bool, np.bool_)):
+        raise InputError(
+            f"use_srdf must be True or False, found {use_srdf!r:.60}; an SRDF file is given to load_robot(srdf=...)"
+        )
     robot = _with_meshes(urdf_or_robot)
     counts = dict(spheres_per_link or {})
     for link, count in counts.items():
@@ -69,7 +76,7 @@ def build_multi_sphere_collision(
             attached=(),
         )
     solid = {spheres.link_names[k] for k in np.unique(spheres.link_idx)}
-    ignored = pair_list(robot.link_names, user_ignore_pairs)
+    ignored = {*pair_list(robot.link_names, user_ignore_pairs), *(robot.disabled_pairs if use_srdf else ())}
     return MultiSphereCollision.from_models(robot, spheres, default_pairs(robot, solid, ignored))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import FormatError, InputError
 from ..pairs import PairMatrix
@@ -39,7 +39,8 @@ PAIRS_KEY, MESHES_KEY = "collision_ignore_pairs", "checked_by_meshes"
 Style = Literal["full", "list", "arrays", "collision"]
 """full: everything, ours, with the pair matrix if there is one. list: `{link: [{center, radius}]}`.
 arrays: `{link: {centers, radii}}`.
-collision: `{"spheres": {...}, "collision_ignore_pairs": [...]}` as teleoperation tools use."""
+collision: `{"spheres": {link: {centers, radii}}, "collision_ignore_pairs": [[a, b], ...]}`, the collision.json of
+teleop_xr, whose reader looks at these two keys alone."""
 
 
 def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
@@ -119,7 +120,12 @@ def write_json(
 
     Returns:
         What the style cannot hold.
+
+    Raises:
+        InputError: no spheres, or a style that there is not.
     """
+    if style is not None and style not in get_args(Style):
+        raise InputError(f"style: expected one of {', '.join(get_args(Style))}, found {short(style)}")
     if spheres is None and isinstance(pairs, PairMatrix):
         write_bytes(Path(path), json.dumps(pairs_to_json(pairs), indent=1).encode() + b"\n")
         return ()
@@ -151,10 +157,10 @@ def _data(spheres: SphereModel, ignored: list[tuple[str, str]], style: Style) ->
     by_link: dict[str, Any] = {}
     for link in spheres.counts:
         centers, radii = spheres.link(link)
-        if style == "arrays":
-            by_link[link] = {"centers": centers.tolist(), "radii": radii.tolist()}
-        else:
+        if style == "list":
             by_link[link] = [
                 {"center": c, "radius": r} for c, r in zip(centers.tolist(), radii.tolist(), strict=True)
             ]
+        else:
+            by_link[link] = {"centers": centers.tolist(), "radii": radii.tolist()}
     return {"spheres": by_link, PAIRS_KEY: sorted(map(list, ignored))} if style == "collision" else by_link

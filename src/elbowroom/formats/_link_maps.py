@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError
+from ..pairs.doors import ignore_dictionary
 from ..spheres import SphereModel
 from ..typing import LinkPair
 from ._contents import name_of, number, pair, short
@@ -86,11 +87,8 @@ def read_ignore(value: Any, where: str) -> dict[LinkPair, str]:
 
 
 def write_ignore(pairs: Mapping[LinkPair, str]) -> dict[str, Any]:
-    """`{link: [links]}` with each pair once."""
-    found: dict[str, list[str]] = {}
-    for a, b in sorted(pairs):
-        found.setdefault(a, []).append(b)
-    return {link: flow(others) for link, others in found.items()}
+    """`{link: [links]}` with each pair once, as `PairMatrix.ignore_dictionary` has it."""
+    return {link: flow(others) for link, others in ignore_dictionary(pairs).items()}
 
 
 def read_padding(value: Any, links: Sequence[str], where: str) -> dict[str, float]:

@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from ._diff import PairDiff
 
 
+def ignore_dictionary(pairs: Iterable[LinkPair]) -> dict[str, list[str]]:
+    """Pairs as `{link: [links]}`, sorted by name: each pair once, under the name that comes first."""
+    found: dict[str, list[str]] = {}
+    for a, b in sorted({sorted_pair(*pair) for pair in pairs}):
+        found.setdefault(a, []).append(b)
+    return found
+
+
 @dataclass(frozen=True, repr=False)
 class PairMatrix(Frozen):
     """All pairs of links with geometry; see the module."""
@@ -118,6 +126,14 @@ class PairMatrix(Frozen):
                 text = f"ignored because {name} has no collision geometry"
                 return PairEvidence(PairReason.NEVER_PROVED, text, bound=0.0)
         return self.entries[sorted_pair(a, b)]
+
+    def ignore_dictionary(self) -> dict[str, list[str]]:
+        """cuRobo's `self_collision_ignore`: a link -> the links it is not checked against, each pair once.
+
+        It is what `formats.write` puts into a cuRobo or XRDF file. cuRobo knows spheres alone, so the pairs of
+        `by_meshes` are in it as well: their spheres overlap at rest, and checked they would always collide.
+        """
+        return ignore_dictionary((*self.ignored, *self.by_meshes))
 
     def with_user(
         self, *, ignore: Iterable[Any] = (), check: Iterable[Any] = (), why: str = ""

@@ -10,7 +10,8 @@ from typing import Any
 from ..errors import InputError
 
 BUFFER = 0.02
-"""Metres below which a pair counts as meeting when it is called never, unless asked otherwise: cuRobo's 2 cm."""
+"""Metres below which a pair counts as meeting when it is called never, unless asked otherwise. cuRobo's documentation
+speaks of 2 cm as well, but adds them to each sphere, which is 4 cm for a pair."""
 
 
 MOST = 10**9
@@ -26,8 +27,8 @@ class PairOptions:
     seed: int = 0
     """Of the samples; the same seed gives the same matrix for any number of workers."""
     buffer: float | Mapping[str, float] = BUFFER
-    """Padding in metres when asking whether a pair never meets (cuRobo's 2 cm): a number counts once per pair, a
-    map gives padding by link and a pair gets the sum of its two."""
+    """Padding in metres when asking whether a pair never meets: a number counts once per pair (cuRobo pads each sphere:
+    its 2 cm are 0.04 here), a map gives padding by link and a pair gets the sum of its two."""
     default_cfgs: Sequence[Any] = ("default",)
     """Poses at which links may touch: pairs whose meshes do are ignored. "default" (the robot's default_pose; where
     that is a guess, pairs that are mostly apart elsewhere stay checked), "zero", names of `robot.named_cfgs`, or

@@ -2,8 +2,8 @@
 
 For `formats`: `edit_pairs` and `edit_elements` make an SRDF say what a matrix or a list of pairs says, `TO_SRDF` has
 the words, `unseen_in_srdf` says what others miss, `first_of` names pairs, `matrix_from_srdf` reads them back;
-`pairs_to_json` and `pairs_from_json` are the lossless form. For the verdict: `made_for` marks what pairs hold for,
-`PairChains` places them.
+`pairs_to_json` and `pairs_from_json` are the lossless form, `ignore_dictionary` is that of cuRobo and XRDF. For the
+verdict: `made_for` marks what pairs hold for, `PairChains` places them.
 """
 
 from ._chain import PairChains as PairChains
@@ -12,6 +12,7 @@ from ._file import pairs_from_json as pairs_from_json
 from ._file import pairs_to_json as pairs_to_json
 from ._given import BY_MESHES as BY_MESHES
 from ._made_for import made_for as made_for
+from ._matrix import ignore_dictionary as ignore_dictionary
 from ._options import BUFFER as BUFFER
 from ._sample import CHECKPOINT as CHECKPOINT
 from ._srdf import TO_SRDF as TO_SRDF

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from ..errors import DescriptionError, UnknownRobotError, missing_extra, unknown
+from ._types import Note
 
 Origin = Literal["bundled", "example-robot-data", "robot_descriptions"]
 
 ASSETS = Path(__file__).parent.parent / "assets"
 _BUNDLED = {"teaarm": ("teaarm/teaarm.urdf", "teaarm/teaarm.srdf"), "rh56": ("rh56/rh56.xml", "")}
+_REAL_SHAPES = {
+    "teaarm": ("TeaArm", "load_robot(path) or TeaArmRobot(urdf_path=path)"),
+    "rh56": ("RH56 hand", "load_robot(path) or load_hand(path)"),
+}
+"""Folder of bundled robots -> the robot that they stand for, and what takes a description with its real meshes."""
 _EXAMPLES: dict[str, tuple[str, str]] = {
     "a1": ("a1_description/urdf/a1.urdf", "a1_description/srdf/a1.srdf"),
     "alex_nub_hands": (
@@ -171,6 +178,24 @@ def example_robots_dir() -> Path | None:
         return None
     folder = Path(str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots")))
     return folder if folder.is_dir() else None
+
+
+def notes_on_shapes(robot: str, files: Iterable[Path]) -> list[Note]:
+    """What is to be said of a robot whose description or meshes are among these files: that its shapes are ours.
+
+    A description of the user's own gets no note, whatever its links are called.
+    """
+    places = {path.resolve() for path in files}
+    return [
+        Note(
+            "modelled",
+            robot,
+            f"its kinematics are those of the real {real}, its shapes are modelled by Elbowroom: proofs hold for these "
+            f"shapes, not for the real ones; {how} takes a description with the real meshes",
+        )
+        for folder, (real, how) in _REAL_SHAPES.items()
+        if any(place.is_relative_to((ASSETS / folder).resolve()) for place in places)
+    ]
 
 
 def _bundled(name: str) -> CatalogueEntry:

@@ -16,7 +16,7 @@ from .._frozen import FrozenMap, frozen
 from .._poses import as_matrix
 from .._xml import parse_xml, read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
-from ._catalogue import find_robot
+from ._catalogue import find_robot, notes_on_shapes
 from ._default import default_pose
 from ._parts import Parts
 from ._resolve import MeshResolver, as_folders
@@ -73,6 +73,7 @@ def load_robot(
         origin = str(source)
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
+    parts.notes[:0] = notes_on_shapes(parts.name, _files(source, parts, path))
     robot = _assemble(parts, srdf_path, base_pose, origin, path)
     if strict and (mended := list(robot.mended)):
         more = f"; {len(mended) - 1} more" if len(mended) > 1 else ""
@@ -87,6 +88,14 @@ def load_robot(
         )
         warnings.warn(f"{robot.name}: {summary}\n  {listing}", ApproximationWarning, 2)
     return robot
+
+
+def _files(source: Any, parts: Parts, path: Path | None) -> list[Path]:
+    """The description file, or the folder that a `MjSpec` was read from, and the mesh files of the shapes."""
+    folder = getattr(source, "modelfiledir", "")
+    shapes = (shape.source for shapes in parts.shapes.values() for shape in shapes if shape.kind == "mesh")
+    named = [Path(text) for text in (folder, *shapes) if text and isinstance(text, str)]
+    return [*([path] if path is not None else []), *(file for file in named if file.is_absolute())]
 
 
 def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Path, ...]]:

@@ -58,7 +58,7 @@ class Robot(JaxFacts, Frozen):
     default_pose: DefaultPose
     """The pose to start from and where it comes from: a named configuration with a telling name, else a guess."""
     notes: tuple[Note, ...] = ()
-    """What was mended, approximated, held, skipped or meshed; see `Note`."""
+    """What was mended, approximated, held, skipped, meshed or modelled by us; see `Note`."""
     disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
     """Link pairs that the SRDF disables, with its reasons, and those that an MJCF excludes. Entries of an SRDF that
     Elbowroom computed are left out: they are to be computed anew when something changes, not believed."""
@@ -117,6 +117,11 @@ class Robot(JaxFacts, Frozen):
     def mended(self) -> tuple[str, ...]:
         """What the description has wrong and how it was read, a sentence each; `load_robot(strict=True)` refuses it."""
         return tuple(f"{note.where}: {note.text}" for note in self.notes if note.kind == "mended")
+
+    @property
+    def modelled(self) -> tuple[str, ...]:
+        """Sentences on bundled robots, whose shapes are Elbowroom's own: proofs hold for these, not for real ones."""
+        return tuple(f"{note.where}: {note.text}" for note in self.notes if note.kind == "modelled")
 
     # The tree ---------------------------------------------------------------------------------
 

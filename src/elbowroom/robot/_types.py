@@ -20,7 +20,7 @@ from ..typing import Matrix4, Points, Triangles
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
 MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
 
-NoteKind = Literal["mended", "approximated", "skipped", "held", "loose", "meshed"]
+NoteKind = Literal["mended", "approximated", "skipped", "held", "loose", "meshed", "modelled"]
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,17 @@ class Note:
     kind: NoteKind
     """mended: the description breaks a rule, and this is how it was read; approximated: another shape or law stands in;
     skipped: left out; held: a joint kept still; loose: a free body of a scene that is not the robot's own; meshed: a
-    curved primitive whose triangles enclose it (see `_tessellate.py` for the bound)."""
+    curved primitive whose triangles enclose it (see `_tessellate.py` for the bound); modelled: the shapes are ours, not
+    those of the real robot (see `_catalogue.py`)."""
     where: str
-    """Link, joint or element concerned."""
+    """Link, joint, element or robot concerned."""
     text: str
     """What was done, and what it means."""
 
     @property
     def warns(self) -> bool:
-        """Whether loading warns about it; enclosing triangles of exact primitives are only listed."""
-        return self.kind != "meshed"
+        """Whether loading warns about it; enclosing triangles and the shapes of bundled robots are only listed."""
+        return self.kind not in ("meshed", "modelled")
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.where}: {self.text}"

@@ -14,6 +14,7 @@ from ..scene import PlanNodes
 from ..state import HERE, PLAN_KINDS, PLAN_METHODS, TAKEN, Event, Place, SetPlace, SetPlan, ShowPlan
 from ._play import Player
 from ._plot import Plot
+from ._robot import shapes_lines
 from ._widgets import Bound, Shown, on_click
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ def answer_text(view: View) -> str:
     lines = ["### Motion found" if result.success else "### ⚠ No motion", escape(result.why, 400)]
     if result.proof is not None:
         lines.append(f"Proof: {escape(result.proof.why, 300)}.")
+        lines += [] if view.robot is None else shapes_lines(view.robot)
     evidence = evidence_of(view)
     if evidence is not None and np.isfinite(evidence.proved).any():
         least = 1e3 * np.nanmin(evidence.proved)

@@ -38,6 +38,8 @@ LAYERS: tuple[tuple[LayerName, str], ...] = (
 CHOOSE = "choose ..."
 UNSEEN = 3
 """Links that are named."""
+SENTENCE = 400
+"""Characters of a note on shapes that are shown: all of it."""
 
 
 class RobotPanel:
@@ -57,6 +59,8 @@ class RobotPanel:
         source = gui.add_dropdown("Robot", (CHOOSE, *self._names), initial_value=CHOOSE)
         self._source = Bound[str](source, desk, self._open)
         self._listed = Shown[str](self._list)
+        self._shapes = gui.add_markdown("", visible=False)
+        self._told = Shown[str](self._tell_shapes)
         self._unseen = _Unseen(gui, desk)
         self._layers = _Layers(gui, desk)
         self._poses = _Poses(gui, desk)
@@ -79,11 +83,15 @@ class RobotPanel:
         self._source.show(source, view)
         self._stage.show(view)
         self._nodes.show(view)
+        self._told("" if view.robot is None else "\n\n".join(shapes_lines(view.robot)))
         self._unseen.show(view)
         self._layers.show(view)
         self._poses.show(view)
         self._joints.show(view)
         self._picked((view.robot, view.state.look.link))
+
+    def _tell_shapes(self, text: str) -> None:
+        self._shapes.content, self._shapes.visible = text, bool(text)
 
     def _show_link(self, shown: tuple[Robot | None, str | None]) -> None:
         self._link.content = link_text(*shown)
@@ -102,6 +110,11 @@ def link_text(robot: Robot | None, link: str | None) -> str:
     mesh = robot.link_mesh(link)
     what = "no collision geometry" if mesh is None else f"{len(mesh.faces)} triangles"
     return f"**{escape(link)}**: {how}; {what}"
+
+
+def shapes_lines(robot: Robot) -> list[str]:
+    """What the shapes of bundled robots are, as Markdown; it stands wherever the page says that something is proved."""
+    return [f"Shapes of {escape(text, SENTENCE)}." for text in robot.modelled]
 
 
 def _names() -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from ..state import (
     coverage,
     spheres_of,
 )
+from ._robot import shapes_lines
 from ._sphere_edit import SphereEdits
 from ._sphere_form import FitWidgets
 from ._widgets import Bound, Shown, on_click
@@ -164,7 +165,8 @@ def headline(
         return f"{count}, {escape(spheres.evidence.get('method', 'from elsewhere'))}."
     if waiting:
         return f"{count}; proving coverage, {waiting} links to go ..."
-    return f"### Covered: proved\n\n{count} hold every triangle of the robot."
+    proved = f"### Covered: proved\n\n{count} hold every triangle of the robot."
+    return "\n\n".join([proved, *shapes_lines(robot)])
 
 
 def gap_words(proof: LinkCoverage) -> str:

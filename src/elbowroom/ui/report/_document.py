@@ -28,7 +28,7 @@ h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .5rem; }
 h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 p { margin: .6rem 0; }
 nav a { color: var(--brand); margin-right: 1rem; display: inline-block; }
-.lead, figcaption { color: var(--soft); }
+.lead, .note, figcaption { color: var(--soft); }
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .6rem; margin: 1rem 0; }
 dl div { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .75rem; }
 dt { color: var(--soft); font-size: .85rem; }
@@ -63,6 +63,8 @@ class Section:
     figures: tuple[Figure, ...] = ()
     playback: str = ""
     """An HTML document of its own, as of `playback_html`; "" for none."""
+    notes: tuple[str, ...] = ()
+    """What to know when reading the numbers, a sentence each; right below them."""
 
 
 def document(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -101,6 +103,7 @@ def _section(part: Section, anchor: str) -> str:
             f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in part.numbers
         )
         lines.append(f"<dl>{cells}</dl>")
+    lines += [f'<p class="note">{escape(note)}</p>' for note in part.notes]
     lines += [f"<p>{escape(text)}</p>" for text in part.text.split("\n\n")]
     if part.playback:
         lines.append(f'<iframe title="{escape(part.title)} in 3D" srcdoc="{escape(part.playback)}"></iframe>')
