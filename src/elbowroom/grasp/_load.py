@@ -15,7 +15,7 @@ from ..robot import Robot, load_robot
 from ._grasp import as_number
 from ._hand import Actuator, Finger, Hand, UnknownFingerError, moving_joints
 from ._known import KNOWN
-from ._rh56 import load_mujoco, load_rh56, rh56_spec
+from ._rh56 import MODELS, load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
 
 TipSpec = str | tuple[str, Sequence[float]]
@@ -38,9 +38,9 @@ def load_hand(
     """Loads a hand.
 
     Args:
-        source: "rh56" for the bundled hand, "allegro_right_hand" or "allegro_left_hand" when example-robot-data is
+        source: "rh56" or "rh56_left" for the bundled hands, "allegro_right_hand" or "allegro_left_hand" when example-robot-data is
             installed, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
-        revision: of the bundled hand: "spec" (default), "newest" or "newest_grasp_scene".
+        revision: of the bundled hands: "spec" (default), "newest" or "newest_grasp_scene".
         fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled and the
             known ones.
         tip_radii: radius of the ball around a fingertip that touches, m: one for all, or finger name -> radius for
@@ -57,7 +57,7 @@ def load_hand(
     Raises:
         ElbowroomError: unknown revision, links, fingers or joints; the message says which there are.
     """
-    if isinstance(source, str) and source == "rh56" and fingertips is None:
+    if isinstance(source, str) and source in MODELS and fingertips is None:
         given = {
             "tip_radii": tip_radii,
             "oppositions": oppositions,
@@ -66,11 +66,11 @@ def load_hand(
         }
         without = [name for name, value in given.items() if value is not None]
         if without:
-            raise InputError(f"rh56: {', '.join(without)} can be given together with fingertips only")
-        return load_rh56("spec" if revision is None else revision)
+            raise InputError(f"{source}: {', '.join(without)} can be given together with fingertips only")
+        return load_rh56("spec" if revision is None else revision, source)
     if revision is not None:
         raise InputError(
-            f"revisions exist for the bundled hand 'rh56' only, found {revision!r} for {source!r:.60}"
+            f"revisions exist for the bundled hands {' and '.join(MODELS)} only, found {revision!r} for {source!r:.60}"
         )
     own_radius = 0.0
     if fingertips is None and isinstance(source, str) and source in KNOWN:
@@ -78,7 +78,7 @@ def load_hand(
         oppositions = KNOWN[source].oppositions if oppositions is None else oppositions
     if not fingertips:
         raise InputError(
-            f"{source!r:.60}: only rh56, {', '.join(KNOWN)} are known as hands; name its fingertips: "
+            f"{source!r:.60}: only {', '.join((*MODELS, *KNOWN))} are known as hands; name its fingertips: "
             "load_hand(..., fingertips={'thumb': 'thumb_tip_link', 'index': ('link', (x, y, z))})"
         )
     robot = _robot(source, base_pose, package_dirs)
@@ -120,8 +120,8 @@ def _robot(source: Any, base_pose: ArrayLike | None, package_dirs: Iterable[str 
 def _sites(source: Any, robot: Robot) -> dict[str, tuple[str, Sequence[float]]]:
     """Sites of an MJCF description: name -> body and point; links of the same name come first."""
     spec: Any = None
-    if isinstance(source, str) and source == "rh56":
-        spec = rh56_spec()
+    if isinstance(source, str) and source in MODELS:
+        spec = rh56_spec(name=source)
     elif type(source).__name__ == "MjSpec":
         spec = source
     elif isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".xml"):

@@ -18,7 +18,11 @@ from ..errors import DescriptionError, UnknownRobotError, missing_extra, unknown
 Origin = Literal["bundled", "example-robot-data", "robot_descriptions"]
 
 ASSETS = Path(__file__).parent.parent / "assets"
-_BUNDLED = {"teaarm": ("teaarm/teaarm.urdf", "teaarm/teaarm.srdf"), "rh56": ("rh56/rh56.xml", "")}
+_BUNDLED = {
+    "teaarm": ("teaarm/teaarm.urdf", "teaarm/teaarm.srdf"),
+    "rh56": ("rh56/rh56.xml", ""),
+    "rh56_left": ("rh56/rh56_left.xml", ""),
+}
 _EXAMPLES: dict[str, tuple[str, str]] = {
     "a1": ("a1_description/urdf/a1.urdf", "a1_description/srdf/a1.srdf"),
     "alex_nub_hands": (

@@ -17,7 +17,7 @@ from jaxtyping import UInt8
 
 from ...errors import InputError, MissingExtraError
 from ...grasp import Grasp, GraspMotion, Hand
-from ...grasp.doors import GraspedObject, base_coordinates, grasped_object, revisions, rh56_spec
+from ...grasp.doors import BUNDLED_HANDS, GraspedObject, base_coordinates, grasped_object, revisions, rh56_spec
 
 if TYPE_CHECKING:
     from ._grasp_window import GraspWindow
@@ -49,10 +49,12 @@ def floating_hand_spec(hand: Hand, thing: GraspedObject | None = None, *, table:
         InputError: the hand has no bundled MuJoCo model.
     """
     mujoco = _mujoco()
-    if hand.name != "rh56" or hand.revision not in revisions():
-        raise InputError(f"{hand.name}: MuJoCo pictures are made of the bundled hand 'rh56' only")
-    spec = rh56_spec(hand.revision)
-    spec.modelname = "floating_rh56"
+    if hand.name not in BUNDLED_HANDS or hand.revision not in revisions():
+        raise InputError(
+            f"{hand.name}: MuJoCo pictures are made of the bundled hands {' and '.join(BUNDLED_HANDS)} only"
+        )
+    spec = rh56_spec(hand.revision, hand.name)
+    spec.modelname = f"floating_{hand.name}"
     for key in list(spec.keys):
         spec.delete(key)
     base = spec.body("base")
