@@ -12,7 +12,7 @@ import tyro
 
 from .._text import fixed, number
 from ..errors import InputError, MissingExtraError
-from ..grasp.doors import TIP_TOLERANCE
+from ..grasp.doors import BUNDLED_HANDS, TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
 from ._options import NoEffect
 
@@ -44,10 +44,10 @@ class Options:
     method: Literal["smooth", "proportional"] = "smooth"
     """Continuous and level in the world, or as specified."""
     hand: str = "rh56"
-    """rh56, or allegro_right_hand and allegro_left_hand with example-robot-data; other hands are planned from Python,
+    """rh56 or rh56_left, or allegro_right_hand and allegro_left_hand with example-robot-data; other hands are planned from Python,
     where their fingertips are named."""
     revision: str | None = None
-    """Revision of the rh56: spec (default), newest or newest_grasp_scene."""
+    """Revision of rh56 and rh56_left: spec (default), newest or newest_grasp_scene."""
     height_mm: float = 100.0
     """Height of the grasp over the table, mm."""
     exact: bool = False
@@ -77,6 +77,8 @@ class Options:
     """Check the specified figures and the promises of the smooth method; exit 1 when one does not hold."""
     rebuild: bool = False
     """Make cached tables and branches anew."""
+    registers: bool = False
+    """Print the angle commands of a real RH56 too: value and Modbus register of each motor, 1000 open to 0 closed."""
     json: bool = False
     """Print JSON instead of tables."""
 
@@ -150,7 +152,7 @@ def _show(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) 
 
 
 def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
-    from ..grasp import contacts_on_cylinder, contacts_on_sides, grasp_quality
+    from ..grasp import ANGLE_SET, contacts_on_cylinder, contacts_on_sides, grasp_quality
 
     low, high = planner.range(grasp.opposition)
     report: dict[str, Any] = {**grasp.to_dict(height), "range": [low, high]}
@@ -164,6 +166,12 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
             "torsion": quality.torsion,
             "largest_gap": quality.largest_gap,
         }
+    if options.registers:
+        values = grasp.to_registers()
+        report["registers"] = [
+            {"register": ANGLE_SET + i, "actuator": name, "value": value}
+            for i, (name, value) in enumerate(zip(grasp.hand.registers, values, strict=True))
+        ]
     if options.check:
         report["check"] = _check(options, planner, grasp, height)
     return report
@@ -298,6 +306,11 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
     for name, value in grasp.actuators.items():
         table.add_row(name, f"{value:.5f}")
     out.print(table)
+    if "registers" in report:
+        table = Table("\nregister", "\nangle command", "\nmotor", box=None, header_style="bold")
+        for row in report["registers"]:
+            table.add_row(str(row["register"]), str(row["value"]), row["actuator"])
+        out.print(table)
     table = Table("\nfingertip", "\nbase frame (mm)", "\nworld (mm)", box=None, header_style="bold")
     for name, tip in grasp.tips.items():
         table.add_row(name, _mm(tip), _mm(np.array(report["tips_world"][name])))
@@ -313,10 +326,11 @@ def _mm(point: np.ndarray) -> str:
 def _self_test(options: Options) -> int:
     from ..grasp.doors import self_test
 
-    if options.hand != "rh56":
-        raise InputError(f"--self-test is of the bundled hand rh56, found --hand {options.hand}")
+    if options.hand not in BUNDLED_HANDS:
+        known = " and ".join(BUNDLED_HANDS)
+        raise InputError(f"--self-test is of the bundled hands {known}, found --hand {options.hand}")
     with progress_bar("testing", quiet=options.json) as progress:
-        found: SelfTest = self_test(options.revision or "spec", progress=progress)
+        found: SelfTest = self_test(options.revision or "spec", name=options.hand, progress=progress)
     if options.json:
         lines = [
             {"name": line.name, "value": line.value, "bound": line.bound, "ok": line.ok}
