@@ -191,7 +191,16 @@ def test_the_left_hand_is_the_mirror_image_in_mass_and_motion():
     for name in ("body_quat", "body_iquat", "geom_quat"):
         np.testing.assert_allclose(getattr(left, name), getattr(right, name) * turn, atol=1e-15)
     np.testing.assert_array_equal(left.jnt_axis, -right.jnt_axis * point)
-    same = ("body_mass", "body_inertia", "jnt_range", "geom_size", "eq_data", "actuator_ctrlrange", "key_qpos", "key_ctrl")
+    same = (
+        "body_mass",
+        "body_inertia",
+        "jnt_range",
+        "geom_size",
+        "eq_data",
+        "actuator_ctrlrange",
+        "key_qpos",
+        "key_ctrl",
+    )
     for name in same:
         np.testing.assert_allclose(getattr(left, name), getattr(right, name), rtol=1e-12, atol=1e-16)
     assert left.site("left_thumb_tip").bodyid[0] == right.site("right_thumb_tip").bodyid[0]

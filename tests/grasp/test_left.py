@@ -71,7 +71,15 @@ def test_the_left_hand_is_the_mirrored_right_one_and_mujoco_agrees(revision: str
 def test_grasps_are_mirror_images(method: str, mode: str, fingers: int, revision: str) -> None:
     for right, left in zip(*(sweep.grasps for sweep in sweeps(method, mode, fingers, revision)), strict=True):
         assert left.hand.name == "rh56_left"
-        for name in ("width", "s", "tilt_y", "width_error", "height_error", "height_spread", "range_violation"):
+        for name in (
+            "width",
+            "s",
+            "tilt_y",
+            "width_error",
+            "height_error",
+            "height_spread",
+            "range_violation",
+        ):
             assert getattr(left, name) == pytest.approx(getattr(right, name), abs=SAME), name
         assert left.wrapped == pytest.approx(right.wrapped, abs=SAME)
         assert left.side_offset == pytest.approx(-right.side_offset, abs=SAME)
@@ -84,9 +92,7 @@ def test_grasps_are_mirror_images(method: str, mode: str, fingers: int, revision
             for key, point in mine.items():
                 np.testing.assert_allclose(point, MIRROR @ theirs[key], atol=SAME)
         ours, other = left.to_world(0.07), right.to_world(0.07)
-        np.testing.assert_allclose(
-            ours.T_world_base, MIRROR_4 @ other.T_world_base @ MIRROR_4, atol=SAME
-        )
+        np.testing.assert_allclose(ours.T_world_base, MIRROR_4 @ other.T_world_base @ MIRROR_4, atol=SAME)
         for key, point in ours.tips_world.items():
             np.testing.assert_allclose(point, MIRROR @ other.tips_world[key], atol=SAME)
 
@@ -150,5 +156,10 @@ def test_command_line_and_two_handed_robots_know_it(hand: Hand, capsys: pytest.C
     assert (found["hand"], found["check"]["free"]) == ("rh56_left", True)
     assert [row["register"] for row in found["registers"]] == list(range(1486, 1492))
     assert found["tips_base"]["thumb"][1] < 0.0
-    both = mount(mount(load_robot("teaarm"), "rh56", "right_arm_l7", prefix="right_"), "rh56_left", "left_arm_l7", prefix="left_")
+    both = mount(
+        mount(load_robot("teaarm"), "rh56", "right_arm_l7", prefix="right_"),
+        "rh56_left",
+        "left_arm_l7",
+        prefix="left_",
+    )
     assert {"right_index_proximal", "left_index_proximal"} <= set(both.link_names)

@@ -96,7 +96,7 @@ def test_other_hands_and_wrong_scales_say_so(hand: Hand) -> None:
         replace(hand, registers={}).to_registers(np.zeros(6))
     with pytest.raises(InputError, match="every actuator once"):
         replace(hand, registers={"index": (0.0, 1.5)}).from_registers([3])
-    flat = {name: (0.0, 0.0) for name in hand.registers}
+    flat = dict.fromkeys(hand.registers, (0.0, 0.0))
     with pytest.raises(InputError, match="two different numbers"):
         replace(hand, registers=flat).to_registers(np.zeros(6))
 
@@ -144,7 +144,7 @@ class StandIn:
             self.stop = server.shutdown
             await server.listen()
             if port is None:
-                self.address = "127.0.0.1:{}".format(server.transport.sockets[0].getsockname()[1])
+                self.address = f"127.0.0.1:{server.transport.sockets[0].getsockname()[1]}"
             ready.set()
             await server.serving
 
@@ -242,7 +242,9 @@ def test_bad_values_are_refused_before_anything_is_sent(
     assert tcp_hand.requests == []
 
 
-def test_nothing_is_opened_unless_asked_for(example: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_nothing_is_opened_unless_asked_for(
+    example: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     monkeypatch.setattr(example, "connect", lambda address: pytest.fail("opened"))
     _, found = example.main([])
     assert found == []

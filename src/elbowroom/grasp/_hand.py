@@ -79,8 +79,8 @@ class Hand:
     proportional: ProportionalLaw | None = None
     """Constants of the specified (proportional) planner, for hands that have one."""
     mirror_of: Hand | None = None
-    """The hand whose mirror image this one is, in the X-Z plane of the base frame (y -> -y); equal controls are mirrored
-    postures, so that the two share their tables."""
+    """The hand whose mirror image this one is, in the X-Z plane of the base frame (y -> -y). Equal controls are
+    mirrored postures, so the two share their tables."""
     registers: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, "tuple[float, float]"])
     """Scale of the hand's angle commands, by actuator in the order of the registers: control at 1000 (open) and at 0
     (closed), rad; empty for hands that have none. See `to_registers`."""

@@ -15,7 +15,7 @@ from ..robot import Robot, load_robot
 from ._grasp import as_number
 from ._hand import Actuator, Finger, Hand, UnknownFingerError, moving_joints
 from ._known import KNOWN
-from ._rh56 import MODELS, load_mujoco, load_rh56, rh56_spec
+from ._rh56 import BUNDLED_HANDS, load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
 
 TipSpec = str | tuple[str, Sequence[float]]
@@ -38,8 +38,8 @@ def load_hand(
     """Loads a hand.
 
     Args:
-        source: "rh56" or "rh56_left" for the bundled hands, "allegro_right_hand" or "allegro_left_hand" when example-robot-data is
-            installed, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
+        source: "rh56" or "rh56_left" for the bundled hands, "allegro_right_hand" or "allegro_left_hand" when
+            example-robot-data is installed, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
         revision: of the bundled hands: "spec" (default), "newest" or "newest_grasp_scene".
         fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled and the
             known ones.
@@ -57,7 +57,7 @@ def load_hand(
     Raises:
         ElbowroomError: unknown revision, links, fingers or joints; the message says which there are.
     """
-    if isinstance(source, str) and source in MODELS and fingertips is None:
+    if isinstance(source, str) and source in BUNDLED_HANDS and fingertips is None:
         given = {
             "tip_radii": tip_radii,
             "oppositions": oppositions,
@@ -70,7 +70,8 @@ def load_hand(
         return load_rh56("spec" if revision is None else revision, source)
     if revision is not None:
         raise InputError(
-            f"revisions exist for the bundled hands {' and '.join(MODELS)} only, found {revision!r} for {source!r:.60}"
+            f"revisions exist for the bundled hands {' and '.join(BUNDLED_HANDS)} only, "
+            f"found {revision!r} for {source!r:.60}"
         )
     own_radius = 0.0
     if fingertips is None and isinstance(source, str) and source in KNOWN:
@@ -78,7 +79,7 @@ def load_hand(
         oppositions = KNOWN[source].oppositions if oppositions is None else oppositions
     if not fingertips:
         raise InputError(
-            f"{source!r:.60}: only {', '.join((*MODELS, *KNOWN))} are known as hands; name its fingertips: "
+            f"{source!r:.60}: only {', '.join((*BUNDLED_HANDS, *KNOWN))} are known as hands; name its fingertips: "
             "load_hand(..., fingertips={'thumb': 'thumb_tip_link', 'index': ('link', (x, y, z))})"
         )
     robot = _robot(source, base_pose, package_dirs)
@@ -120,7 +121,7 @@ def _robot(source: Any, base_pose: ArrayLike | None, package_dirs: Iterable[str 
 def _sites(source: Any, robot: Robot) -> dict[str, tuple[str, Sequence[float]]]:
     """Sites of an MJCF description: name -> body and point; links of the same name come first."""
     spec: Any = None
-    if isinstance(source, str) and source in MODELS:
+    if isinstance(source, str) and source in BUNDLED_HANDS:
         spec = rh56_spec(name=source)
     elif type(source).__name__ == "MjSpec":
         spec = source

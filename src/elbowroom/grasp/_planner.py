@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +70,29 @@ class Sweep:
     def largest_tilt_jump(self) -> float:
         """Largest change of the tilt between neighbouring widths, rad."""
         return float(np.abs(np.diff(self.tilt)).max())
+
+
+def rebuild_tables(hand: Hand, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
+    """Makes all cached tables and branches of a hand anew.
+
+    Args:
+        hand: any hand.
+        progress: called with (done, total).
+
+    Returns:
+        What was made: "finger tables", and the opposition sets with a smooth branch.
+    """
+    pinches = {name: entry for name, entry in hand.oppositions.items() if isinstance(entry, Opposition)}
+    steps: dict[str, Callable[[], object]] = {
+        name: partial(SmoothClosure, hand, name, entry, rebuild=True) for name, entry in pinches.items()
+    }
+    if hand.proportional is not None:
+        steps = {"finger tables": partial(TableFingers, hand, rebuild=True), **steps}
+    for i, step in enumerate(steps.values()):
+        step()
+        if progress is not None:
+            progress(i + 1, len(steps))
+    return tuple(steps)
 
 
 class GraspPlanner:

@@ -1,11 +1,11 @@
 """Angle commands of the Inspire RH56: controls in rad to its registers and back.
 
 The hand takes six angles at Modbus holding registers `ANGLE_SET` to `ANGLE_SET` + 5 and reports them at `ANGLE_ACT`:
-little finger, ring, middle, index, thumb bend, thumb rotation, each from 0 (closed; the thumb turned in) to 1000 (open).
-Addresses, order and direction are those of public drivers: Unitree's inspire_hand_ws (`write_registers(1486, angle_set)`,
-`angle_act` at 1546), TechShare-inc/inspire_demos (open = six times 1000, close = six times 0) and
-correlllab/rh56_controller, which also has the scale: 1000 * (1 - (ctrl - lower) / (upper - lower)). They cite RH56 user
-manual V1.09, which adds -1, "no action"; it is never sent from here.
+little finger, ring, middle, index, thumb bend, thumb rotation, each from 0 (closed; the thumb turned in) to 1000
+(open). Addresses, order and direction are those of public drivers: Unitree's inspire_hand_ws
+(`write_registers(1486, angle_set)`, `angle_act` at 1546), TechShare-inc/inspire_demos (open is six times 1000, closed
+six times 0) and correlllab/rh56_controller, which also has the scale, 1000 * (1 - (ctrl - lower) / (upper - lower)).
+The maker's RH56 manual V1.09, as WiseZenn/pyrh56 quotes it, allows -1 too, "no action"; it is never sent from here.
 
 That the angle is linear in the counts, and that the ends are those of the model's control ranges, is an assumption of
 those drivers and ours: the maker states no angles per finger. `Hand.registers` holds the ends; give measured ones with
@@ -91,5 +91,6 @@ def _check_scale(hand: str, actuators: Sequence[str], scale: Scale) -> None:
     for name, ends in scale.items():
         if len(ends) != 2 or not np.isfinite(ends).all() or ends[0] == ends[1]:
             raise InputError(
-                f"{hand}: register of {name}: expected the control at 1000 and at 0, two different numbers, found {ends!r:.60}"
+                f"{hand}: register of {name}: expected the control at 1000 and at 0, two different numbers, "
+                f"found {ends!r:.60}"
             )

@@ -1,8 +1,9 @@
 """The bundled RH56 hands, right and left, in their revisions, from the shipped table of facts.
 
-The MJCF files hold the specified revision; others change its coupling polynomials, ranges and fingertip
-points through `mujoco.MjSpec`. The table is of the right hand; the left is its mirror image in the X-Z plane of the
-base frame, and every body's own frame is mirrored too (`tools/model_rh56.py`). Constants of the specified planner that the table does not hold stand here.
+The MJCF files hold the specified revision; others change its coupling polynomials, ranges and fingertip points through
+`mujoco.MjSpec`. The table is of the right hand; the left is its mirror image in the X-Z plane of the base frame, and
+every body's own frame is mirrored too (`tools/model_rh56.py`). Constants of the specified planner that the table does
+not hold stand here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ._hand import Actuator, Finger, Hand
 from ._types import Opposition, ProportionalLaw, Wrap
 
 ASSETS = "elbowroom.assets"
-MODELS = {"rh56": "rh56/rh56.xml", "rh56_left": "rh56/rh56_left.xml"}
+BUNDLED_HANDS = {"rh56": "rh56/rh56.xml", "rh56_left": "rh56/rh56_left.xml"}
 """By the name of the hand; the first is the right one."""
 FACTS = "rh56/rh56_facts.json"
 
@@ -112,7 +113,7 @@ def rh56_spec(revision: str = "spec", name: str = "rh56") -> Any:
     """A hand as a `mujoco.MjSpec` with the couplings, ranges and tip sites of a revision."""
     mujoco = load_mujoco()
     entry = revision_facts(revision)
-    with resources.as_file(resources.files(ASSETS).joinpath(MODELS[name])) as path:
+    with resources.as_file(resources.files(ASSETS).joinpath(BUNDLED_HANDS[name])) as path:
         spec = mujoco.MjSpec.from_file(str(path))
     laws = {law["joint"]: law["polycoef"] for law in entry["couplings"]}
     for equality in spec.equalities:
