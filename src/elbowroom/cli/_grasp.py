@@ -181,6 +181,8 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
             "torsion": quality.torsion,
             "largest_gap": quality.largest_gap,
         }
+    if grasp.hand.notes:
+        report["guessed"] = list(grasp.hand.notes)
     if options.registers:
         values = grasp.to_registers()
         report["registers"] = [
@@ -330,6 +332,8 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
     for name, tip in grasp.tips.items():
         table.add_row(name, _mm(tip), _mm(np.array(report["tips_world"][name])))
     out.print(table)
+    for i, note in enumerate(report.get("guessed", ())):
+        out.print(f"{'' if i else chr(10)}guessed: {note}", markup=False)
     for path in written:
         out.print(f"wrote {path}")
 
