@@ -274,8 +274,23 @@ class GraspPlanner:
         except InputError as error:
             raise GraspRangeError(f"{label}: {error}; the range is {limits}") from error
         if not low - RANGE_SLACK <= value <= high + RANGE_SLACK:
-            raise GraspRangeError(f"{label}: {what} {1e3 * value:.2f} mm is out of range; it can do {limits}")
+            asked = f"{label}: {what} {1e3 * value:.2f} mm is out of range"
+            raise GraspRangeError(f"{asked}; it can do {limits}{self._elsewhere(name, value)}")
         return min(max(value, low), high)
+
+    def _elsewhere(self, name: str, value: float) -> str:
+        """What the other method says to a width that this one cannot do; empty when it cannot either."""
+        other = next(method for method in METHODS if method != self.method)
+        try:
+            low, high = GraspPlanner(self.hand, other, exact=self.exact)._range(name)
+        except InputError:  # a hand that the other method cannot serve
+            return ""
+        if not low <= value <= high:
+            return ""
+        knuckles = (
+            " between knuckles" if self._mode_of(name) == "cylinder" and other == "proportional" else ""
+        )
+        return f"; method='{other}' (--method {other}) can: {1e3 * low:.2f} to {1e3 * high:.2f} mm{knuckles}"
 
     def _range(self, name: str) -> tuple[float, float]:
         mode = self._mode_of(name)

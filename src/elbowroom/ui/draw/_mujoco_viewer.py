@@ -53,6 +53,11 @@ class GraspViewer:
         )
         aim(self._viewer.cam, grasp, height)
 
+    @property
+    def running(self) -> bool:
+        """Whether the user has not closed it."""
+        return self._viewer.is_running()
+
     def show(self, grasp: Grasp, height: float) -> None:
         """Puts hand and object into another grasp of the same hand."""
         with self._viewer.lock():
@@ -65,10 +70,9 @@ class GraspViewer:
 
     def tick(self) -> bool:
         """Draws what has changed; False once the user has closed the viewer."""
-        if not self._viewer.is_running():
-            return False
-        self._viewer.sync()
-        return True
+        if self.running:
+            self._viewer.sync()
+        return self.running
 
     def close(self) -> None:
         """Closes it and waits for its thread: a process that ends before that may crash."""
@@ -98,11 +102,7 @@ def show_grasp(
         window.changed.append(chosen.append)
     start = time.monotonic()
     try:
-        while viewer.tick():
-            if window is None:
-                time.sleep(TICK)
-            elif not window.tend(TICK):
-                break
+        while viewer.running:
             if chosen:
                 viewer.show(chosen[-1], height if window is None else window.height)
                 motion = None
@@ -110,5 +110,10 @@ def show_grasp(
             elif motion is not None:
                 row = int(np.searchsorted(motion.times, time.monotonic() - start))
                 viewer.show_row(motion, min(row, len(motion.times) - 1))
+            viewer.tick()
+            if window is None:
+                time.sleep(TICK)
+            elif not window.tend(TICK):
+                break
     finally:
         viewer.close()
