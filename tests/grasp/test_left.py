@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -136,6 +137,25 @@ def test_tables_of_the_right_hand_serve_the_left(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("elbowroom.grasp._smooth.SmoothClosure._build", lambda self: pytest.fail("computed"))
     for method in ("proportional", "smooth"):
         GraspPlanner(load_hand("rh56_left"), method).range("line")
+
+
+def test_a_changed_left_hand_has_tables_of_its_own() -> None:
+    """What is no longer the mirror image does not take the right hand's tables."""
+    left = load_hand("rh56_left")
+    index = left.finger("index")
+    x, y, z = index.tip_point
+    longer = replace(index, tip_point=(x, y - 0.01, z))
+    fingers = tuple(longer if finger is index else finger for finger in left.fingers)
+    changed = replace(left, fingers=fingers)
+    assert changed.original is None
+    ctrl = left.ctrl_upper
+    planner = GraspPlanner(changed, "proportional")
+    np.testing.assert_allclose(
+        planner.proportional.points.tip("index", ctrl),
+        changed.tips(ctrl)[changed.finger_index("index")],
+        atol=1e-4,
+    )
+    assert GraspPlanner(changed).line(0.03).width_error == pytest.approx(0.0, abs=1e-6)
 
 
 def test_the_shapes_of_the_left_hand_are_the_mirrored_ones() -> None:

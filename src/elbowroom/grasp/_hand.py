@@ -363,14 +363,29 @@ class Hand:
         return (*frames, tree.driver, tree.is_coupled, tree.polycoef, tree.order, tree.axis)
 
     @cached_property
+    def original(self) -> Hand | None:
+        """`mirror_of`, while this hand is its mirror image; None once somebody has replaced a part of it."""
+        other = self.mirror_of
+        if other is None or self.actuators != other.actuators or self.finger_names != other.finger_names:
+            return None
+        bounds = zip((self.ctrl_lower, self.ctrl_upper), (other.ctrl_lower, other.ctrl_upper), strict=True)
+        radii = [(a.tip_radius, b.tip_radius) for a, b in zip(self.fingers, other.fingers, strict=True)]
+        same = [np.array_equal(a, b) for a, b in bounds] + [a == b for a, b in radii]
+        for share in (0.0, 0.3, 1.0):
+            ctrl = self.ctrl_lower + share * (self.ctrl_upper - self.ctrl_lower)
+            mine, theirs = self.points_unchecked(ctrl, False)[0], other.points_unchecked(ctrl, False)[0]
+            same.append(bool(np.abs(mine - theirs * (1.0, -1.0, 1.0)).max() < 10.0**-SAME))
+        return other if all(same) else None
+
+    @cached_property
     def fingerprint(self) -> tuple[object, ...]:
         """Everything that the hand's kinematics depend on, for cache keys.
 
         Rounded to `SAME`: processors differ in the last bits of what is computed from a description, and tables that
         ship must be found on all of them. A mirror image has that of its original.
         """
-        if self.mirror_of is not None:
-            return self.mirror_of.fingerprint
+        if self.original is not None:
+            return self.original.fingerprint
         facts = (repr(self.actuators), repr(self.fingers), self.thumb)
         bounds = (self.ctrl_lower, self.ctrl_upper, self.robot.default_cfg)
         arrays = (*self._arrays, self.robot.tree.link_frame, *bounds)

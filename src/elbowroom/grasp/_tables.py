@@ -66,7 +66,7 @@ class TableFingers:
         self._exact = ExactFingers(hand)
         self._columns = {name: hand.finger_actuators(name) for name in hand.finger_names}
         arrays = self._load(rebuild)
-        side = np.array(POINTS if hand.mirror_of is None else MIRRORED)
+        side = np.array(POINTS if hand.original is None else MIRRORED)
         self._tables = {name: side * arrays[name] for name in self._tabulated}
         self._axes = {
             name: [self._axis(column, SAMPLES[len(self._columns[name])]) for column in self._columns[name]]
@@ -121,7 +121,7 @@ class TableFingers:
 
     def _build(self) -> dict[str, np.ndarray]:
         arrays: dict[str, np.ndarray] = {}
-        hand = self.hand.mirror_of or self.hand
+        hand = self.hand.original or self.hand
         n_fingers = len(hand.fingers)
         for name in self._tabulated:
             columns = self._columns[name]
