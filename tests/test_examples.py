@@ -405,3 +405,10 @@ def test_15_two_arms_carry_a_box(run):
     hands = coal().kinematics.link_poses(found.path[-1:], [example.LEFT, example.RIGHT])[0, :, :3, 3]
     np.testing.assert_allclose(hands, [goal[example.LEFT][4:], goal[example.RIGHT]], atol=1e-3)
     assert len(Path("carry.csv").read_text().splitlines()) == len(found.path) + 1
+
+
+def test_16_commands_of_a_real_hand(run):
+    """What they do over Modbus is in tests/grasp/test_registers.py."""
+    _, (grasp, reported) = run("16")
+    assert reported == []
+    np.testing.assert_allclose(grasp.hand.from_registers(grasp.to_registers()), grasp.ctrl, atol=0.001)

@@ -59,7 +59,7 @@ def test_import_is_light():
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_point_one_way(path):
     folder = path.relative_to(SOURCE).parts[0]
-    if folder not in ORDER:
+    if folder not in ORDER or path.stem == "__main__":  # programs stand above all folders
         return
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:

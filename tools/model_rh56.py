@@ -1,4 +1,4 @@
-"""Model the rh56 hand: writes its MJCF from the table of facts beside it.
+"""Model the rh56 hand: writes the MJCF of the right and of the left hand from the table of facts beside them.
 
 Bodies, poses, joints, ranges, couplings, actuators, tip sites, exclusions and inertias are the facts
 (revision `spec`), digit for digit, quaternions normalised. Shapes are primitives: the palm's boxes and
@@ -9,6 +9,10 @@ off the surface on average; the fitted one misses it by 1.1 to 2.8 mm (root mean
 The joint ranges are the facts' too, although the control ranges and couplings step over them in places: a
 control of 0 lies below the lower limits of the thumb pitch and the index, and the coupled thumb joint passes
 its upper limit at a pitch of 0.52. Keyframes keep to the ranges and satisfy the couplings exactly.
+
+The facts are of the right hand. The left hand is its mirror image in the X-Z plane of the base frame (y -> -y in every
+body's frame): points change the sign of y, rotations keep their angle about the axis (-x, y, -z). Equal joint values
+are mirrored postures, so ranges, couplings, controls and keyframes are the same.
 """
 
 from __future__ import annotations
@@ -48,6 +52,64 @@ def unit(quat: Sequence[float]) -> str:
     """Return a quaternion (w, x, y, z) as text, normalised."""
     array = np.asarray(quat, dtype=np.float64)
     return numbers((array / np.linalg.norm(array)).tolist())
+
+
+def mirrored_point(point: Sequence[float]) -> list[float]:
+    """Return a point's mirror image in the X-Z plane."""
+    x, y, z = point
+    return [x, -y, z]
+
+
+def mirrored_axis(axis: Sequence[float]) -> list[float]:
+    """Return the axis about which the mirror image turns by the same angle."""
+    x, y, z = axis
+    return [-x, y, -z]
+
+
+def mirrored_quat(quat: Sequence[float]) -> list[float]:
+    """Return the rotation (w, x, y, z) of a mirrored frame."""
+    w, *axis = quat
+    return [w, *mirrored_axis(axis)]
+
+
+def left_hand(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of the left hand; its shapes are all symmetric, so that only their poses change."""
+
+    def placed(part: dict[str, Any]) -> dict[str, Any]:
+        return {**part, "pos": mirrored_point(part["pos"]), "quat_wxyz": mirrored_quat(part["quat_wxyz"])}
+
+    def phalanx(body: dict[str, Any]) -> dict[str, Any]:
+        if "joint" not in body:
+            return placed(body)
+        joint, inertial, capsule = body["joint"], body["inertial"], body["capsule_bounding"]
+        return {
+            **placed(body),
+            "joint": {
+                **joint,
+                "anchor": mirrored_point(joint["anchor"]),
+                "axis": mirrored_axis(joint["axis"]),
+            },
+            "inertial": {
+                **inertial,
+                "com": mirrored_point(inertial["com"]),
+                "quat_wxyz": mirrored_quat(inertial["quat_wxyz"]),
+            },
+            "capsule_bounding": {**capsule, **{end: mirrored_point(capsule[end]) for end in ("p0", "p1")}},
+        }
+
+    return {
+        **facts,
+        "bodies": [phalanx(body) for body in facts["bodies"]],
+        "palm_primitives": [placed(part) for part in facts["palm_primitives"]],
+        "tip_sites": {
+            finger: {
+                **site,
+                "name": site["name"].replace("right_", "left_"),
+                "pos": mirrored_point(site["pos"]),
+            }
+            for finger, site in facts["tip_sites"].items()
+        },
+    }
 
 
 def joint_values(facts: dict[str, Any], ctrl: Sequence[float], revision: str = REVISION) -> dict[str, float]:
@@ -120,8 +182,8 @@ def default_lines(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def mjcf_text(facts: dict[str, Any]) -> str:
-    """Return the MJCF."""
+def mjcf_text(facts: dict[str, Any], name: str) -> str:
+    """Return the MJCF of a hand of that name."""
     table = facts["revisions"][REVISION]
     root = next(body for body in facts["bodies"] if body["parent"] is None)
     tree = body_lines(facts, root)
@@ -140,15 +202,15 @@ def mjcf_text(facts: dict[str, Any]) -> str:
             f'ctrlrange="{numbers(act["ctrl_range"])}"/>'
             for act in table["actuators"]
         ],
-        "keyframe": [keyframe_line(facts, name, ctrl, order) for name, ctrl in KEYFRAMES.items()],
+        "keyframe": [keyframe_line(facts, key, ctrl, order) for key, ctrl in KEYFRAMES.items()],
     }
     lines = [
         "<!-- Written by tools/model_rh56.py from rh56_facts.json. -->",
-        '<mujoco model="rh56">',
+        f'<mujoco model="{name}">',
         '  <compiler angle="radian" autolimits="true"/>',
     ]
-    for name, inner in sections.items():
-        lines += [f"  <{name}>", *("    " + line for line in inner), f"  </{name}>"]
+    for section, inner in sections.items():
+        lines += [f"  <{section}>", *("    " + line for line in inner), f"  </{section}>"]
     return "\n".join([*lines, "</mujoco>", ""])
 
 
@@ -168,10 +230,11 @@ def keyframe_line(facts: dict[str, Any], name: str, ctrl: Sequence[float], order
 
 
 def write_all(out: Path) -> None:
-    """Write rh56.xml into a folder."""
+    """Write rh56.xml and rh56_left.xml into a folder."""
     facts = json.loads(FACTS.read_text(encoding="utf-8"))
     out.mkdir(parents=True, exist_ok=True)
-    (out / "rh56.xml").write_text(mjcf_text(facts), encoding="utf-8", newline="\n")
+    for name, own in (("rh56", facts), ("rh56_left", left_hand(facts))):
+        (out / f"{name}.xml").write_text(mjcf_text(own, name), encoding="utf-8", newline="\n")
 
 
 def main() -> None:

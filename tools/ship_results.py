@@ -18,7 +18,7 @@ from elbowroom import CollisionModel, FitOptions, _cache, fit_spheres, load_robo
 from elbowroom.cli._demo_steps import SPHERES
 from elbowroom.grasp import GraspPlanner, load_hand
 
-BUNDLED = ("teaarm", "rh56")
+BUNDLED = ("teaarm", "rh56", "rh56_left")
 
 
 def compute() -> None:

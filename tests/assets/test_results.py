@@ -26,7 +26,7 @@ def not_now(*args, **kwargs):
     raise AssertionError(STALE)
 
 
-@pytest.mark.parametrize("name", ["teaarm", "rh56"])
+@pytest.mark.parametrize("name", ["teaarm", "rh56", "rh56_left"])
 def test_models_of_the_bundled_robots_need_no_fit(name, load, cache, monkeypatch):
     monkeypatch.setattr("elbowroom.spheres._fit.fit_tight", not_now)
     monkeypatch.setattr("elbowroom.collision._defaults.compute_pairs", not_now)

@@ -175,5 +175,32 @@ def test_pinch_brings_thumb_to_index():
 def test_script_writes_the_same_bytes(tmp_path):
     script = ROOT / "tools" / "model_rh56.py"
     subprocess.run([sys.executable, str(script), "--out", str(tmp_path)], check=True, timeout=60)
-    assert [path.name for path in tmp_path.iterdir()] == ["rh56.xml"]
-    assert (tmp_path / "rh56.xml").read_bytes() == (ASSETS / "rh56.xml").read_bytes()
+    names = ["rh56.xml", "rh56_left.xml"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (ASSETS / name).read_bytes()
+
+
+def test_the_left_hand_is_the_mirror_image_in_mass_and_motion():
+    """Points and poses change the sign of y; masses, inertias, ranges, couplings and keyframes are the same."""
+    right, left = model(), mujoco.MjModel.from_xml_path(str(ASSETS / "rh56_left.xml"))
+    turn = np.array([1.0, -1.0, 1.0, -1.0])
+    point = np.array([1.0, -1.0, 1.0])
+    for name in ("body_pos", "body_ipos", "jnt_pos", "geom_pos", "site_pos"):
+        np.testing.assert_allclose(getattr(left, name), getattr(right, name) * point, atol=1e-16)
+    for name in ("body_quat", "body_iquat", "geom_quat"):
+        np.testing.assert_allclose(getattr(left, name), getattr(right, name) * turn, atol=1e-15)
+    np.testing.assert_array_equal(left.jnt_axis, -right.jnt_axis * point)
+    same = (
+        "body_mass",
+        "body_inertia",
+        "jnt_range",
+        "geom_size",
+        "eq_data",
+        "actuator_ctrlrange",
+        "key_qpos",
+        "key_ctrl",
+    )
+    for name in same:
+        np.testing.assert_allclose(getattr(left, name), getattr(right, name), rtol=1e-12, atol=1e-16)
+    assert left.site("left_thumb_tip").bodyid[0] == right.site("right_thumb_tip").bodyid[0]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -105,3 +109,64 @@ def test_check_states_the_tip_tolerance_and_what_exceeds_it(capsys: pytest.Captu
     assert run(Options("plane", width_mm=30.0, check=True, tip_tolerance_mm=5.0)) == 0
     with pytest.raises(ElbowroomError, match="tip-tolerance"):
         run(Options("plane", check=True, tip_tolerance_mm=-1.0))
+
+
+def test_registers_are_printed_with_their_addresses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Options("line", width_mm=30.0, registers=True)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["register"])
+    rows = [line.split() for line in lines[start + 1 : start + 7]]
+    assert rows == [
+        ["1486", "1000", "pinky"],
+        ["1487", "1000", "ring"],
+        ["1488", "1000", "middle"],
+        ["1489", "554", "index"],
+        ["1490", "814", "thumb_proximal"],
+        ["1491", "88", "thumb_yaw"],
+    ]
+    with pytest.raises(ElbowroomError, match="no angle registers"):
+        run(Options("line", hand="allegro_right_hand", width_mm=50.0, registers=True))
+
+
+def test_rebuild_makes_everything_anew_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    start = time.process_time()
+    assert run(Options("line", rebuild=True, json=True)) == 0
+    assert time.process_time() - start < 15.0
+    sets = ["line index", "line middle", "line ring", "line pinky", "plane 3", "plane 4", "plane 5"]
+    assert json.loads(capsys.readouterr().out)["rebuilt"] == ["finger tables", *sets]
+    assert len(list((tmp_path / "grasp").glob("*.npz"))) == 8
+
+
+@pytest.mark.parametrize("name", ["rh56", "rh56_left"])
+def test_self_test_of_either_hand_passes_in_time(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    start = time.process_time()
+    assert run(Options(hand=name, self_test=True)) == 0
+    assert time.process_time() - start < 15.0
+    assert "FAILED" not in capsys.readouterr().out
+
+
+def program(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """`python -m elbowroom.grasp` without a display."""
+    shown = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    command = [sys.executable, "-m", "elbowroom.grasp", *words]
+    return subprocess.run(command, env={**shown, **env}, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a display is assumed")
+def test_the_module_opens_the_window() -> None:
+    done = program()
+    assert done.returncode == 2
+    assert "a window needs a display" in done.stderr
+
+
+def test_the_module_takes_the_options_of_the_verb(tmp_path: Path) -> None:
+    done = program("line", "--width-mm", "40", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["width"] == pytest.approx(0.04)
+    done = program("--self-test", "--hand", "allegro_right_hand")
+    assert done.returncode == 2
+    assert "--self-test is of the bundled hands" in done.stderr
+    assert "usage" in program("--help").stdout

@@ -96,3 +96,32 @@ def test_unused_fingers_can_be_curled(hand: Hand) -> None:
     grasp = GraspPlanner(hand, unused=1.2).line(0.01)
     assert grasp.actuators["middle"] == grasp.actuators["pinky"] == 1.2
     np.testing.assert_array_equal(grasp.ctrl[3:], GraspPlanner(hand).line(0.01).ctrl[3:])
+
+
+@pytest.mark.parametrize(
+    ("method", "mode", "width", "answer"),
+    [
+        ("smooth", "line", 0.118, "method='proportional' (--method proportional) can: 8.67 to 122.08 mm"),
+        ("smooth", "plane", 0.125, "method='proportional' (--method proportional) can: 15.65 to 130.09 mm"),
+        ("proportional", "line", 0.006, "method='smooth' (--method smooth) can: 5.00 to 110.61 mm"),
+        ("proportional", "plane", 0.010, "method='smooth' (--method smooth) can: 5.00 to 113.49 mm"),
+        ("proportional", "cylinder", 0.104, "method='smooth' (--method smooth) can: 15.00 to 105.00 mm"),
+    ],
+)
+def test_a_width_that_only_the_other_method_can_do_is_answered_with_that(
+    planners: Callable[..., GraspPlanner], method: str, mode: str, width: float, answer: str
+) -> None:
+    planner = planners(method)
+    with pytest.raises(GraspRangeError, match="is out of range; it can do ") as caught:
+        planner.grasp(mode, width)
+    assert str(caught.value).endswith(answer)
+    other = planners("smooth" if method == "proportional" else "proportional")
+    assert other.grasp(mode, width).width == pytest.approx(width)
+
+
+def test_a_width_that_neither_method_can_do_names_one_range(
+    planners: Callable[..., GraspPlanner], allegro: Hand
+) -> None:
+    for planner in (planners("smooth"), planners("proportional"), GraspPlanner(allegro)):
+        with pytest.raises(GraspRangeError, match=r"it can do [\d.]+ to [\d.]+ mm$"):
+            planner.line(0.3)

@@ -53,6 +53,20 @@ def test_the_hand_closes_on_the_width_of_the_slider(shown, desk, smooth):
     np.testing.assert_allclose(base.position, wanted.to_world(0.1).T_world_base[:3, 3], atol=1e-9)
 
 
+def test_the_left_hand_can_be_chosen_and_is_the_mirror_image(shown, desk, smooth):
+    _, gui, scene = shown
+    assert widget(gui, "Hand").options[:2] == ("rh56", "rh56_left")
+    act(widget(gui, "Hand"), "rh56_left")
+    desk.work()
+    desk.answer()
+    grasp, right = desk.history.state.grasp_live.grasp, smooth.line(0.03)
+    assert grasp.hand.name == "rh56_left"
+    np.testing.assert_allclose(grasp.tips["thumb"], right.tips["thumb"] * (1, -1, 1), atol=1e-9)
+    base = nodes(scene)[f"/grasp/{grasp.hand.robot.link_index('base')}"]
+    np.testing.assert_allclose(base.position, right.to_world(0.1).T_world_base[:3, 3] * (1, -1, 1), atol=1e-9)
+    assert "--hand rh56_left" in grasp_command(desk.view)
+
+
 def test_the_object_is_to_scale_and_goes_up_with_the_height(shown, desk):
     _, gui, scene = shown
     act(widget(gui, "Height mm"), 150.0)

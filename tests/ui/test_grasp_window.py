@@ -10,14 +10,14 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from matplotlib.backend_bases import KeyEvent
+from matplotlib.backend_bases import KeyEvent, MouseEvent
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from elbowroom.cli import main
 from elbowroom.errors import ElbowroomError, MissingExtraError
-from elbowroom.grasp import GraspPlanner, GraspRangeError
+from elbowroom.grasp import GraspPlanner, GraspRangeError, Hand
 from elbowroom.ui.draw import GraspWindow, require_window, show_grasp
 
 
@@ -189,3 +189,131 @@ def test_without_a_toolkit_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("matplotlib.get_backend", lambda: "agg")
     with pytest.raises(MissingExtraError, match="python3-tk"):
         require_window()
+
+
+# Controls ------------------------------------------------------------------------------------------
+
+
+def test_mode_fingers_and_method_are_chosen_in_the_window(window: GraspWindow, smooth: GraspPlanner) -> None:
+    told: list[Any] = []
+    window.changed.append(told.append)
+    window.mode_choice.set_active(1)
+    assert (window.grasp.mode, window.grasp.opposition) == ("plane", "plane 4")
+    assert window.grasp.width == pytest.approx(0.03)
+    window.finger_choice.set_active(2)
+    assert window.grasp.opposition == "plane 5"
+    assert (window.slider.valmin, window.slider.valmax) == pytest.approx(
+        tuple(1e3 * end for end in smooth.range("plane", fingers=5))
+    )
+    window.method_choice.set_active(1)
+    assert window.grasp.method == "proportional"
+    assert window.slider.valmin == pytest.approx(15.65, abs=0.01)
+    window.mode_choice.set_active(2)
+    assert window.slider.label.get_text() == "diameter, mm"
+    window.method_choice.set_active(0)
+    assert isinstance(thing(window), Circle)
+    assert window.grasp.ctrl.tolist() == smooth.cylinder(window.grasp.width).ctrl.tolist()
+    assert len(told) == 5
+
+
+def test_a_kind_that_cannot_be_planned_is_said_and_the_last_one_stays(
+    window: GraspWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = window.grasp
+    monkeypatch.setattr(
+        GraspPlanner, "range", lambda *a, **k: (_ for _ in ()).throw(GraspRangeError("cannot"))
+    )
+    window.mode_choice.set_active(2)
+    monkeypatch.undo()
+    assert window.figure.get_suptitle() == "cannot"
+    assert window.grasp is before
+    assert window.mode_choice.value_selected == "line"
+    window.slider.set_val(40.0)
+    assert window.grasp.mode == "line"
+
+
+def test_another_kind_takes_the_nearest_width_that_it_can_do(window: GraspWindow) -> None:
+    window.slider.set_val(6.0)
+    window.method_choice.set_active(1)
+    assert window.grasp.width == pytest.approx(window.slider.valmin * 1e-3)
+    assert window.slider.val == pytest.approx(8.674, abs=0.001)
+
+
+def test_the_height_moves_hand_and_object(window: GraspWindow) -> None:
+    before = thing(window).get_y()
+    told: list[Any] = []
+    window.changed.append(told.append)
+    window.height_slider.set_val(160.0)
+    assert window.height == pytest.approx(0.16)
+    assert thing(window).get_y() == pytest.approx(before + 60.0)
+    assert len(told) == 1
+
+
+def test_both_views_keep_one_scale_and_their_place(window: GraspWindow) -> None:
+    def scales() -> list[float]:
+        boxes = [(ax, ax.get_window_extent()) for ax in window.figure.axes[:2]]
+        spans = [(box.width / np.ptp(ax.get_xlim()), box.height / np.ptp(ax.get_ylim())) for ax, box in boxes]
+        return [scale for pair in spans for scale in pair]
+
+    places = [ax.get_position().bounds for ax in window.figure.axes[:2]]
+    window.mode_choice.set_active(2)
+    window.height_slider.set_val(300.0)
+    window.figure.draw_without_rendering()
+    assert scales() == pytest.approx([scales()[0]] * 4, rel=1e-6)
+    for ax, place in zip(window.figure.axes[:2], places, strict=True):
+        assert ax.get_position().bounds == pytest.approx(place, abs=1e-6)
+
+
+def test_a_hand_of_one_method_offers_that_one_alone(allegro: Hand) -> None:
+    window = make(GraspPlanner(allegro), "line", 0.05)
+    assert [text.get_text() for text in window.method_choice.labels] == ["smooth"]
+    assert [text.get_text() for text in window.finger_choice.labels] == ["3", "4"]
+
+
+def test_the_button_opens_a_viewer_that_follows_the_controls(
+    window: GraspWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[StandInViewer] = []
+
+    def launch(*args: Any, **ui: bool) -> StandInViewer:
+        opened.append(StandInViewer(*args, **ui))
+        return opened[-1]
+
+    ticks: list[Any] = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setitem(sys.modules, "mujoco.viewer", SimpleNamespace(launch_passive=launch))
+    timer = SimpleNamespace(add_callback=ticks.append, start=lambda: None, stop=ticks.clear)
+    monkeypatch.setattr(window.figure.canvas, "new_timer", lambda interval: timer)
+    press(window.viewer_button)
+    press(window.viewer_button)  # one is enough
+    assert len(opened) == 1
+    ticks[0]()
+    window.mode_choice.set_active(2)
+    window.height_slider.set_val(150.0)
+    ticks[0]()
+    viewer = opened[0]
+    assert [2e3 * size[0] for size, _ in viewer.seen] == pytest.approx([30.0, 30.0])
+    geom = viewer.model.geom("object")
+    assert geom.type[0] == mujoco.mjtGeom.mjGEOM_CYLINDER
+    assert geom.pos[2] == pytest.approx(0.15)
+    viewer.seen += [viewer.seen[0]] * 10  # closed by its user
+    ticks[0]()
+    assert ticks == []
+    press(window.viewer_button)
+    assert len(opened) == 2
+    window.close_viewer()
+
+
+def press(button: Any) -> None:
+    canvas = button.ax.figure.canvas
+    x, y = button.ax.transAxes.transform((0.5, 0.5))
+    for name in ("button_press_event", "button_release_event"):
+        canvas.callbacks.process(name, MouseEvent(name, canvas, x, y, 1))
+
+
+def test_why_the_viewer_does_not_open_is_said(window: GraspWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    window.open_viewer()
+    assert "needs a display" in window.figure.get_suptitle()

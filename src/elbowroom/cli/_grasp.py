@@ -12,12 +12,12 @@ import tyro
 
 from .._text import fixed, number
 from ..errors import InputError, MissingExtraError
-from ..grasp.doors import TIP_TOLERANCE
+from ..grasp.doors import BUNDLED_HANDS, TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
 from ._options import NoEffect
 
 if TYPE_CHECKING:
-    from ..grasp import Grasp, GraspPlanner
+    from ..grasp import Grasp, GraspPlanner, Hand
     from ..grasp.doors import SelfTest
 
 EXAMPLES = {
@@ -44,10 +44,10 @@ class Options:
     method: Literal["smooth", "proportional"] = "smooth"
     """Continuous and level in the world, or as specified."""
     hand: str = "rh56"
-    """rh56, or allegro_right_hand and allegro_left_hand with example-robot-data; other hands are planned from Python,
-    where their fingertips are named."""
+    """rh56 or rh56_left, allegro_right_hand or allegro_left_hand with example-robot-data, or the file of an Inspire
+    hand; other hands are planned from Python, where their fingertips are named."""
     revision: str | None = None
-    """Revision of the rh56: spec (default), newest or newest_grasp_scene."""
+    """Revision of rh56 and rh56_left: spec (default), newest or newest_grasp_scene."""
     height_mm: float = 100.0
     """Height of the grasp over the table, mm."""
     exact: bool = False
@@ -65,9 +65,10 @@ class Options:
     sweep: Path | None = None
     """PNG with tilt, s, controls and errors over all widths, both methods side by side."""
     interactive: bool = False
-    """Open a window with side and front view and a slider for the width; needs a display."""
+    """Open a window with side and front view and controls for mode, fingers, method, width and height; needs a
+    display."""
     mujoco: bool = False
-    """Open the floating hand in MuJoCo's viewer, with the slider's window beside it; without a display, write
+    """Open the floating hand in MuJoCo's viewer, with that window beside it; without a display, write
     --mujoco-png."""
     mujoco_png: Path = Path("grasp_mujoco.png")
     """Where --mujoco writes its picture when there is no display."""
@@ -76,7 +77,9 @@ class Options:
     self_test: bool = False
     """Check the specified figures and the promises of the smooth method; exit 1 when one does not hold."""
     rebuild: bool = False
-    """Make cached tables and branches anew."""
+    """Make all cached tables and branches of the hand anew first."""
+    registers: bool = False
+    """Print the angle commands of a real RH56 too: value and Modbus register of each motor, 1000 open to 0 closed."""
     json: bool = False
     """Print JSON instead of tables."""
 
@@ -107,19 +110,33 @@ def run(options: Options) -> int:
     if options.interactive:
         require_window()
     hand = load_hand(options.hand, revision=options.revision)
-    planner = GraspPlanner(hand, options.method, exact=options.exact, rebuild=options.rebuild)
+    rebuilt = _rebuild(options, hand) if options.rebuild else ()
+    planner = GraspPlanner(hand, options.method, exact=options.exact)
     grasp = planner.grasp(
         options.mode, 1e-3 * options.width_mm, finger=options.finger, fingers=options.fingers
     )
     height = 1e-3 * options.height_mm
     report = _report(options, planner, grasp, height)
     written = _write(options, planner, grasp, height)
+    if rebuilt:
+        report["rebuilt"] = list(rebuilt)
     if options.json:
         print_json({**report, "written": written})
     else:
         _print(report, grasp, planner, written)
     _show(options, planner, grasp, height)
     return EXIT_FAILED if options.check and not report["check"]["free"] else 0
+
+
+def _rebuild(options: Options, hand: Hand) -> tuple[str, ...]:
+    """Makes everything anew that is cached of a hand, and says what."""
+    from ..grasp.doors import rebuild_tables
+
+    with progress_bar("computing tables", quiet=options.json) as progress:
+        made = rebuild_tables(hand, progress)
+    if not options.json:
+        console().print(f"made anew for {hand.label}: {', '.join(made)}\n", markup=False)
+    return made
 
 
 def _show(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> None:
@@ -150,7 +167,7 @@ def _show(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) 
 
 
 def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
-    from ..grasp import contacts_on_cylinder, contacts_on_sides, grasp_quality
+    from ..grasp import ANGLE_SET, contacts_on_cylinder, contacts_on_sides, grasp_quality
 
     low, high = planner.range(grasp.opposition)
     report: dict[str, Any] = {**grasp.to_dict(height), "range": [low, high]}
@@ -164,6 +181,14 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
             "torsion": quality.torsion,
             "largest_gap": quality.largest_gap,
         }
+    if grasp.hand.notes:
+        report["guessed"] = list(grasp.hand.notes)
+    if options.registers:
+        values = grasp.to_registers()
+        report["registers"] = [
+            {"register": ANGLE_SET + i, "actuator": name, "value": value}
+            for i, (name, value) in enumerate(zip(grasp.hand.registers, values, strict=True))
+        ]
     if options.check:
         report["check"] = _check(options, planner, grasp, height)
     return report
@@ -298,10 +323,17 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
     for name, value in grasp.actuators.items():
         table.add_row(name, f"{value:.5f}")
     out.print(table)
+    if "registers" in report:
+        table = Table("\nregister", "\nangle command", "\nmotor", box=None, header_style="bold")
+        for row in report["registers"]:
+            table.add_row(str(row["register"]), str(row["value"]), row["actuator"])
+        out.print(table)
     table = Table("\nfingertip", "\nbase frame (mm)", "\nworld (mm)", box=None, header_style="bold")
     for name, tip in grasp.tips.items():
         table.add_row(name, _mm(tip), _mm(np.array(report["tips_world"][name])))
     out.print(table)
+    for i, note in enumerate(report.get("guessed", ())):
+        out.print(f"{'' if i else chr(10)}guessed: {note}", markup=False)
     for path in written:
         out.print(f"wrote {path}")
 
@@ -313,10 +345,11 @@ def _mm(point: np.ndarray) -> str:
 def _self_test(options: Options) -> int:
     from ..grasp.doors import self_test
 
-    if options.hand != "rh56":
-        raise InputError(f"--self-test is of the bundled hand rh56, found --hand {options.hand}")
+    if options.hand not in BUNDLED_HANDS:
+        known = " and ".join(BUNDLED_HANDS)
+        raise InputError(f"--self-test is of the bundled hands {known}, found --hand {options.hand}")
     with progress_bar("testing", quiet=options.json) as progress:
-        found: SelfTest = self_test(options.revision or "spec", progress=progress)
+        found: SelfTest = self_test(options.revision or "spec", name=options.hand, progress=progress)
     if options.json:
         lines = [
             {"name": line.name, "value": line.value, "bound": line.bound, "ok": line.ok}

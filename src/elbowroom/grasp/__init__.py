@@ -24,6 +24,8 @@ from ._quality import grasp_quality as grasp_quality
 from ._reach import reach_for as reach_for
 from ._reach_types import ReachOptions as ReachOptions
 from ._reach_types import ReachResult as ReachResult
+from ._registers import ANGLE_ACT as ANGLE_ACT
+from ._registers import ANGLE_SET as ANGLE_SET
 from ._types import Opposition as Opposition
 from ._types import Wrap as Wrap
 
@@ -41,6 +43,8 @@ __all__ = [
     "Sweep",
     "GraspRangeError",
     # execution
+    "ANGLE_SET",
+    "ANGLE_ACT",
     "plan_approach",
     "ApproachOptions",
     "GraspMotion",

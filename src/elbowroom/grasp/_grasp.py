@@ -107,6 +107,14 @@ class Grasp:
         tips = {name: frozen(T[:3, :3] @ tip + T[:3, 3]) for name, tip in self.tips.items()}
         return WorldGrasp(frozen(T), tips)
 
+    def to_registers(self) -> tuple[int, ...]:
+        """The hand's own angle commands, 1000 open to 0 closed; see `Hand.to_registers`, and there for the way back.
+
+        Raises:
+            InputError: the hand has no such registers.
+        """
+        return self.hand.to_registers(self.ctrl)
+
     def sides(self, height: float = 0.1) -> tuple[float, float]:
         """World X of the two sides of the object: where the fingertips' mean touches, and the thumb tip.
 

@@ -8,7 +8,7 @@ follow by polynomials, expanded by the caller as MuJoCo's own kinematics does no
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from .._frozen import frozen
 from ..errors import InputError, UnknownNameError, shape_text, unknown
 from ..robot import Joint, Robot
+from ._registers import from_registers, to_registers
 from ._types import Opposition, ProportionalLaw, Wrap
 
 SAME = 12
@@ -77,6 +78,14 @@ class Hand:
     revision: str = ""
     proportional: ProportionalLaw | None = None
     """Constants of the specified (proportional) planner, for hands that have one."""
+    mirror_of: Hand | None = None
+    """The hand whose mirror image this one is, in the X-Z plane of the base frame (y -> -y). Equal controls are
+    mirrored postures, so the two share their tables."""
+    registers: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, "tuple[float, float]"])
+    """Scale of the hand's angle commands, by actuator in the order of the registers: control at 1000 (open) and at 0
+    (closed), rad; empty for hands that have none. See `to_registers`."""
+    notes: tuple[str, ...] = ()
+    """What `load_hand` guessed about the description, a sentence each."""
 
     def __post_init__(self) -> None:
         others = [name for name in self.finger_names if name != self.thumb]
@@ -288,6 +297,30 @@ class Hand:
         moving = self.robot.tree.moving
         return np.array([joint.lower for joint in moving]), np.array([joint.upper for joint in moving])
 
+    # Angle commands -----------------------------------------------------------------------------
+
+    def to_registers(self, ctrl: ArrayLike) -> tuple[int, ...]:
+        """The hand's own angle commands for one control, 1000 open to 0 closed, in the order of its registers.
+
+        Linear from 1000 at the open end of an actuator's control range to 0 at its closed end (`registers`), rounded to
+        whole counts; see `ANGLE_SET` for where they are written and for the sources.
+
+        Raises:
+            InputError: the hand has no such registers, or a control is outside the scale.
+        """
+        return to_registers(self.name, self.actuator_names, self.registers, self.as_ctrl(ctrl))
+
+    def from_registers(self, values: Iterable[int]) -> Float[np.ndarray, "actuators"]:
+        """The control for angle commands or readings, the inverse of `to_registers` to half a count.
+
+        Args:
+            values: whole numbers from 0 (closed) to 1000 (open) in the order of `registers`.
+
+        Raises:
+            InputError: the hand has no such registers, or the values are not that.
+        """
+        return frozen(from_registers(self.name, self.actuator_names, self.registers, values))
+
     # Points -------------------------------------------------------------------------------------
 
     def tips(self, ctrl: ArrayLike) -> Float[np.ndarray, "fingers 3"]:
@@ -330,12 +363,29 @@ class Hand:
         return (*frames, tree.driver, tree.is_coupled, tree.polycoef, tree.order, tree.axis)
 
     @cached_property
+    def original(self) -> Hand | None:
+        """`mirror_of`, while this hand is its mirror image; None once somebody has replaced a part of it."""
+        other = self.mirror_of
+        if other is None or self.actuators != other.actuators or self.finger_names != other.finger_names:
+            return None
+        bounds = zip((self.ctrl_lower, self.ctrl_upper), (other.ctrl_lower, other.ctrl_upper), strict=True)
+        radii = [(a.tip_radius, b.tip_radius) for a, b in zip(self.fingers, other.fingers, strict=True)]
+        same = [np.array_equal(a, b) for a, b in bounds] + [a == b for a, b in radii]
+        for share in (0.0, 0.3, 1.0):
+            ctrl = self.ctrl_lower + share * (self.ctrl_upper - self.ctrl_lower)
+            mine, theirs = self.points_unchecked(ctrl, False)[0], other.points_unchecked(ctrl, False)[0]
+            same.append(bool(np.abs(mine - theirs * (1.0, -1.0, 1.0)).max() < 10.0**-SAME))
+        return other if all(same) else None
+
+    @cached_property
     def fingerprint(self) -> tuple[object, ...]:
         """Everything that the hand's kinematics depend on, for cache keys.
 
         Rounded to `SAME`: processors differ in the last bits of what is computed from a description, and tables that
-        ship must be found on all of them.
+        ship must be found on all of them. A mirror image has that of its original.
         """
+        if self.original is not None:
+            return self.original.fingerprint
         facts = (repr(self.actuators), repr(self.fingers), self.thumb)
         bounds = (self.ctrl_lower, self.ctrl_upper, self.robot.default_cfg)
         arrays = (*self._arrays, self.robot.tree.link_frame, *bounds)

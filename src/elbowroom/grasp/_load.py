@@ -1,4 +1,4 @@
-"""`load_hand`: the bundled RH56, or any hand from a description with fingertips named by the user."""
+"""`load_hand`: the bundled RH56 hands, files of that hand, or any hand with fingertips named by the user."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ApproximationWarning, InputError, unknown
+from ..errors import ApproximationWarning, InputError, UnknownNameError, unknown
 from ..robot import Robot, load_robot
 from ._grasp import as_number
 from ._hand import Actuator, Finger, Hand, UnknownFingerError, moving_joints
+from ._inspire import Names, inspire_hand, named_like_a_hand
 from ._known import KNOWN
-from ._rh56 import load_mujoco, load_rh56, rh56_spec
+from ._rh56 import BUNDLED_HANDS, FINGERS, load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
 
 TipSpec = str | tuple[str, Sequence[float]]
@@ -30,34 +31,43 @@ def load_hand(
     tip_radii: Mapping[str, float] | float | None = None,
     thumb: str = "thumb",
     oppositions: Mapping[str, Opposition | Wrap | Sequence[str]] | None = None,
-    actuators: Iterable[str] | None = None,
+    actuators: Iterable[str] | Mapping[str, str] | None = None,
     knuckles: Mapping[str, TipSpec] | None = None,
     base_pose: ArrayLike | None = None,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
+    like: str | None = None,
 ) -> Hand:
     """Loads a hand.
 
+    A description of the Inspire RH56 needs no more than its path: it is recognised by where its joints are, and all
+    three modes, both methods and the registers work as for the bundled hands. What was guessed is in `Hand.notes`.
+
     Args:
-        source: "rh56" for the bundled hand, "allegro_right_hand" or "allegro_left_hand" when example-robot-data is
-            installed, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
-        revision: of the bundled hand: "spec" (default), "newest" or "newest_grasp_scene".
+        source: "rh56" or "rh56_left" for the bundled hands, "allegro_right_hand" or "allegro_left_hand" when
+            example-robot-data is installed, or whatever `load_robot` takes: a name, a URDF or MJCF path, a Robot.
+        revision: of the bundled hands: "spec" (default), "newest" or "newest_grasp_scene"; for a file of that hand,
+            of what the file lacks.
         fingertips: finger name -> link, (link, point in it) or MJCF site; needed for all hands but the bundled and the
-            known ones.
+            known ones and files of the RH56.
         tip_radii: radius of the ball around a fingertip that touches, m: one for all, or finger name -> radius for
             those that differ from the hand's own; 0 for hands that are not known.
         thumb: name of the finger that opposes the others.
         oppositions: name -> fingers that oppose the thumb, an `Opposition` with postures, or a `Wrap`. By default
             every finger alone ("line NAME"), and all of them ("plane N") when there are several.
-        actuators: joints that are driven, in the order of `ctrl`; all actuated joints by default.
+        actuators: joints that are driven, in the order of `ctrl`, or actuator name -> joint; all actuated joints by
+            default. For a file of the RH56 the names are pinky, ring, middle, index, thumb_proximal and thumb_yaw.
         knuckles: finger name -> end of the proximal link; by default the last joint of a finger with two, the last
             but one of a finger with more.
         base_pose: pose of the description's base in the hand frame (+Z finger extension, +Y spread, +X closure).
         package_dirs: as in `load_robot`.
+        like: "rh56" or "rh56_left": the description is one of that hand; fingertips and actuators that are not given
+            are guessed, and it is refused if its joints are elsewhere. Guessed when neither fingertips nor oppositions
+            are given.
 
     Raises:
         ElbowroomError: unknown revision, links, fingers or joints; the message says which there are.
     """
-    if isinstance(source, str) and source == "rh56" and fingertips is None:
+    if isinstance(source, str) and source in BUNDLED_HANDS and fingertips is None:
         given = {
             "tip_radii": tip_radii,
             "oppositions": oppositions,
@@ -66,19 +76,36 @@ def load_hand(
         }
         without = [name for name, value in given.items() if value is not None]
         if without:
-            raise InputError(f"rh56: {', '.join(without)} can be given together with fingertips only")
-        return load_rh56("spec" if revision is None else revision)
+            raise InputError(f"{source}: {', '.join(without)} can be given together with fingertips only")
+        return load_rh56("spec" if revision is None else revision, source)
+    if like is not None and like not in BUNDLED_HANDS:
+        raise UnknownNameError(f"like: {unknown('hand', str(like), BUNDLED_HANDS)}")
+    known = isinstance(source, str) and source in KNOWN
+    if like is not None or (fingertips is None and oppositions is None and not known):
+        others = {
+            "oppositions": oppositions,
+            "knuckles": knuckles,
+            "tip_radii": tip_radii,
+            "base_pose": base_pose,
+        }
+        without = [name for name, value in others.items() if value is not None]
+        if like is not None and without:
+            raise InputError(f"{', '.join(without)} cannot be given with like={like!r}, which has its own")
+        found = None if without else _inspire(source, like, revision, fingertips, actuators, package_dirs)
+        if found is not None:
+            return found
     if revision is not None:
         raise InputError(
-            f"revisions exist for the bundled hand 'rh56' only, found {revision!r} for {source!r:.60}"
+            f"revisions exist for the bundled hands {' and '.join(BUNDLED_HANDS)} only, "
+            f"found {revision!r} for {source!r:.60}"
         )
     own_radius = 0.0
-    if fingertips is None and isinstance(source, str) and source in KNOWN:
+    if fingertips is None and known:
         fingertips, own_radius = KNOWN[source].fingertips, KNOWN[source].tip_radius
         oppositions = KNOWN[source].oppositions if oppositions is None else oppositions
     if not fingertips:
         raise InputError(
-            f"{source!r:.60}: only rh56, {', '.join(KNOWN)} are known as hands; name its fingertips: "
+            f"{source!r:.60}: only {', '.join((*BUNDLED_HANDS, *KNOWN))} are known as hands; name its fingertips: "
             "load_hand(..., fingertips={'thumb': 'thumb_tip_link', 'index': ('link', (x, y, z))})"
         )
     robot = _robot(source, base_pose, package_dirs)
@@ -86,7 +113,7 @@ def load_hand(
         raise InputError(
             f"{robot.name}: fingertips must name the thumb {thumb!r}; found {', '.join(fingertips)}"
         )
-    sites = _sites(source, robot)
+    sites = _sites(_spec(source), robot)
     tips = {name: sites.get(tip, tip) if isinstance(tip, str) else tip for name, tip in fingertips.items()}
     radii = dict.fromkeys(
         tips, own_radius if tip_radii is None or isinstance(tip_radii, Mapping) else tip_radii
@@ -98,52 +125,94 @@ def load_hand(
     fingers = tuple(
         _finger(robot, name, tip, (knuckles or {}).get(name), radii[name]) for name, tip in tips.items()
     )
-    chosen = tuple(robot.joint_names if actuators is None else actuators)
+    chosen = robot.joint_names if actuators is None else actuators
+    driven = chosen if isinstance(chosen, Mapping) else {name: name for name in chosen}
     return Hand(
         name=robot.name,
         robot=robot,
-        actuators=tuple(_actuator(robot, name) for name in chosen),
+        actuators=tuple(_actuator(robot, name, joint) for name, joint in driven.items()),
         fingers=fingers,
         thumb=thumb,
         oppositions=_oppositions(robot, fingers, thumb, oppositions),
     )
 
 
-def _robot(source: Any, base_pose: ArrayLike | None, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
+def _robot(
+    source: Any,
+    base_pose: ArrayLike | None,
+    package_dirs: Iterable[str | os.PathLike[str]],
+    use_visual: bool = False,
+) -> Robot:
     if isinstance(source, Robot):
         return source
     with warnings.catch_warnings():  # grasp geometry needs joints and links; the robot keeps its notes
         warnings.simplefilter("ignore", ApproximationWarning)
-        return load_robot(source, base_pose=base_pose, package_dirs=package_dirs)
+        return load_robot(source, base_pose=base_pose, package_dirs=package_dirs, use_visual=use_visual)
 
 
-def _sites(source: Any, robot: Robot) -> dict[str, tuple[str, Sequence[float]]]:
+def _inspire(
+    source: Any,
+    like: str | None,
+    revision: str | None,
+    fingertips: Mapping[str, TipSpec] | None,
+    actuators: Iterable[str] | Mapping[str, str] | None,
+    package_dirs: Iterable[str | os.PathLike[str]],
+) -> Hand | None:
+    """A hand from a description of the RH56; None when nobody said that it is one and its names do not either."""
+    robot, notes = _robot(source, None, package_dirs), []
+    if like is None and (actuators is not None or not named_like_a_hand(robot)):
+        return None
+    if not robot.mesh_links and not isinstance(source, Robot):
+        robot = _robot(source, None, package_dirs, use_visual=True)
+        notes = ["no shape of it takes part in collisions: the visual shapes stand in"]
+    spec = _spec(source)
+    sites = _sites(spec, robot)
+    tips = {
+        name: sites.get(tip, tip) if isinstance(tip, str) else tip for name, tip in (fingertips or {}).items()
+    }
+    for name in tips:
+        if name not in FINGERS:
+            raise UnknownFingerError(f"{robot.name}: {unknown('finger', str(name), FINGERS)}")
+    places = {name: _point(robot, tip, f"finger {name!r}") for name, tip in tips.items()}
+    if actuators is not None and not isinstance(actuators, Mapping):
+        actuators = tuple(actuators)
+    controls = {
+        str(motor.target): (float(motor.ctrlrange[0]), float(motor.ctrlrange[1]))
+        for motor in (() if spec is None else spec.actuators)
+        if motor.ctrlrange[1] > motor.ctrlrange[0]
+    }
+    return inspire_hand(robot, like, revision or "spec", Names(places, actuators), sites, controls, notes)
+
+
+def _spec(source: Any) -> Any:
+    """The MJCF description as a `mujoco.MjSpec`; None for others."""
+    if isinstance(source, str) and source in BUNDLED_HANDS:
+        return rh56_spec(name=source)
+    if type(source).__name__ == "MjSpec":
+        return source
+    if isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".xml"):
+        return load_mujoco().MjSpec.from_file(os.fspath(source))  # load_robot has compiled it already
+    return None
+
+
+def _sites(spec: Any, robot: Robot) -> dict[str, tuple[str, Sequence[float]]]:
     """Sites of an MJCF description: name -> body and point; links of the same name come first."""
-    spec: Any = None
-    if isinstance(source, str) and source == "rh56":
-        spec = rh56_spec()
-    elif type(source).__name__ == "MjSpec":
-        spec = source
-    elif isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".xml"):
-        spec = load_mujoco().MjSpec.from_file(os.fspath(source))  # load_robot has compiled it already
-    else:
-        return {}
     return {
         site.name: (site.parent.name, tuple(float(value) for value in site.pos))
-        for site in spec.sites
+        for site in (() if spec is None else spec.sites)
         if site.name and site.name not in robot.link_names
     }
 
 
-def _actuator(robot: Robot, name: str) -> Actuator:
-    joint = robot.joint(name)
+def _actuator(robot: Robot, name: str, driven: str) -> Actuator:
+    joint = robot.joint(driven)
     if not joint.actuated:
         raise InputError(
-            f"{robot.name}: joint {name!r} cannot be an actuator; it follows another or does not move"
+            f"{robot.name}: joint {driven!r} cannot be an actuator; it follows another or does not move"
         )
     if not np.isfinite(joint.upper - joint.lower):
-        raise InputError(f"{robot.name}: joint {name!r} has no finite limits; a hand's actuators need them")
-    return Actuator(name, name, float(joint.lower), float(joint.upper))
+        raise InputError(f"{robot.name}: joint {driven!r} has no finite limits; a hand's actuators need them")
+    return Actuator(name, driven, float(joint.lower), float(joint.upper))
 
 
 def _point(robot: Robot, spec: TipSpec, what: str) -> tuple[str, tuple[float, float, float]]:

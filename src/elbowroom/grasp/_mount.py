@@ -25,6 +25,7 @@ from ..typing import Matrix4
 from ._hand import Hand, driver_law, moving_joints
 from ._known import KNOWN
 from ._load import load_hand
+from ._rh56 import BUNDLED_HANDS
 
 
 def mount(
@@ -59,7 +60,7 @@ def _robot_of(hand: Any) -> Robot:
         return hand.robot
     if isinstance(hand, Robot):
         return hand
-    if isinstance(hand, str) and (hand == "rh56" or hand in KNOWN):
+    if isinstance(hand, str) and (hand in BUNDLED_HANDS or hand in KNOWN):
         return load_hand(hand).robot
     return _load(hand, "hand")
 

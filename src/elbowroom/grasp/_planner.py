@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +70,29 @@ class Sweep:
     def largest_tilt_jump(self) -> float:
         """Largest change of the tilt between neighbouring widths, rad."""
         return float(np.abs(np.diff(self.tilt)).max())
+
+
+def rebuild_tables(hand: Hand, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
+    """Makes all cached tables and branches of a hand anew.
+
+    Args:
+        hand: any hand.
+        progress: called with (done, total).
+
+    Returns:
+        What was made: "finger tables", and the opposition sets with a smooth branch.
+    """
+    pinches = {name: entry for name, entry in hand.oppositions.items() if isinstance(entry, Opposition)}
+    steps: dict[str, Callable[[], object]] = {
+        name: partial(SmoothClosure, hand, name, entry, rebuild=True) for name, entry in pinches.items()
+    }
+    if hand.proportional is not None:
+        steps = {"finger tables": partial(TableFingers, hand, rebuild=True), **steps}
+    for i, step in enumerate(steps.values()):
+        step()
+        if progress is not None:
+            progress(i + 1, len(steps))
+    return tuple(steps)
 
 
 class GraspPlanner:
@@ -251,8 +274,23 @@ class GraspPlanner:
         except InputError as error:
             raise GraspRangeError(f"{label}: {error}; the range is {limits}") from error
         if not low - RANGE_SLACK <= value <= high + RANGE_SLACK:
-            raise GraspRangeError(f"{label}: {what} {1e3 * value:.2f} mm is out of range; it can do {limits}")
+            asked = f"{label}: {what} {1e3 * value:.2f} mm is out of range"
+            raise GraspRangeError(f"{asked}; it can do {limits}{self._elsewhere(name, value)}")
         return min(max(value, low), high)
+
+    def _elsewhere(self, name: str, value: float) -> str:
+        """What the other method says to a width that this one cannot do; empty when it cannot either."""
+        other = next(method for method in METHODS if method != self.method)
+        try:
+            low, high = GraspPlanner(self.hand, other, exact=self.exact)._range(name)
+        except InputError:  # a hand that the other method cannot serve
+            return ""
+        if not low <= value <= high:
+            return ""
+        knuckles = (
+            " between knuckles" if self._mode_of(name) == "cylinder" and other == "proportional" else ""
+        )
+        return f"; method='{other}' (--method {other}) can: {1e3 * low:.2f} to {1e3 * high:.2f} mm{knuckles}"
 
     def _range(self, name: str) -> tuple[float, float]:
         mode = self._mode_of(name)

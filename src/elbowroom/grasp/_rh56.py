@@ -1,7 +1,9 @@
-"""The bundled RH56 hand in its revisions, from the shipped table of facts.
+"""The bundled RH56 hands, right and left, in their revisions, from the shipped table of facts.
 
-The MJCF file holds the specified revision; others change its coupling polynomials, ranges and fingertip
-points through `mujoco.MjSpec`. Constants of the specified planner that the table does not hold stand here.
+The MJCF files hold the specified revision; others change its coupling polynomials, ranges and fingertip points through
+`mujoco.MjSpec`. The table is of the right hand; the left is its mirror image in the X-Z plane of the base frame, and
+every body's own frame is mirrored too (`tools/model_rh56.py`). Constants of the specified planner that the table does
+not hold stand here.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from ._hand import Actuator, Finger, Hand
 from ._types import Opposition, ProportionalLaw, Wrap
 
 ASSETS = "elbowroom.assets"
-MODEL = "rh56/rh56.xml"
+BUNDLED_HANDS = {"rh56": "rh56/rh56.xml", "rh56_left": "rh56/rh56_left.xml"}
+"""By the name of the hand; the first is the right one."""
 FACTS = "rh56/rh56_facts.json"
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
@@ -91,48 +94,58 @@ def revision_facts(revision: str) -> dict[str, Any]:
     return facts()["revisions"][revision]
 
 
-def rh56_spec(revision: str = "spec") -> Any:
-    """The hand as a `mujoco.MjSpec` with the couplings, ranges and tip sites of a revision."""
+def tip_sites(revision: str, name: str = "rh56") -> dict[str, tuple[str, str, tuple[float, float, float]]]:
+    """Fingertips of a hand: finger -> name of the site, body, and point in the body."""
+    moved = revision_facts(revision).get("tip_site_overrides", {})
+    found: dict[str, tuple[str, str, tuple[float, float, float]]] = {}
+    for finger, site in facts()["tip_sites"].items():
+        x, y, z = moved.get(finger, site["pos"])
+        left = name == "rh56_left"
+        found[finger] = (
+            site["name"].replace("right_", "left_") if left else site["name"],
+            site["body"],
+            (x, -y if left else y, z),
+        )
+    return found
+
+
+def rh56_spec(revision: str = "spec", name: str = "rh56") -> Any:
+    """A hand as a `mujoco.MjSpec` with the couplings, ranges and tip sites of a revision."""
     mujoco = load_mujoco()
     entry = revision_facts(revision)
-    with resources.as_file(resources.files(ASSETS).joinpath(MODEL)) as path:
+    with resources.as_file(resources.files(ASSETS).joinpath(BUNDLED_HANDS[name])) as path:
         spec = mujoco.MjSpec.from_file(str(path))
     laws = {law["joint"]: law["polycoef"] for law in entry["couplings"]}
     for equality in spec.equalities:
         equality.data[:5] = laws[equality.name1]
-    for name, limits in entry["joint_range_overrides"].items():
-        spec.joint(name).range = limits
+    for joint, limits in entry["joint_range_overrides"].items():
+        spec.joint(joint).range = limits
     for actuator in entry["actuators"]:
         spec.actuator(actuator["name"]).ctrlrange = actuator["ctrl_range"]
-    for name, point in entry.get("tip_site_overrides", {}).items():
-        spec.site(facts()["tip_sites"][name]["name"]).pos = point
+    for site, _, point in tip_sites(revision, name).values():
+        spec.site(site).pos = point
     if revision != "spec":
         for key in list(spec.keys):  # they hold the couplings and ranges of `spec` only
             spec.delete(key)
     return spec
 
 
-def load_rh56(revision: str = "spec") -> Hand:
-    """Loads the bundled hand."""
+def load_rh56(revision: str = "spec", name: str = "rh56") -> Hand:
+    """Loads a bundled hand; the left one knows the right one as `mirror_of`."""
     entry = revision_facts(revision)
-    tips = entry.get("tip_site_overrides", {})
-    sites = facts()["tip_sites"]
+    sites = tip_sites(revision, name)
     fingers = tuple(
-        Finger(
-            name=name,
-            tip_link=sites[name]["body"],
-            tip_point=tuple(tips.get(name, sites[name]["pos"])),
-            knuckle_link=f"{name}_intermediate",
-        )
-        for name in FINGERS
+        Finger(name=finger, tip_link=body, tip_point=point, knuckle_link=f"{finger}_intermediate")
+        for finger in FINGERS
+        for _, body, point in (sites[finger],)
     )
     actuators = tuple(
         Actuator(item["name"], item["joint"], float(item["ctrl_range"][0]), float(item["ctrl_range"][1]))
         for item in entry["actuators"]
     )
     return Hand(
-        name="rh56",
-        robot=load_robot(rh56_spec(revision)),
+        name=name,
+        robot=load_robot(rh56_spec(revision, name)),
         actuators=actuators,
         fingers=fingers,
         thumb="thumb",
@@ -148,6 +161,8 @@ def load_rh56(revision: str = "spec") -> Hand:
             plane_reference="middle",
             cylinder_reference="index",
         ),
+        mirror_of=None if name == "rh56" else load_rh56(revision),
+        registers={actuator.name: (actuator.lower, actuator.upper) for actuator in actuators},
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._hand import Hand
 from ._planner import GraspPlanner, Sweep
-from ._rh56 import load_mujoco, load_rh56, rh56_spec
+from ._rh56 import load_mujoco, load_rh56, rh56_spec, tip_sites
 from ._tables import ExactFingers, TableFingers
 
 WIDTHS = 400
@@ -84,16 +84,21 @@ class SelfTest:
 
 
 def self_test(
-    revision: str = "spec", *, widths: int = WIDTHS, progress: Callable[[int, int], None] | None = None
+    revision: str = "spec",
+    *,
+    name: str = "rh56",
+    widths: int = WIDTHS,
+    progress: Callable[[int, int], None] | None = None,
 ) -> SelfTest:
-    """Measures the bundled hand's planner against its promises.
+    """Measures a bundled hand's planner against its promises.
 
     Args:
         revision: of the hand.
+        name: "rh56" or "rh56_left".
         widths: per mode.
         progress: called with (done, total).
     """
-    hand = load_rh56(revision)
+    hand = load_rh56(revision, name)
     steps: list[Callable[[], list[TestLine]]] = [
         lambda: _kinematics(hand),
         lambda: _tables(hand),
@@ -129,16 +134,17 @@ def _near(name: str, value: float, target: float, tolerance: float) -> TestLine:
 def _kinematics(hand: Hand) -> list[TestLine]:
     """Fingertips against MuJoCo, coupled joints set by us."""
     mujoco = load_mujoco()
-    model = rh56_spec(hand.revision).compile()
+    model = rh56_spec(hand.revision, hand.name).compile()
     data = mujoco.MjData(model)
     places = [model.joint(name).qposadr[0] for name in hand.joint_names]
+    sites = tip_sites(hand.revision, hand.name)
     low = np.array([actuator.lower for actuator in hand.actuators])
     high = np.array([actuator.upper for actuator in hand.actuators])
     worst = 0.0
     for ctrl in np.random.default_rng(0).uniform(low, high, (RANDOM_CONTROLS, len(low))):
         data.qpos[places] = hand.joints(ctrl)
         mujoco.mj_kinematics(model, data)
-        theirs = np.array([data.site(f"right_{name}_tip").xpos for name in hand.finger_names])
+        theirs = np.array([data.site(sites[name][0]).xpos for name in hand.finger_names])
         worst = max(worst, float(np.abs(theirs - hand.tips(ctrl)).max()))
     return [_at_most(f"fingertips against MuJoCo, {RANDOM_CONTROLS} controls (m)", worst, 1e-6)]
 

@@ -10,7 +10,8 @@ the thumb against the fingers' mean stay exact on it, single fingertips differ b
 
 Guarantee: a query starts at the interpolated node and solves the same equations; the answer depends on the
 width alone, and the residual is part of the result. Other hands than the bundled one need postures from the
-user; a branch that cannot be built is an error that says why.
+user; a branch that cannot be built is an error that says why. Nodes hold controls and tilts, which a mirrored hand
+shares with its original, so it uses the same cached branch.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Tables hold, per finger, the two points on a grid of the finger's own controls: 200 samples for one actuator,
 50 x 50 for two, interpolated linearly. On the RH56 they are within 1.3e-5 m of exact kinematics; a finger with
 more actuators is computed exactly. They are cached under a hash of the hand's kinematics, so a changed hand
-never meets an old table, and a file that does not hold what it should is made anew.
+never meets an old table, and a file that does not hold what it should is made anew. A mirrored hand (`mirror_of`) uses
+the table of its original with the sign of y changed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from ._hand import Hand
 ALGORITHM = "tables 1"
 SAMPLES = {1: 200, 2: 50}
 """Samples per actuator by how many actuators move the finger."""
+
+POINTS, MIRRORED = (1.0,) * 6, (1.0, -1.0, 1.0) * 2
+"""Signs of tip and knuckle in a table, and in that of a mirrored hand, which has the table of its original."""
 
 
 class Fingers(Protocol):
@@ -62,7 +66,8 @@ class TableFingers:
         self._exact = ExactFingers(hand)
         self._columns = {name: hand.finger_actuators(name) for name in hand.finger_names}
         arrays = self._load(rebuild)
-        self._tables = {name: arrays[name] for name in self._tabulated}
+        side = np.array(POINTS if hand.original is None else MIRRORED)
+        self._tables = {name: side * arrays[name] for name in self._tabulated}
         self._axes = {
             name: [self._axis(column, SAMPLES[len(self._columns[name])]) for column in self._columns[name]]
             for name in self._tabulated
@@ -116,20 +121,21 @@ class TableFingers:
 
     def _build(self) -> dict[str, np.ndarray]:
         arrays: dict[str, np.ndarray] = {}
-        n_fingers = len(self.hand.fingers)
+        hand = self.hand.original or self.hand
+        n_fingers = len(hand.fingers)
         for name in self._tabulated:
             columns = self._columns[name]
-            row = self.hand.finger_index(name)
+            row = hand.finger_index(name)
             axes = [
-                np.linspace(self.hand.actuators[c].lower, self.hand.actuators[c].upper, SAMPLES[len(columns)])
+                np.linspace(hand.actuators[c].lower, hand.actuators[c].upper, SAMPLES[len(columns)])
                 for c in columns
             ]
             grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
             table = np.empty((*grid.shape[:-1], 6))
-            ctrl = self.hand.ctrl_lower.copy()
+            ctrl = hand.ctrl_lower.copy()
             for index in np.ndindex(*grid.shape[:-1]):
                 ctrl[list(columns)] = grid[index]
-                points, _ = self.hand.points_unchecked(ctrl, False)
+                points, _ = hand.points_unchecked(ctrl, False)
                 table[index] = np.concatenate([points[row], points[n_fingers + row]])
             arrays[name] = table
         return arrays

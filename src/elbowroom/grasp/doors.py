@@ -8,6 +8,8 @@ from ._execute import base_coordinates as base_coordinates
 from ._hand import moving_joints as moving_joints
 from ._object import GraspedObject as GraspedObject
 from ._object import grasped_object as grasped_object
+from ._planner import rebuild_tables as rebuild_tables
+from ._rh56 import BUNDLED_HANDS as BUNDLED_HANDS
 from ._rh56 import revisions as revisions
 from ._rh56 import rh56_spec as rh56_spec
 from ._selftest import SelfTest as SelfTest

@@ -20,7 +20,11 @@ from ._types import Note
 Origin = Literal["bundled", "example-robot-data", "robot_descriptions"]
 
 ASSETS = Path(__file__).parent.parent / "assets"
-_BUNDLED = {"teaarm": ("teaarm/teaarm.urdf", "teaarm/teaarm.srdf"), "rh56": ("rh56/rh56.xml", "")}
+_BUNDLED = {
+    "teaarm": ("teaarm/teaarm.urdf", "teaarm/teaarm.srdf"),
+    "rh56": ("rh56/rh56.xml", ""),
+    "rh56_left": ("rh56/rh56_left.xml", ""),
+}
 _REAL_SHAPES = {
     "teaarm": ("TeaArm", "load_robot(path) or TeaArmRobot(urdf_path=path)"),
     "rh56": ("RH56 hand", "load_robot(path) or load_hand(path)"),

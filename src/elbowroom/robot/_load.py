@@ -43,7 +43,7 @@ def load_robot(
     """Loads a robot from any description.
 
     Args:
-        source: a bundled name ("teaarm", "rh56"), a name of example-robot-data ("panda") or
+        source: a bundled name ("teaarm", "rh56", "rh56_left"), a name of example-robot-data ("panda") or
             robot_descriptions ("panda_description"), a path to a URDF (.urdf), xacro (.xacro) or MJCF
             (.xml) file, a `yourdfpy.URDF`, a `mujoco.MjModel` or a `mujoco.MjSpec`.
         srdf: SRDF file with named poses and disabled pairs; robots known by name bring their own.

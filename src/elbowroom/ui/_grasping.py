@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .panels import Desk
     from .state import Event, GraspState
 
-HANDS = ("rh56", "allegro_right_hand", "allegro_left_hand")
+HANDS = ("rh56", "rh56_left", "allegro_right_hand", "allegro_left_hand")
 """That `load_hand` knows by name."""
 SWEPT = 80
 """Widths of a sweep."""

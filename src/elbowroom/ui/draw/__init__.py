@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._mujoco import floating_hand_spec as floating_hand_spec
     from ._mujoco import has_display as has_display
     from ._mujoco import render_grasp as render_grasp
-    from ._mujoco import show_grasp as show_grasp
+    from ._mujoco_viewer import show_grasp as show_grasp
     from ._pairs import plot_pairs as plot_pairs
     from ._picture import Picture as Picture
     from ._picture import robot_picture as robot_picture
@@ -60,7 +60,7 @@ _HOME = {
     "floating_hand_spec": "_mujoco",
     "render_grasp": "_mujoco",
     "has_display": "_mujoco",
-    "show_grasp": "_mujoco",
+    "show_grasp": "_mujoco_viewer",
 }
 """Name -> module; each loads with what it draws when first used."""
 

@@ -1,8 +1,8 @@
-"""The floating hand in MuJoCo: a model to simulate, a viewer, and pictures without a display.
+"""The floating hand in MuJoCo: a model to simulate, and pictures without a display.
 
 The hand gets six base joints (x, y, z, then rot_x, rot_y, rot_z) besides its six finger actuators; a grasp is
-the posture rot_x = pi, rot_y = -tilt. Coupled joints are set by their polynomials. The viewer needs a display;
-pictures need EGL or OSMesa and no display.
+the posture rot_x = pi, rot_y = -tilt. Coupled joints are set by their polynomials. Pictures need EGL or OSMesa and no
+display; the viewer is in `_mujoco_viewer.py`.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import UInt8
 
 from ...errors import InputError, MissingExtraError
-from ...grasp import Grasp, GraspMotion, Hand
-from ...grasp.doors import GraspedObject, base_coordinates, grasped_object, revisions, rh56_spec
-
-if TYPE_CHECKING:
-    from ._grasp_window import GraspWindow
+from ...grasp import Grasp, Hand
+from ...grasp.doors import (
+    BUNDLED_HANDS,
+    GraspedObject,
+    base_coordinates,
+    grasped_object,
+    revisions,
+    rh56_spec,
+)
 
 BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
 CONTEXTS = ("mujoco.egl", "mujoco.osmesa", "mujoco.glfw")
 """Modules with a `GLContext`, in the order they are tried; the last needs a display."""
-TICK = 0.02
-"""Seconds between pictures of the viewer."""
-CLOSING = 5.0
-"""Seconds that the viewer has to close."""
 AZIMUTH = 120.0
 """Degrees; from where a grasp is looked at."""
 SKY, FLOOR = (0.93, 0.95, 0.97, 1.0), (0.80, 0.77, 0.72, 1.0)
@@ -49,10 +49,12 @@ def floating_hand_spec(hand: Hand, thing: GraspedObject | None = None, *, table:
         InputError: the hand has no bundled MuJoCo model.
     """
     mujoco = _mujoco()
-    if hand.name != "rh56" or hand.revision not in revisions():
-        raise InputError(f"{hand.name}: MuJoCo pictures are made of the bundled hand 'rh56' only")
-    spec = rh56_spec(hand.revision)
-    spec.modelname = "floating_rh56"
+    if hand.name not in BUNDLED_HANDS or hand.revision not in revisions():
+        raise InputError(
+            f"{hand.name}: MuJoCo pictures are made of the bundled hands {' and '.join(BUNDLED_HANDS)} only"
+        )
+    spec = rh56_spec(hand.revision, hand.name)
+    spec.modelname = f"floating_{hand.name}"
     for key in list(spec.keys):
         spec.delete(key)
     base = spec.body("base")
@@ -74,15 +76,20 @@ def floating_hand_spec(hand: Hand, thing: GraspedObject | None = None, *, table:
     world.add_light(pos=(0.3, -0.4, 0.9), dir=(-0.3, 0.4, -0.9), diffuse=(0.45, 0.45, 0.45), castshadow=True)
     world.add_light(pos=(-0.4, -0.3, 0.6), dir=(0.4, 0.3, -0.6), diffuse=(0.25, 0.25, 0.25), castshadow=False)
     if thing is not None:
-        shape: dict[str, Any] = {"type": mujoco.mjtGeom.mjGEOM_BOX, "size": thing.size / 2}
-        if thing.kind == "cylinder":
-            size = (thing.size[0] / 2, thing.size[1] / 2, 0.0)
-            turn = (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
-            shape = {"type": mujoco.mjtGeom.mjGEOM_CYLINDER, "size": size, "quat": turn}
+        shape = _object_shape(thing)
         world.add_geom(name="object", pos=thing.center, rgba=OBJECT_COLOUR, contype=0, conaffinity=0, **shape)
     spec.visual.headlight.ambient = (0.45, 0.45, 0.45)
     spec.visual.headlight.diffuse = (0.3, 0.3, 0.3)
     return spec
+
+
+def _object_shape(thing: GraspedObject) -> dict[str, Any]:
+    """Type, size and turn of the object's geom; a cylinder lies along Y."""
+    kinds = _mujoco().mjtGeom
+    if thing.kind == "cylinder":
+        size, turn = (thing.size[0] / 2, thing.size[1] / 2, 0.0), (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
+        return {"type": kinds.mjGEOM_CYLINDER, "size": size, "quat": turn}
+    return {"type": kinds.mjGEOM_BOX, "size": thing.size / 2, "quat": (1.0, 0.0, 0.0, 0.0)}
 
 
 def set_posture(
@@ -121,7 +128,7 @@ def render_grasp(
     data = mujoco.MjData(model)
     set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
     camera = mujoco.MjvCamera()
-    _aim(camera, grasp, height, azimuth)
+    aim(camera, grasp, height, azimuth)
     context = _open_context(columns, rows)
     try:
         return _draw(model, data, camera, grasp, height, columns, rows)
@@ -129,7 +136,7 @@ def render_grasp(
         context.free()
 
 
-def _aim(camera: Any, grasp: Grasp, height: float, azimuth: float) -> None:
+def aim(camera: Any, grasp: Grasp, height: float, azimuth: float = AZIMUTH) -> None:
     """Looks at the middle between the hand's base and the object."""
     camera.azimuth, camera.elevation, camera.distance = azimuth, -14.0, 0.45
     base = grasp.to_world(height).T_world_base[:3, 3]
@@ -189,63 +196,10 @@ def has_display() -> bool:
     )
 
 
-def show_grasp(
-    grasp: Grasp, height: float = 0.1, motion: GraspMotion | None = None, window: GraspWindow | None = None
-) -> None:
-    """Opens MuJoCo's viewer on a grasp, or plays a motion that ends in it; returns when it is closed.
-
-    Args:
-        grasp: of the bundled hand.
-        height: world height of the grasp, m.
-        motion: played once, until the slider moves.
-        window: beside the viewer; its slider moves the hand and sizes the object. Closing either closes both.
-
-    Raises:
-        MissingExtraError: there is no display.
-    """
-    import threading
-    import time
-
-    if not has_display():
-        raise MissingExtraError("MuJoCo's viewer needs a display; render_grasp makes a picture without one")
-    mujoco = _mujoco()
-    viewer_module = importlib.import_module("mujoco.viewer")
-    model = floating_hand_spec(grasp.hand, grasped_object(grasp, height)).compile()
-    data = mujoco.MjData(model)
-    set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
-    chosen: list[Grasp] = []
-    if window is not None:
-        window.changed.append(chosen.append)
-    others = set(threading.enumerate())
-    with viewer_module.launch_passive(model, data, show_left_ui=False, show_right_ui=False) as viewer:
-        _aim(viewer.cam, grasp, height, AZIMUTH)
-        start = time.monotonic()
-        while viewer.is_running():
-            if chosen:
-                with viewer.lock():
-                    set_grasp(model, data, chosen[-1], height)
-                motion = None
-                chosen.clear()
-            elif motion is not None:
-                i = min(int(np.searchsorted(motion.times, time.monotonic() - start)), len(motion.times) - 1)
-                set_posture(
-                    model, data, grasp.hand, motion.ctrl[i], motion.Ts_world_base[i], float(motion.tilt[i])
-                )
-            viewer.sync()
-            if window is None:
-                time.sleep(TICK)
-            elif not window.tend(TICK):
-                break
-    for thread in (
-        set(threading.enumerate()) - others
-    ):  # a process that ends before the viewer's thread may crash
-        thread.join(CLOSING)
-
-
 def set_grasp(model: Any, data: Any, grasp: Grasp, height: float) -> None:
-    """Puts the hand of a floating model into a grasp, and gives its object the size and place."""
+    """Puts the hand of a floating model into a grasp, and gives its object the shape, size and place."""
     thing = grasped_object(grasp, height)
-    sizes = thing.size / 2 if thing.kind != "cylinder" else (thing.size[0] / 2, thing.size[1] / 2, 0.0)
-    model.geom("object").size[:] = sizes
-    model.geom("object").pos[:] = thing.center
+    shape, geom = _object_shape(thing), model.geom("object")
+    geom.type[:], geom.size[:] = int(shape["type"]), shape["size"]
+    geom.pos[:], geom.quat[:] = thing.center, shape["quat"]
     set_posture(model, data, grasp.hand, grasp.ctrl, grasp.to_world(height).T_world_base, grasp.tilt_y)
