@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom import CollisionModel, FitOptions, _cache, fit_spheres, load_robot
+from elbowroom import CollisionModel, FitOptions, TeaArmRobot, _cache, fit_spheres, load_robot
 from elbowroom.cli._demo_steps import SPHERES
 from elbowroom.grasp import GraspPlanner, load_hand
 
@@ -27,6 +27,7 @@ def compute() -> None:
         CollisionModel(load_robot(name))
     teaarm = load_robot("teaarm")
     CollisionModel(teaarm, fit_spheres(teaarm, FitOptions(n_spheres=SPHERES)))
+    _ = TeaArmRobot().model
     planner = GraspPlanner(load_hand("rh56"))
     planner.line(0.04), planner.plane(0.04), planner.cylinder(0.06)
 

@@ -170,7 +170,11 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
     from ..grasp import ANGLE_SET, contacts_on_cylinder, contacts_on_sides, grasp_quality
 
     low, high = planner.range(grasp.opposition)
-    report: dict[str, Any] = {**grasp.to_dict(height), "range": [low, high]}
+    report: dict[str, Any] = {
+        **grasp.to_dict(height),
+        "range": [low, high],
+        "modelled": grasp.hand.robot.modelled,
+    }
     if grasp.touching or grasp.mode != "cylinder":
         contacts = contacts_on_cylinder if grasp.touching else contacts_on_sides
         quality = grasp_quality(contacts(grasp, height))
@@ -332,8 +336,9 @@ def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written:
     for name, tip in grasp.tips.items():
         table.add_row(name, _mm(tip), _mm(np.array(report["tips_world"][name])))
     out.print(table)
-    for i, note in enumerate(report.get("guessed", ())):
-        out.print(f"{'' if i else chr(10)}guessed: {note}", markup=False)
+    notes = [*report["modelled"], *(f"guessed: {note}" for note in report.get("guessed", ()))]
+    for i, note in enumerate(notes):
+        out.print(f"{'' if i else chr(10)}{note}", markup=False)
     for path in written:
         out.print(f"wrote {path}")
 
