@@ -21,7 +21,7 @@ from ..typing import LinkPair
 
 GROUP = 8
 """Spheres of a group: with 4 there are too many group pairs to bound, with 16 too many spheres to open."""
-OPENED = 16
+OPENED = 8
 """Group pairs opened at a time."""
 
 
@@ -101,13 +101,18 @@ class SphereGroups:
         bounds = apart - reach[self.first] - reach[self.second]
         opened = min(OPENED, count)
 
+        def needed(best: Array) -> Array:
+            """What a bound must be below for its pair to be opened."""
+            worth = jnp.minimum(best, limit)
+            return worth if together else worth[row]
+
         def going(state: tuple[Array, Array, Array]) -> Array:
             best, _, bounds = state
-            return jnp.any(bounds < jnp.minimum(best, limit)[row])
+            return jnp.any(bounds < needed(best))
 
         def open_next(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             best, found, bounds = state
-            bounds = jnp.where(bounds < jnp.minimum(best, limit)[row], bounds, jnp.inf)
+            bounds = jnp.where(bounds < needed(best), bounds, jnp.inf)
             least, k = jax.lax.top_k(-bounds, opened)
             a, b = self.spheres[self.first[k]], self.spheres[self.second[k]]  # (opened, GROUP)
             difference = points[a][:, :, None] - points[b][:, None]
