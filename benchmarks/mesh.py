@@ -27,14 +27,15 @@ import numpy as np
 import trimesh
 
 from elbowroom.mesh import (
+    Scene,
     TriangleMesh,
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
     mesh_mesh_deepest_contact,
+    mesh_mesh_separation,
     triangle_triangle_intersection,
 )
-from elbowroom.mesh.doors import Scene, mesh_mesh_deepest_triangle_contact
 from tests.oracles import coal_mesh, coal_pose
 
 from ._machine import version
@@ -294,8 +295,8 @@ def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
         Ts = Ts[collide_batch(a, None, b, Ts)]
         row: dict[str, Any] = {"case": name, "poses": len(Ts)}
         for key, function in (
-            ("triangle_us", mesh_mesh_deepest_triangle_contact),
-            ("true_us", mesh_mesh_deepest_contact),
+            ("triangle_us", mesh_mesh_deepest_contact),
+            ("true_us", mesh_mesh_separation),
         ):
             function(a, None, b, Ts[0])
             seconds = [cpu_seconds(functools.partial(function, a, None, b, T), repeats) for T in Ts]
@@ -315,7 +316,7 @@ def first_calls() -> dict[str, float]:
         "step('boolean', lambda: mesh.collide(a, None, a, T))\n"
         "step('contacts', lambda: mesh.mesh_mesh_contact(a, None, a, T))\n"
         "step('distance', lambda: mesh.distance(a, None, a, far))\n"
-        "step('depth', lambda: mesh.mesh_mesh_deepest_contact(a, None, a, T))\n"
+        "step('depth', lambda: mesh.mesh_mesh_separation(a, None, a, T))\n"
     )
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ Example:
     >>> cube = mesh.TriangleMesh.box((1.0, 1.0, 1.0))
     >>> T = np.eye(4)
     >>> T[0, 3] = 0.9
-    >>> contact = mesh.mesh_mesh_deepest_contact(cube, None, cube, T)
+    >>> contact = mesh.mesh_mesh_separation(cube, None, cube, T)
     >>> round(contact.depth, 9), contact.normal.round(9).tolist()
     (0.1, [1.0, 0.0, 0.0])
 """
@@ -16,14 +16,16 @@ from __future__ import annotations
 from ._collide import collide as collide
 from ._collide import collide_batch as collide_batch
 from ._collide import query_bvh_pair as query_bvh_pair
+from ._contact import Contact as Contact
 from ._contact import ContactBatch as ContactBatch
 from ._contact import Contacts as Contacts
 from ._contact import TriTriContact as TriTriContact
 from ._contact import mesh_mesh_contact as mesh_mesh_contact
 from ._contact import mesh_mesh_contact_batch as mesh_mesh_contact_batch
+from ._contact import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
 from ._contact import triangle_triangle_intersection as triangle_triangle_intersection
-from ._depth import Contact as Contact
-from ._depth import mesh_mesh_deepest_contact as mesh_mesh_deepest_contact
+from ._depth import Separation as Separation
+from ._depth import mesh_mesh_separation as mesh_mesh_separation
 from ._depth import separation_along as separation_along
 from ._distance import DistanceBatch as DistanceBatch
 from ._distance import MeshDistance as MeshDistance
@@ -33,6 +35,8 @@ from ._exact import ExactCollision as ExactCollision
 from ._manifold import Manifold as Manifold
 from ._manifold import contact_manifold as contact_manifold
 from ._mesh import TriangleMesh as TriangleMesh
+from ._scene import DeepestContacts as DeepestContacts
+from ._scene import Scene as Scene
 from ._shapes import Box as Box
 from ._shapes import Capsule as Capsule
 from ._shapes import ContactShape as ContactShape
@@ -52,8 +56,12 @@ __all__ = [
     "Contacts",
     "ContactBatch",
     "mesh_mesh_deepest_contact",
+    "mesh_mesh_separation",
     "separation_along",
     "Contact",
+    "Separation",
+    "Scene",
+    "DeepestContacts",
     "contact_manifold",
     "Manifold",
     "distance",

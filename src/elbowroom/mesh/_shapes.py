@@ -4,7 +4,7 @@ A sphere is a point with a radius, a capsule a segment with a radius: their cont
 the radii. Boxes are meshes of 12 triangles. All pairs are in one table, `DISPATCH`.
 
 Depths are exact (the least separating translation) between spheres, capsules and boxes, and for anything against a
-half-space. Against a mesh they are those of `mesh_mesh_deepest_contact` plus the radius; where a rounded shape meets a
+half-space. Against a mesh they are those of `mesh_mesh_separation` plus the radius; where a rounded shape meets a
 non-convex mesh in several places this is a lower bound of the separating translation.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from .._frozen import freeze
 from ..errors import InputError
-from ._depth import Contact, flipped, mesh_mesh_deepest_contact
+from ._depth import Separation, flipped, mesh_mesh_separation
 from ._distance import distance_batch
 from ._frames import one_row, row_matrix
 from ._mesh import TriangleMesh
@@ -95,7 +95,7 @@ ContactShape: TypeAlias = Sphere | Capsule | Box | HalfSpace | TriangleMesh
 
 def detect_contact(
     shape_a: ContactShape, T_a: Any, shape_b: ContactShape, T_b: Any, *, contain: bool = True
-) -> Contact | None:
+) -> Separation | None:
     """Contact of two shapes, or None when they are apart.
 
     Args:
@@ -118,7 +118,7 @@ def detect_contact(
     )
 
 
-def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
+def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Separation | None:
     """Spheres and capsules: closest points of two segments."""
     p, u, radius_a = _segment(a, T_a)
     q, v, radius_b = _segment(b, T_b)
@@ -135,7 +135,7 @@ def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -
     return _contact(point_a + radius_a * normal, normal, radius_a + radius_b - length, "surfaces")
 
 
-def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
+def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Separation | None:
     """Anything but half-spaces: contact of the cores, widened by the radii."""
     (core_a, radius_a), (core_b, radius_b) = _core(a), _core(b)
     radius = radius_a + radius_b
@@ -150,7 +150,7 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> C
             normal = _outward(a, T_a, b, T_b, int(found.tri_a[0]), int(found.tri_b[0]))
         point_a = found.points_a[0] + radius_a * normal
         return _contact(point_a, normal, radius - gap, "surfaces", 0.0, tri_a, tri_b)
-    deep = mesh_mesh_deepest_contact(core_a, T_a, core_b, T_b, contain=contain)
+    deep = mesh_mesh_separation(core_a, T_a, core_b, T_b, contain=contain)
     if deep is None:
         return None
     point_a = deep.point_a + radius_a * deep.normal
@@ -158,7 +158,7 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> C
     return _contact(point_a, deep.normal, deep.depth + radius, deep.state, deep.triangle_depth, tri_a, tri_b)
 
 
-def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
+def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Separation | None:
     """A shape against a half-space: its deepest point."""
     outward, offset = _plane(b, T_b)
     core, radius = _core(a)
@@ -171,7 +171,7 @@ def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: 
     return _contact(low, -outward, radius - lowest, "surfaces")
 
 
-def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
+def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Separation | None:
     """Two half-spaces: they meet without end unless they face away from each other."""
     normal_a, offset_a = _plane(a, T_a)
     normal_b, offset_b = _plane(b, T_b)
@@ -184,7 +184,7 @@ def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool
 def _swapped(handler: Handler) -> Handler:
     """The same contact seen from the other side."""
 
-    def swapped(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Contact | None:
+    def swapped(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Separation | None:
         c = handler(b, T_b, a, T_a, contain)
         return None if c is None else flipped(c)
 
@@ -199,12 +199,12 @@ def _contact(
     triangle_depth: float = 0.0,
     tri_a: int = -1,
     tri_b: int = -1,
-) -> Contact:
+) -> Separation:
     depth = max(0.0, float(depth))
     point_b = point_a - depth * normal if np.isfinite(depth) else point_a.copy()
     point, normal = 0.5 * (point_a + point_b), np.array(normal)
     freeze(point, normal, point_a, point_b)
-    return Contact(point, normal, depth, point_a, point_b, triangle_depth, tri_a, tri_b, state)
+    return Separation(point, normal, depth, tri_a, tri_b, point_a, point_b, triangle_depth, state)
 
 
 def _core(shape: Any) -> tuple[TriangleMesh, float]:
@@ -270,7 +270,7 @@ def _outward(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, tri_a: int, tri_b
     return np.array([0.0, 0.0, 1.0])
 
 
-Handler: TypeAlias = Callable[[Any, np.ndarray, Any, np.ndarray, bool], Contact | None]
+Handler: TypeAlias = Callable[[Any, np.ndarray, Any, np.ndarray, bool], Separation | None]
 
 DISPATCH: dict[tuple[type, type], Handler] = {
     (Sphere, Sphere): _segments,
