@@ -7,7 +7,7 @@ import inspect
 import typing
 
 from elbowroom import mesh
-from elbowroom.mesh._shapes import DISPATCH
+from elbowroom.mesh._shape_contact import DISPATCH
 
 
 def test_the_contract_of_the_design_is_kept():

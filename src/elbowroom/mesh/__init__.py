@@ -1,4 +1,4 @@
-"""Exact collision between triangle meshes: booleans, contacts, manifolds, distances, true depths.
+"""Exact collision between triangle meshes: booleans, contacts, manifolds, distances, true depths; bodies of any shape.
 
 Example:
     >>> import numpy as np
@@ -13,6 +13,10 @@ Example:
 
 from __future__ import annotations
 
+from ._bodies import Bodies as Bodies
+from ._bodies import Body as Body
+from ._bodies import BodyContact as BodyContact
+from ._bodies import BodyDistance as BodyDistance
 from ._collide import collide as collide
 from ._collide import collide_batch as collide_batch
 from ._collide import query_bvh_pair as query_bvh_pair
@@ -32,17 +36,27 @@ from ._distance import MeshDistance as MeshDistance
 from ._distance import distance as distance
 from ._distance import distance_batch as distance_batch
 from ._exact import ExactCollision as ExactCollision
+from ._geometry import ClosestPoints as ClosestPoints
+from ._geometry import RayHits as RayHits
+from ._geometry import closest_points_on_segments as closest_points_on_segments
+from ._geometry import ray_triangle as ray_triangle
+from ._geometry import transform_aabb as transform_aabb
+from ._geometry import triangle_aabbs_overlap as triangle_aabbs_overlap
 from ._manifold import Manifold as Manifold
 from ._manifold import contact_manifold as contact_manifold
 from ._mesh import TriangleMesh as TriangleMesh
 from ._scene import DeepestContacts as DeepestContacts
 from ._scene import Scene as Scene
+from ._shape_contact import detect_contact as detect_contact
+from ._shape_contact import shape_distance as shape_distance
 from ._shapes import Box as Box
 from ._shapes import Capsule as Capsule
 from ._shapes import ContactShape as ContactShape
+from ._shapes import ConvexMesh as ConvexMesh
+from ._shapes import Cylinder as Cylinder
+from ._shapes import Ellipsoid as Ellipsoid
 from ._shapes import HalfSpace as HalfSpace
 from ._shapes import Sphere as Sphere
-from ._shapes import detect_contact as detect_contact
 
 __all__ = [
     "TriangleMesh",
@@ -68,11 +82,25 @@ __all__ = [
     "distance_batch",
     "MeshDistance",
     "DistanceBatch",
+    "Bodies",
+    "Body",
+    "BodyContact",
+    "BodyDistance",
     "detect_contact",
+    "shape_distance",
     "ContactShape",
     "Sphere",
     "Capsule",
     "Box",
+    "Cylinder",
+    "Ellipsoid",
     "HalfSpace",
+    "ConvexMesh",
+    "closest_points_on_segments",
+    "ClosestPoints",
+    "triangle_aabbs_overlap",
+    "transform_aabb",
+    "ray_triangle",
+    "RayHits",
     "ExactCollision",
 ]
