@@ -19,7 +19,7 @@ from ..errors import InputError
 from ._frames import broadcast_rows, one_row
 from ._kernels_batch import CONTACT_WIDTH, batch_contacts
 from ._kernels_contact import triangle_contact
-from ._kernels_deepest import deepest_triangles
+from ._kernels_deepest import UNSOUND, deepest_at, deepest_triangles
 from ._kernels_query import TOUCH
 from ._kernels_tritri import triangles_meet
 from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes
@@ -158,9 +158,18 @@ def mesh_mesh_deepest_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: A
         T_b: its pose.
     """
     check_meshes(a, b)
-    kind, row = deepest_row(a, one_row(T_a, "T_a")[0], b, one_row(T_b, "T_b")[0])
+    kind, row = UNSOUND, np.zeros((1, CONTACT_WIDTH))
+    if (
+        getattr(T_a, "shape", None) == getattr(T_b, "shape", None) == (4, 4)
+    ):  # the usual case, in one crossing
+        matrices = _workspace.matrices
+        matrices[0], matrices[1] = T_a, T_b
+        kind = deepest_at(a.packed, a.triangles, b.packed, b.triangles, matrices, row)
+    if kind == UNSOUND:
+        kind, row = deepest_row(a, one_row(T_a, "T_a")[0], b, one_row(T_b, "T_b")[0])
     if kind < 0:
         return None
+    row = row.reshape(CONTACT_WIDTH)
     freeze(row)
     depth, i, j = row[6:].tolist()
     return TriTriContact(row[:3], row[3:6], depth, int(a.order[int(i)]), int(b.order[int(j)]), KINDS[kind])
@@ -216,6 +225,7 @@ class _Workspace(threading.local):
     def __init__(self) -> None:
         self.found = np.empty(4096, np.int64)
         self.rows = np.empty((4096, CONTACT_WIDTH))
+        self.matrices = np.empty((2, 4, 4))
 
 
 _workspace = _Workspace()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
+from ._frames import pack_matrices
 from ._kernels_batch import STACK, boxes_apart, spheres_apart, to_world, walk_scratch
 from ._kernels_build import NODE_WIDTH
 from ._kernels_contact import triangle_contact
@@ -31,6 +32,8 @@ from ._kernels_query import (
 from ._kernels_tritri import FASTMATH, triangles_meet
 from ._kernels_wide import BLOCK_COLUMN, LANES, TRIANGLE, entry_of_triangle, overlap_bounds, pair_codes
 
+UNSOUND = -2
+"""Kind of a contact that was not looked for, because of a pose."""
 QUEUE = 8
 """Pairs of triangles that are compared at once."""
 
@@ -149,6 +152,15 @@ def deepest_triangles(na, ta, nb, tb, pose_a, pose_b, row):
     return _deepest_contact(
         na, ta, root, nb, tb, root, pose_a, pose_b, rel, inv, stack, codes, scratch, w, row, 0
     )
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def deepest_at(na, ta, nb, tb, matrices, row):
+    """`deepest_triangles` at two poses (2, 4, 4) as they come; `UNSOUND` when one is not clearly a rigid motion."""
+    rows = np.empty((2, 12))
+    if not pack_matrices(matrices, rows):
+        return UNSOUND
+    return deepest_triangles(na, ta, nb, tb, rows[0], rows[1], row)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
