@@ -84,6 +84,17 @@ def test_nearly_parallel_cubes_equal_all_contacts(angle):
         assert found.depth == pytest.approx(every.depths.max(), abs=1e-11)  # edges nearly parallel: 5e-13
 
 
+def test_poses_of_every_kind_are_the_same_pose():
+    cube, T = mesh("cube1"), shift(0.6, 0.13, 0.07)
+    expected = mesh_mesh_deepest_contact(cube, np.eye(4), cube, T)
+    vector, frozen = np.array([1, 0, 0, 0, 0.6, 0.13, 0.07]), T.copy()
+    frozen.flags.writeable = False
+    for pose in (vector, vector.tolist(), T.tolist(), np.asfortranarray(T), frozen, T.astype(np.float32)):
+        found = mesh_mesh_deepest_contact(cube, None, cube, pose)
+        assert found.depth == pytest.approx(expected.depth, abs=1e-7)
+        np.testing.assert_allclose(found.normal, expected.normal, atol=1e-6)
+
+
 def test_both_kinds_of_depth_are_contacts_and_differ():
     cube, T = mesh("cube2"), shift(0.9, 0.013, 0.007)
     triangles, bodies = (
@@ -131,6 +142,11 @@ def test_a_scene_equals_its_pairs():
         (lambda: mesh_mesh_deepest_contact("cube", None, mesh("cube0"), None), "TriangleMesh"),
         (lambda: mesh_mesh_deepest_contact(mesh("cube0"), np.eye(3), mesh("cube0"), None), "T_a"),
         (lambda: mesh_mesh_deepest_contact(mesh("cube0"), None, mesh("cube0"), np.eye(4)[None]), "one pose"),
+        (lambda: mesh_mesh_deepest_contact(mesh("cube0"), 2 * np.eye(4), mesh("cube0"), np.eye(4)), "T_a"),
+        (
+            lambda: mesh_mesh_deepest_contact(mesh("cube0"), np.eye(4), mesh("cube0"), np.full((4, 4), "x")),
+            "T_b",
+        ),
         (lambda: mesh_mesh_separation(mesh("cube0"), None, None, None), "TriangleMesh"),
         (lambda: mesh_mesh_separation(mesh("cube0"), np.full((4, 4), np.nan), mesh("cube0"), None), "T_a"),
         (lambda: Scene([mesh("cube0")] * 2, [(0, 1, 1)]), "pairs"),

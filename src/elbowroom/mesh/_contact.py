@@ -159,9 +159,7 @@ def mesh_mesh_deepest_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: A
     """
     check_meshes(a, b)
     kind, row = UNSOUND, np.zeros((1, CONTACT_WIDTH))
-    if (
-        getattr(T_a, "shape", None) == getattr(T_b, "shape", None) == (4, 4)
-    ):  # the usual case, in one crossing
+    if _is_matrix(T_a) and _is_matrix(T_b):  # the usual case, in one crossing
         matrices = _workspace.matrices
         matrices[0], matrices[1] = T_a, T_b
         kind = deepest_at(a.packed, a.triangles, b.packed, b.triangles, matrices, row)
@@ -217,6 +215,10 @@ def contact_table(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> tup
             rows = larger
         if len(rows) <= MAX_KEPT and len(found) <= MAX_KEPT:
             work.found, work.rows = found, rows
+
+
+def _is_matrix(T: Any) -> bool:
+    return type(T) is np.ndarray and T.shape == (4, 4) and T.dtype == np.float64
 
 
 class _Workspace(threading.local):
