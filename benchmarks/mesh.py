@@ -27,14 +27,16 @@ import numpy as np
 import trimesh
 
 from elbowroom.mesh import (
+    Scene,
     TriangleMesh,
+    collide,
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
     mesh_mesh_deepest_contact,
+    mesh_mesh_separation,
     triangle_triangle_intersection,
 )
-from elbowroom.mesh.doors import Scene, mesh_mesh_deepest_triangle_contact
 from tests.oracles import coal_mesh, coal_pose
 
 from ._machine import version
@@ -267,21 +269,69 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
     return rows
 
 
-def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
-    """Microseconds of single calls for the deepest contact of two triangles and for the depth of the whole meshes.
+def stacked_cubes(n: int, repeats: int) -> list[dict[str, Any]]:
+    """Microseconds for ten unit cubes of 48 triangles, all 45 pairs and the 9 of neighbours, in random poses.
 
-    Cubes of 192 and 768 triangles (convex), overlapping by half (their triangles slide along each other) and at odd
-    offsets, and links (not convex) in random poses: the median over the poses, each the best of some calls.
+    The layout of CortenForge's benchmark `humanoid_self_collision` (sim-core/benches/collision_benchmarks.rs), which
+    states 516 and 166 us for the deepest triangle contacts: cube i at a height of 0.15 i, x and y in [-0.5, 0.5], not
+    turned; and the same turned at random. Single calls pair by pair, and one call of a `Scene` for all pairs.
+    """
+    rng, part, rows = np.random.default_rng(5), TriangleMesh.from_trimesh(cube(1)), list[dict[str, Any]]()
+    placed = np.tile(np.eye(4), (n, 10, 1, 1))
+    placed[:, :, :2, 3], placed[:, :, 2, 3] = rng.uniform(-0.5, 0.5, (n, 10, 2)), 0.15 * np.arange(10)
+    turned = placed.copy()
+    for T in turned.reshape(-1, 4, 4):
+        T[:3, :3] = trimesh.transformations.random_rotation_matrix(rng.random(3))[:3, :3]
+    for how, poses in (("as placed", placed), ("turned", turned)):
+        for name, pairs in (
+            ("45 pairs", [(i, j) for i in range(10) for j in range(i + 1, 10)]),
+            ("9 pairs", [(i, i + 1) for i in range(9)]),
+        ):
+            scene = Scene([part] * 10, pairs)
+
+            def one_by_one(function: Any, poses: Any, pairs: Any = pairs) -> None:
+                for T in poses:
+                    for i, j in pairs:
+                        function(part, T[i], part, T[j])
+
+            def at_once(function: Any, poses: Any = poses) -> None:
+                for T in poses:
+                    function(T[None])
+
+            few = poses[: max(2, n // 20)]
+            queries = {
+                "boolean": functools.partial(one_by_one, collide, poses),
+                "boolean, one call": functools.partial(at_once, scene.colliding),
+                "deepest triangle contact": functools.partial(one_by_one, mesh_mesh_deepest_contact, poses),
+                "deepest triangle contact, one call": functools.partial(at_once, scene.deepest_contacts),
+                "separation": functools.partial(one_by_one, mesh_mesh_separation, few),
+            }
+            for query, work in queries.items():
+                work()
+                count = len(few) if query == "separation" else n
+                us = 1e6 * cpu_seconds(work, repeats) / count
+                rows.append({"case": f"ten cubes, {name}, {how}", "query": query, "us": us})
+    return rows
+
+
+def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
+    """Microseconds of single calls for the deepest contact of two triangles and for the separation of the meshes.
+
+    Cubes of 192 and 768 triangles (convex), 0.3 apart as in CortenForge's benchmark (which states 172 and 657 us for
+    the deepest triangle contact), overlapping by half (their triangles slide along each other) and at odd offsets, and
+    links (not convex) in random poses: the median over the poses, each the best of some calls.
     """
     rng = np.random.default_rng(4)
     half = np.tile(np.eye(4), (n, 1, 1))
     half[np.arange(n), np.arange(n) % 3, 3] = 0.5 * (-1.0) ** np.arange(n)
+    stated = np.tile(np.eye(4), (n, 1, 1))
+    stated[:, 0, 3] = 0.3
     odd = np.tile(np.eye(4), (n, 1, 1))
     odd[:, :3, 3] = rng.uniform(0.2, 0.7, (n, 3)) * rng.choice([-1.0, 1.0], (n, 3))
     sweeps = [
         (f"cubes {12 * 4**s}, {k}", cube(s), cube(s), T)
         for s in (2, 3)
-        for k, T in (("half", half), ("odd", odd))
+        for k, T in (("0.3", stated), ("half", half), ("odd", odd))
     ]
     sweeps += [
         (f"{name}, overlapping", a, b, sweep(a, b, n, *SWEEPS["overlapping"], seed=6))
@@ -294,8 +344,8 @@ def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
         Ts = Ts[collide_batch(a, None, b, Ts)]
         row: dict[str, Any] = {"case": name, "poses": len(Ts)}
         for key, function in (
-            ("triangle_us", mesh_mesh_deepest_triangle_contact),
-            ("true_us", mesh_mesh_deepest_contact),
+            ("triangle_us", mesh_mesh_deepest_contact),
+            ("true_us", mesh_mesh_separation),
         ):
             function(a, None, b, Ts[0])
             seconds = [cpu_seconds(functools.partial(function, a, None, b, T), repeats) for T in Ts]
@@ -315,7 +365,8 @@ def first_calls() -> dict[str, float]:
         "step('boolean', lambda: mesh.collide(a, None, a, T))\n"
         "step('contacts', lambda: mesh.mesh_mesh_contact(a, None, a, T))\n"
         "step('distance', lambda: mesh.distance(a, None, a, far))\n"
-        "step('depth', lambda: mesh.mesh_mesh_deepest_contact(a, None, a, T))\n"
+        "step('deepest', lambda: mesh.mesh_mesh_deepest_contact(a, None, a, T))\n"
+        "step('separation', lambda: mesh.mesh_mesh_separation(a, None, a, T))\n"
     )
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -376,6 +427,12 @@ def rows() -> Iterator[Row]:
                 yield Row(
                     "mesh", kind, f"{query}, CPU time", ours, "us", theirs, peer, version(peer), note=note
                 )
+    for found in stacked_cubes(*QUICK):
+        yield Row("mesh", found["case"], f"{found['query']}, CPU time", found["us"], "us")
+    for found in deepest_contacts(QUICK[0] // 5, QUICK[1]):
+        if "cubes" in found["case"]:
+            yield Row("mesh", found["case"], "deepest triangle contact, CPU time", found["triangle_us"], "us")
+            yield Row("mesh", found["case"], "separation, CPU time", found["true_us"], "us")
     yield Row(
         "mesh", "two soups of 100 triangles", "10,000 triangle pairs with contacts", triangle_pairs(), "ms"
     )
@@ -396,6 +453,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     }
     result["10,000 triangle pairs ms"] = triangle_pairs()
     result["deepest contacts"] = deepest_contacts(max(20, n // 5), repeats)
+    result["ten cubes"] = stacked_cubes(n, repeats)
     if not options.quick:
         result["first calls"] = first_calls()
     print(
@@ -414,9 +472,11 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
             summary |= {"fcl median": float(np.median(others)), "fcl worst": min(others)}
         result["median"][query] = summary
         print(query, {k: round(v, 1) for k, v in summary.items()})
-    print(f"{'deepest contact':34s} {'of two triangles us':>20s} {'of the meshes us':>20s}")
+    print(f"{'deepest contact and separation':34s} {'of triangles us':>20s} {'of the meshes us':>20s}")
     for r in result["deepest contacts"]:
         print(f"{r['case']:34s} {r['triangle_us']:20.0f} {r['true_us']:20.0f}")
+    for r in result["ten cubes"]:
+        print(f"{r['case']:34s} {r['query']:36s} {r['us']:9.0f} us")
     for key in ("10,000 triangle pairs ms", "first calls"):
         if key in result:
             print(key, result[key])

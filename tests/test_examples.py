@@ -387,6 +387,22 @@ def test_14_an_arm_grasps_a_block(run):
     assert max(abs(gap) for gap in result.contact.tips.values()) < 3e-3
 
 
+def test_17_boxes_hold_the_links(run):
+    example, (model, boxes, cfg, distance, touching) = run("17")
+    from tests.world_oracles import CoalWorld
+
+    assert example.met(boxes, model.robot, cfg, model.world)
+    assert not example.met(boxes, model.robot, cfg, example.post(distance + example.STEP))
+    assert CoalWorld(coal(), model.world).free(cfg[None]).all()
+    assert touching <= distance
+    assert not CoalWorld(coal(), example.post(touching)).free(cfg[None]).any()
+    poses = coal().kinematics.link_poses(cfg[None], boxes.links)[0]
+    for k, link in enumerate(boxes.links):
+        T = np.linalg.inv(poses[k] @ boxes.T_link_box[k]) @ poses[k]
+        points = model.robot.link_mesh(link).vertices @ T[:3, :3].T + T[:3, 3]
+        assert (np.abs(points) <= boxes.half_extents[k] + 1e-9).all()
+
+
 def test_15_two_arms_carry_a_box(run):
     example, (model, without, with_box, found, proof) = run("15")
     from tests.plan_oracles import Held

@@ -22,7 +22,7 @@ from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.patches import Circle, Polygon, Rectangle
 
 import elbowroom as er
-from elbowroom.mesh import TriangleMesh, distance, mesh_mesh_deepest_contact, separation_along
+from elbowroom.mesh import TriangleMesh, distance, mesh_mesh_separation, separation_along
 from elbowroom.pairs import _sentences
 from elbowroom.spheres._shape import link_shapes
 
@@ -230,7 +230,7 @@ def depth() -> None:
     pair = ("left_arm_l5", "right_arm_l5")
     poses = robot.link_poses(robot.named_cfgs["self_collision"][None])[0, [robot.link_index(n) for n in pair]]
     a, b = (TriangleMesh.from_trimesh(robot.link_mesh(name)) for name in pair)
-    contact = mesh_mesh_deepest_contact(a, poses[0], b, poses[1])
+    contact = mesh_mesh_separation(a, poses[0], b, poses[1])
     u = contact.normal
     long = np.linalg.svd(posed(a, poses[0]) - posed(a, poses[0]).mean(axis=0), full_matrices=False)[2][0]
     v = long - (long @ u) * u

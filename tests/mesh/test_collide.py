@@ -8,6 +8,7 @@ import trimesh
 
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
+    Scene,
     TriangleMesh,
     collide,
     collide_batch,
@@ -17,8 +18,7 @@ from elbowroom.mesh import (
     query_bvh_pair,
     triangle_triangle_intersection,
 )
-from elbowroom.mesh._collide import collide_scene
-from elbowroom.mesh.doors import Scene, collide_states
+from elbowroom.mesh.doors import collide_states
 
 from .mesh_tools import (
     brute_distance,
@@ -326,7 +326,7 @@ def test_a_scene_equals_its_pairs():
         np.testing.assert_array_equal(states[:, k], collide_states(meshes[i], Ts[:, i], meshes[j], Ts[:, j]))
     first = scene.states(Ts, first_only=True)
     np.testing.assert_array_equal((first > 0).any(axis=1), (states > 0).any(axis=1))
-    np.testing.assert_array_equal(collide_scene(meshes, Ts, [(0, 3)])[:, 0], states[:, 2] > 0)
+    np.testing.assert_array_equal(Scene(meshes, [(0, 3)]).colliding(Ts)[:, 0], states[:, 2] > 0)
 
 
 def test_scene_errors():

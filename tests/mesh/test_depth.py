@@ -12,12 +12,9 @@ from elbowroom.mesh import (
     collide,
     collide_batch,
     distance,
-    mesh_mesh_contact,
-    mesh_mesh_deepest_contact,
+    mesh_mesh_separation,
     separation_along,
-    triangle_triangle_intersection,
 )
-from elbowroom.mesh.doors import mesh_mesh_deepest_triangle_contact
 
 from .mesh_tools import coal_hull, coal_pose, mesh, off_surface, poses, rotations, shape, shift
 
@@ -26,7 +23,7 @@ from .mesh_tools import coal_hull, coal_pose, mesh, off_surface, poses, rotation
 @pytest.mark.parametrize(("offset", "depth"), [(0.9, 0.1), (0.5, 0.5), (1.0, 0.0)])
 def test_cubes_overlapping_along_x(subdivision, offset, depth):
     cube = mesh(f"cube{subdivision}")
-    c = mesh_mesh_deepest_contact(cube, None, cube, shift(offset))
+    c = mesh_mesh_separation(cube, None, cube, shift(offset))
     assert c.depth == pytest.approx(depth, abs=1e-12)
     np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
     np.testing.assert_allclose(c.point_a - c.point_b, c.depth * c.normal, atol=1e-12)
@@ -34,7 +31,7 @@ def test_cubes_overlapping_along_x(subdivision, offset, depth):
 
 
 def test_apart_gives_none():
-    assert mesh_mesh_deepest_contact(mesh("cube1"), None, mesh("cube1"), shift(1.1)) is None
+    assert mesh_mesh_separation(mesh("cube1"), None, mesh("cube1"), shift(1.1)) is None
 
 
 def test_rotated_cubes_need_the_edge_edge_direction():
@@ -42,7 +39,7 @@ def test_rotated_cubes_need_the_edge_edge_direction():
     upright = np.array([[s, -s, 0, 0], [s, s, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
     turned = np.array([[s, 0, s, 2 * s - 0.05], [0, 1, 0, 0.02], [-s, 0, s, 0.01], [0, 0, 0, 1.0]])
     cube = mesh("cube0")
-    c = mesh_mesh_deepest_contact(cube, upright, cube, turned)
+    c = mesh_mesh_separation(cube, upright, cube, turned)
     e = epa(coal_hull(shape("cube0"))[1], upright, coal_hull(shape("cube0"))[1], turned)
     assert c.depth == pytest.approx(0.05, abs=1e-9)
     assert c.depth == pytest.approx(e, abs=1e-9)
@@ -51,23 +48,23 @@ def test_rotated_cubes_need_the_edge_edge_direction():
 
 def test_a_contained_mesh_must_come_out_altogether():
     big, small = mesh("cube2"), TriangleMesh.box((0.2, 0.2, 0.2))
-    c = mesh_mesh_deepest_contact(big, None, small, shift(0.1, 0.02))
+    c = mesh_mesh_separation(big, None, small, shift(0.1, 0.02))
     assert c.depth == pytest.approx(0.5, abs=1e-9)
     np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
     assert c.state == "b inside a"
     assert c.triangle_depth == 0
-    assert mesh_mesh_deepest_contact(big, None, small, shift(0.1, 0.02), contain=False) is None
-    s = mesh_mesh_deepest_contact(small, shift(0.1, 0.02), big, None)
+    assert mesh_mesh_separation(big, None, small, shift(0.1, 0.02), contain=False) is None
+    s = mesh_mesh_separation(small, shift(0.1, 0.02), big, None)
     np.testing.assert_allclose(s.normal, -c.normal, atol=1e-9)
     assert s.state == "a inside b"
 
 
 def test_surfaces_alone_may_part_inwards():
     big, small = mesh("cube2"), TriangleMesh.box((0.2, 0.2, 0.2))
-    c = mesh_mesh_deepest_contact(big, None, small, shift(0.42, 0.05))
+    c = mesh_mesh_separation(big, None, small, shift(0.42, 0.05))
     assert c.depth == pytest.approx(0.18, abs=1e-9)
     np.testing.assert_allclose(c.normal, [1, 0, 0], atol=1e-9)
-    c = mesh_mesh_deepest_contact(big, None, small, shift(0.42, 0.05), contain=False)
+    c = mesh_mesh_separation(big, None, small, shift(0.42, 0.05), contain=False)
     assert c.depth == pytest.approx(0.02, abs=1e-9)
     np.testing.assert_allclose(c.normal, [-1, 0, 0], atol=1e-6)
 
@@ -75,9 +72,9 @@ def test_surfaces_alone_may_part_inwards():
 def test_interlinked_tori_separate_at_the_first_gap_not_the_last():
     T = np.array([[1.0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
     torus = mesh("torus")
-    assert mesh_mesh_deepest_contact(torus, None, torus, T) is None
+    assert mesh_mesh_separation(torus, None, torus, T) is None
     T[0, 3] = 1.5  # the ring of B is 0.1 into the ring of A, still linked
-    c = mesh_mesh_deepest_contact(torus, None, torus, T)
+    c = mesh_mesh_separation(torus, None, torus, T)
     assert 0.09 < c.depth < 0.11
     out = T.copy()
     out[:3, 3] += (c.depth + 1e-6) * c.normal
@@ -116,7 +113,7 @@ def test_moving_by_the_depth_separates_and_by_less_does_not(a, b, count):
     assert len(Ts) == count
     free, held = Ts.copy(), Ts.copy()
     for i, T in enumerate(Ts):
-        c = mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T)
+        c = mesh_mesh_separation(mesh(a), None, mesh(b), T)
         assert abs(np.linalg.norm(c.normal) - 1) < 1e-9
         free[i, :3, 3] += (c.depth + 1e-6) * c.normal
         held[i, :3, 3] += 0.99 * c.depth * c.normal
@@ -147,7 +144,7 @@ def test_convex_pairs_agree_with_epa(a, b):
     compared = 0
     for T in Ts:
         theirs = epa(convex_a, np.eye(4), convex_b, T)
-        c = mesh_mesh_deepest_contact(left, None, right, T)
+        c = mesh_mesh_separation(left, None, right, T)
         if theirs < 1e-6 or c is None:
             assert c is None or c.depth < 1e-5
             continue
@@ -166,7 +163,7 @@ def test_shallow_contacts_of_links_are_shallow():
             continue
         pushed = T.copy()
         pushed[:3, 3] -= (apart.distance + 0.005) * apart.normal
-        c = mesh_mesh_deepest_contact(a, None, b, pushed)
+        c = mesh_mesh_separation(a, None, b, pushed)
         if c is None:
             continue
         tried += 1
@@ -179,11 +176,11 @@ def test_depth_is_the_same_after_a_rigid_motion_and_a_swap():
     Ts = poses(shape("bracket"), shape("torus"), 10, 0.3, 0.6, seed=14)
     G = poses(shape("cube0"), shape("cube0"), 1, 2.0, 2.0, seed=15)[0]
     for T in Ts[collide_batch(a, None, b, Ts)]:
-        c = mesh_mesh_deepest_contact(a, None, b, T)
-        d = mesh_mesh_deepest_contact(a, G, b, G @ T)
+        c = mesh_mesh_separation(a, None, b, T)
+        d = mesh_mesh_separation(a, G, b, G @ T)
         assert d.depth == pytest.approx(c.depth, rel=1e-6)
         np.testing.assert_allclose(d.normal, G[:3, :3] @ c.normal, atol=1e-5)
-        s = mesh_mesh_deepest_contact(b, T, a, None)
+        s = mesh_mesh_separation(b, T, a, None)
         assert s.depth == pytest.approx(c.depth, rel=1e-12)
         np.testing.assert_allclose(s.normal, -c.normal, atol=1e-12)
         np.testing.assert_allclose(s.point, c.point, atol=1e-12)
@@ -194,7 +191,7 @@ def worst_witness(a: TriangleMesh, b: TriangleMesh, Ts: np.ndarray) -> tuple[flo
     on_a: list[np.ndarray] = []
     on_b: list[np.ndarray] = []
     for T in Ts:
-        c = mesh_mesh_deepest_contact(a, None, b, T)
+        c = mesh_mesh_separation(a, None, b, T)
         if c is not None:
             on_a.append(c.point_a)
             on_b.append(T[:3, :3].T @ (c.point_b - T[:3, 3]))
@@ -239,7 +236,7 @@ def test_swapping_equal_meshes_does_not_change_the_depth():
     for name in ("cube1", "bracket", "torus"):
         m = mesh(name)
         for T in poses(shape(name), shape(name), 40, 0.1, 0.8, seed=18):
-            c, s = mesh_mesh_deepest_contact(m, None, m, T), mesh_mesh_deepest_contact(m, T, m, None)
+            c, s = mesh_mesh_separation(m, None, m, T), mesh_mesh_separation(m, T, m, None)
             assert (c is None) == (s is None)
             if c is not None:
                 tried += 1
@@ -253,11 +250,11 @@ def test_boxes_have_the_least_depth_of_all_directions():
     rng = np.random.default_rng(19)
     tried = 0
     for a, b, T in random_boxes(20, 400):
-        c = mesh_mesh_deepest_contact(a, None, b, T)
+        c = mesh_mesh_separation(a, None, b, T)
         if c is None:
             continue
         tried += 1
-        s = mesh_mesh_deepest_contact(b, T, a, None)
+        s = mesh_mesh_separation(b, T, a, None)
         assert s.depth == pytest.approx(c.depth, abs=1e-12)
         assert separation_along(a, None, b, T, rng.normal(size=(100, 3))).min() >= c.depth - 1e-9
         corners = (a.vertices, b.vertices @ T[:3, :3].T + T[:3, 3])
@@ -282,7 +279,7 @@ def test_random_directions_rarely_separate_sooner():
     ):
         Ts = poses(shape(a), shape(b), 150, 0.05, 0.8, seed=22)
         for T in Ts[collide_batch(mesh(a), None, mesh(b), Ts)][:60]:
-            depth = mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T).depth
+            depth = mesh_mesh_separation(mesh(a), None, mesh(b), T).depth
             least = separation_along(mesh(a), None, mesh(b), T, rng.normal(size=(300, 3))).min()
             tried += 1
             better += least < depth * (1 - 1e-6)
@@ -303,41 +300,6 @@ def test_depth_ends_in_a_notch_where_two_facets_meet():
     groove = TriangleMesh.from_trimesh(trimesh.util.concatenate(planks))
     block = TriangleMesh.box((0.4, 0.4, 0.4))
     turned = np.array([[s, 0, s, 0], [0, 1, 0, 0], [-s, 0, s, 0.2 * np.sqrt(2.0) - 0.02], [0, 0, 0, 1]])
-    c = mesh_mesh_deepest_contact(groove, None, block, turned)
+    c = mesh_mesh_separation(groove, None, block, turned)
     assert c.depth == pytest.approx(0.02, abs=1e-9)
     np.testing.assert_allclose(c.normal, [0, 0, 1], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("a", "b"), [("cube2", "cube2"), ("torus", "bracket"), ("talos_arm4", "talos_torso")]
-)
-def test_deepest_triangle_contact_is_the_deepest_of_all_contacts(a, b):
-    tried = 0
-    for T in [*poses(shape(a), shape(b), 60, 0.1, 0.9, seed=23), shift(0.5), shift(0.37, 0.41, 0.23)]:
-        every, one = (
-            mesh_mesh_contact(mesh(a), None, mesh(b), T),
-            mesh_mesh_deepest_triangle_contact(mesh(a), None, mesh(b), T),
-        )
-        assert (len(every) == 0) == (one is None)
-        if one is None:
-            continue
-        tried += 1
-        assert one.depth == pytest.approx(every.depths.max(), abs=1e-12)
-        corners_b = mesh(b).vertices[mesh(b).faces[one.tri_b]] @ T[:3, :3].T + T[:3, 3]
-        again = triangle_triangle_intersection(mesh(a).vertices[mesh(a).faces[one.tri_a]], corners_b)
-        assert again.depth == pytest.approx(one.depth, abs=1e-12)
-        assert again.kind == one.kind
-        np.testing.assert_allclose(again.point, one.point, atol=1e-9)
-        np.testing.assert_allclose(again.normal, one.normal, atol=1e-9)
-        assert mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T).triangle_depth == pytest.approx(
-            one.depth, abs=1e-12
-        )
-    assert tried >= 20
-
-
-def test_deepest_triangle_contact_looks_at_surfaces_only():
-    big, small = mesh("cube2"), TriangleMesh.box((0.2, 0.2, 0.2))
-    assert mesh_mesh_deepest_triangle_contact(big, None, small, shift(0.1, 0.02)) is None
-    assert mesh_mesh_deepest_triangle_contact(big, None, small, shift(5.0)) is None
-    touching = mesh_mesh_deepest_triangle_contact(big, None, big, shift(1.0))
-    assert touching.depth == pytest.approx(0.0, abs=1e-12)

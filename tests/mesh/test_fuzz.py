@@ -9,13 +9,13 @@ import pytest
 
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
+    Scene,
     TriangleMesh,
     collide_batch,
     distance_batch,
     mesh_mesh_contact_batch,
-    mesh_mesh_deepest_contact,
+    mesh_mesh_separation,
 )
-from elbowroom.mesh.doors import Scene
 
 from .mesh_tools import rotations
 
@@ -81,7 +81,7 @@ def test_100000_fuzzed_pairs_neither_crash_nor_hang():
         assert (found.distances[0] > 0) <= (states[k] == 0)
     for k in np.flatnonzero(states)[:150]:
         a, b = meshes[pairs[k, 0]], meshes[pairs[k, 1]]
-        c = mesh_mesh_deepest_contact(a, poses[0, pairs[k, 0]], b, poses[0, pairs[k, 1]])
+        c = mesh_mesh_separation(a, poses[0, pairs[k, 0]], b, poses[0, pairs[k, 1]])
         assert np.isfinite(c.depth)
         assert c.depth >= 0
     assert time.process_time() - begin < 60

@@ -11,7 +11,7 @@ import trimesh
 
 from elbowroom._closed import is_closed
 from elbowroom.errors import ElbowroomError, InputError
-from elbowroom.mesh import TriangleMesh, mesh_mesh_deepest_contact
+from elbowroom.mesh import TriangleMesh, mesh_mesh_separation
 from elbowroom.mesh.doors import collide_states
 from elbowroom.spheres._shape import LinkShape
 
@@ -83,9 +83,7 @@ def test_a_box_with_a_flipped_face_contains_things():
     states = collide_states(box, None, small, Ts)
     np.testing.assert_array_equal(states, collide_states(mesh("cube1"), None, small, Ts))
     assert (states == 3).sum() > 200
-    assert mesh_mesh_deepest_contact(box, None, small, shift(0.1, 0.02)).depth == pytest.approx(
-        0.425, abs=1e-9
-    )
+    assert mesh_mesh_separation(box, None, small, shift(0.1, 0.02)).depth == pytest.approx(0.425, abs=1e-9)
 
 
 def test_the_closed_pieces_of_a_partly_open_mesh_contain_things():

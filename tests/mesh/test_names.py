@@ -7,7 +7,7 @@ import inspect
 import typing
 
 from elbowroom import mesh
-from elbowroom.mesh._shapes import DISPATCH
+from elbowroom.mesh._shape_contact import DISPATCH
 
 
 def test_the_contract_of_the_design_is_kept():
@@ -18,6 +18,7 @@ def test_the_contract_of_the_design_is_kept():
         "collide_batch": ["a", "Ts_a", "b", "Ts_b"],
         "mesh_mesh_contact": ["a", "T_a", "b", "T_b"],
         "mesh_mesh_deepest_contact": ["a", "T_a", "b", "T_b"],
+        "mesh_mesh_separation": ["a", "T_a", "b", "T_b"],
         "contact_manifold": ["a", "T_a", "b", "T_b", "max_points"],
         "distance": ["a", "T_a", "b", "T_b"],
         "detect_contact": ["shape_a", "T_a", "shape_b", "T_b"],

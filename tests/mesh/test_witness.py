@@ -17,7 +17,7 @@ from elbowroom.mesh import (
     collide_batch,
     contact_manifold,
     mesh_mesh_contact,
-    mesh_mesh_deepest_contact,
+    mesh_mesh_separation,
 )
 
 from .mesh_tools import mesh, poses, shape
@@ -121,7 +121,7 @@ def test_points_of_meshes_that_overlap_are_on_both_surfaces(a, b):
     seen = 0
     for T in Ts:
         found = contact_manifold(mesh(a), None, mesh(b), T)
-        deepest = mesh_mesh_deepest_contact(mesh(a), None, mesh(b), T)
+        deepest = mesh_mesh_separation(mesh(a), None, mesh(b), T)
         assert off(mesh(a), np.eye(4), deepest.point_a) < 1e-6
         assert off(mesh(b), T, deepest.point_b) < 1e-6
         if len(mesh_mesh_contact(mesh(a), None, mesh(b), T)):

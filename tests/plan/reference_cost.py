@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from elbowroom.plan._link_boxes import LinkBoxes
+from elbowroom.plan import LinkBoxes
 from elbowroom.spheres import SphereModel
 from elbowroom.world import (
     Box,

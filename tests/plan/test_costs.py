@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.collision import CollisionModel
-from elbowroom.errors import InputError, UnknownLinkError
+from elbowroom.errors import InputError, UnknownJointError, UnknownLinkError
 from elbowroom.plan import (
     AccelerationCost,
     Cost,
@@ -20,13 +20,13 @@ from elbowroom.plan import (
     ObstacleCost,
     PlaneCost,
     SelfCollisionCost,
+    Stomp,
     TubeCost,
     UprightCost,
     VelocityCost,
     default_costs,
 )
 from elbowroom.plan._costs import cost_report, total_cost
-from elbowroom.plan.doors import Group
 from elbowroom.world import Sphere, World
 
 DT = 0.1
@@ -209,8 +209,7 @@ def test_costs_add_up_and_are_reported_by_name(teaarm, paths):
 def test_default_costs_leave_held_joints_alone(teaarm, paths):
     robot = teaarm.robot
     start = robot.default_cfg
-    group = Group.of(robot, start, robot.joint_names[:3])
-    costs = default_costs(teaarm, start, group)
+    costs = default_costs(teaarm, start, robot.joint_names[:3])
     assert [type(cost) for cost in costs] == [ObstacleCost, SelfCollisionCost, VelocityCost, AccelerationCost]
     assert all(isinstance(cost, Cost) for cost in costs)
     rows = np.tile(start, (1, 4, 1))
@@ -220,3 +219,29 @@ def test_default_costs_leave_held_joints_alone(teaarm, paths):
     rows[0, 2, 0] += 50.0
     assert (costs[2].cost(rows, DT) > 0.0).any()
     assert (costs[3].cost(rows, DT) > 0.0).any()
+
+
+def test_default_costs_are_those_of_stomp(teaarm):
+    robot = teaarm.robot
+    arm, ends = robot.joint_names[2:9], np.stack([robot.default_cfg, robot.default_cfg])
+    theirs, ours = Stomp(teaarm, *ends, arm).costs, default_costs(teaarm, ends, arm, boxes_decide=False)
+    rows = np.tile(robot.default_cfg, (2, 5, 1)) + np.random.default_rng(0).normal(size=(2, 5, robot.dof))
+    assert [cost.name for cost in ours] == [cost.name for cost in theirs]
+    for mine, his in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(mine.cost(rows, DT), his.cost(rows, DT))
+    assert len(default_costs(teaarm, robot.default_cfg)) == 4  # all joints
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (lambda m: default_costs(m.robot, m.robot.default_cfg), InputError, "CollisionModel"),
+        (lambda m: default_costs(m, np.zeros(3)), InputError, "configurations"),
+        (lambda m: default_costs(m, np.zeros((0, m.robot.dof))), InputError, "at least one"),
+        (lambda m: default_costs(m, m.robot.default_cfg, "left_j1"), InputError, "names of joints"),
+        (lambda m: default_costs(m, m.robot.default_cfg, ["left_j99"]), UnknownJointError, "left_j99"),
+    ],
+)
+def test_default_costs_refuse_what_makes_no_sense(teaarm, ask, error, words):
+    with pytest.raises(error, match=words):
+        ask(teaarm)

@@ -7,10 +7,12 @@ import pytest
 import trimesh
 
 from elbowroom import mesh
+from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.collision import CollisionModel
 from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.pairs import pairs_from_ignored
-from elbowroom.plan._link_boxes import link_boxes
+from elbowroom.plan import LinkBoxes, link_boxes
 from elbowroom.plan._tight_box import tight_box
 from elbowroom.robot.doors import primitive
 
@@ -113,3 +115,32 @@ def test_attached_objects_have_boxes_and_boxes_move_with_their_links(load):
     assert axes.shape == (3, len(boxes), 3, 3)
     one = boxes.in_world(held, cfgs[0])
     assert np.array_equal(one[0], centers[0])
+    Ts = boxes.poses(held, cfgs)
+    assert Ts.shape == (3, len(boxes), 4, 4)
+    np.testing.assert_allclose(Ts[..., :3, 3], centers, atol=1e-12)
+    np.testing.assert_allclose(Ts[..., :3, :3], axes, atol=1e-12)
+    np.testing.assert_array_equal(boxes.poses(held, cfgs[0]), Ts[0])
+
+
+def test_boxes_at_a_configuration_hold_the_links_there(load):
+    robot = load("teaarm")
+    boxes = link_boxes(robot)
+    assert isinstance(boxes, LinkBoxes)
+    for cfg in robot.random_cfgs(3, seed=4):
+        poses = robot.link_poses(cfg)
+        for link, T, half in zip(boxes.links, boxes.poses(robot, cfg), boxes.half_extents, strict=True):
+            if boxes.links.count(link) > 1:
+                continue
+            at = matrix_from_wxyz_xyz(poses[robot.link_index(link)])
+            points = robot.link_mesh(link).vertices @ at[:3, :3].T + at[:3, 3]
+            assert (np.abs((points - T[:3, 3]) @ T[:3, :3]) <= half + 1e-9).all()
+
+
+def test_bad_input_of_boxes_is_refused(load):
+    robot = load("teaarm")
+    with pytest.raises(InputError, match="expected a Robot"):
+        link_boxes("teaarm")
+    with pytest.raises(UnknownLinkError):
+        link_boxes(robot).poses(load("panda"), load("panda").default_cfg)
+    with pytest.raises(InputError):
+        link_boxes(robot).poses(robot, np.zeros(3))

@@ -17,8 +17,7 @@ from elbowroom.collision import CollisionModel
 from elbowroom.collision.doors import one_ball_a_link
 from elbowroom.errors import ApproximationWarning, InputError, UnknownLinkError
 from elbowroom.pairs import pairs_from_ignored
-from elbowroom.plan import ObstacleCost
-from elbowroom.plan._link_boxes import link_boxes
+from elbowroom.plan import ObstacleCost, link_boxes
 from elbowroom.world import Box, HalfSpace, MeshObstacle, PointCloud, SdfGrid, Sphere, World
 
 from ..world.coal_world import obstacle, pose

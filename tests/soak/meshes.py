@@ -13,7 +13,7 @@ import trimesh
 
 import elbowroom as er
 from elbowroom.errors import ElbowroomError
-from elbowroom.mesh import TriangleMesh, collide, distance_batch, mesh_mesh_contact, mesh_mesh_deepest_contact
+from elbowroom.mesh import TriangleMesh, collide, distance_batch, mesh_mesh_contact, mesh_mesh_separation
 from elbowroom.mesh.doors import collide_states
 from tests.mesh.mesh_tools import coal_of, coal_pose, moved, rotations
 from tests.mesh.test_witness import off
@@ -224,7 +224,7 @@ def check_contacts(pair: Pair, rng: np.random.Generator) -> None:
     )
     if rng.uniform() < 0.75 or pair.size > 0.5 or len(pair.tris_a) * len(pair.tris_b) > 20_000:
         return  # beyond, the bands of thin triangles are wider than the micrometre that is promised; depths take long
-    contact = mesh_mesh_deepest_contact(pair.a, pair.T_a, pair.b, pair.T_b)
+    contact = mesh_mesh_separation(pair.a, pair.T_a, pair.b, pair.T_b)
     if contact is None:
         demand(not pair.crosses, "triangles cross and there is no deepest contact")
         return

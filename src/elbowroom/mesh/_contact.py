@@ -1,9 +1,8 @@
-"""Contacts of triangles: one pair, and all pairs of two meshes as arrays.
+"""Contacts of triangles: one pair, all pairs of two meshes as arrays, and the deepest of them.
 
 A contact of two triangles has the normal along which they part with the least motion, by separating axes. Its depth is
-that of the two triangles, here called `triangle_depth`: it says little about the meshes (two cubes of 12 triangles that
-overlap by 0.1 have triangle depths near 1). `mesh_mesh_deepest_triangle_contact` is the deepest of them; for the meshes
-as wholes see `mesh_mesh_deepest_contact`.
+that of the two triangles: it says little about the meshes (two cubes of 12 triangles that overlap by 0.1 have triangle
+depths near 1). For the meshes as wholes see `mesh_mesh_separation`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..errors import InputError
 from ._frames import broadcast_rows, one_row
 from ._kernels_batch import CONTACT_WIDTH, batch_contacts
 from ._kernels_contact import triangle_contact
-from ._kernels_deepest import deepest_triangles
+from ._kernels_deepest import UNSOUND, deepest_at, deepest_triangles
 from ._kernels_query import TOUCH
 from ._kernels_tritri import triangles_meet
 from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes
@@ -32,22 +31,34 @@ MAX_KEPT = 500_000
 
 
 @dataclass(frozen=True, eq=False)
-class TriTriContact:
-    """Contact of two triangles that share at least a point."""
+class Contact:
+    """Where and how two things are in each other: what all contacts have in common.
+
+    Contacts of two triangles are `TriTriContact`s, those of whole bodies `Separation`s.
+    """
 
     point: Float[np.ndarray, "3"]
-    """Contact point, in the frame of the triangles: on both of them when the depth is 0, else halfway between the
-    features that are deepest in each other, or on the line of intersection."""
+    """Contact point, world frame."""
     normal: Float[np.ndarray, "3"]
-    """Unit vector from A to B: moving B by `depth * normal` parts the triangles."""
+    """Unit vector from A to B."""
     depth: float
-    """Overlap along the normal, metres, not negative."""
+    """Metres, not negative: moving B by `depth * normal` parts the two."""
+    tri_a: int
+    """Row of `a.faces`; -1 for a shape that is not a mesh."""
+    tri_b: int
+    """Row of `b.faces`; -1 for a shape that is not a mesh."""
+
+
+@dataclass(frozen=True, eq=False)
+class TriTriContact(Contact):
+    """Contact of two triangles that share at least a point.
+
+    The point is on both of them when the depth is 0, else halfway between the features that are deepest in each other,
+    or on the line of intersection. Moving B by `depth * normal` parts the triangles, not the meshes they belong to.
+    """
+
     kind: str
-    """One of `KINDS`."""
-    tri_a: int = 0
-    """Number of the triangle of A."""
-    tri_b: int = 0
-    """Number of the triangle of B."""
+    """Which axis the normal comes from: one of `KINDS`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,35 +131,46 @@ def triangle_triangle_intersection(tri_a: Any, tri_b: Any) -> TriTriContact | No
     kind = triangle_contact(a, 0, b, 0, w, out, 0)
     point, normal = out[0, :3].copy(), out[0, 3:6].copy()
     freeze(point, normal)
-    return TriTriContact(point, normal, float(out[0, 6]), KINDS[kind])
+    return TriTriContact(point, normal, float(out[0, 6]), 0, 0, KINDS[kind])
 
 
 def mesh_mesh_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any) -> Contacts:
     """Every pair of triangles that meets, as arrays in the world frame.
 
-    Surfaces only: a mesh wholly inside another has no contacts; see `collide` and `mesh_mesh_deepest_contact`.
+    Surfaces only: a mesh wholly inside another has no contacts; see `collide` and `mesh_mesh_separation`.
     """
     one_row(T_a, "T_a")
     one_row(T_b, "T_b")
     return mesh_mesh_contact_batch(a, T_a, b, T_b).contacts
 
 
-def mesh_mesh_deepest_triangle_contact(
-    a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any
-) -> TriTriContact | None:
+def mesh_mesh_deepest_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any) -> TriTriContact | None:
     """The pair of triangles that are deepest in each other, in the world frame; None when no triangles meet.
 
     The largest of `mesh_mesh_contact(...).depths`, found without making the other contacts. Moving B by the depth parts
-    these two triangles, not the meshes: for those see `mesh_mesh_deepest_contact`, which takes longer. Surfaces only.
+    these two triangles, not the meshes: how far those must move, `mesh_mesh_separation` says, which takes longer.
+    Surfaces only: a mesh wholly inside another has no contacts. For many pairs at once see `Scene.deepest_contacts`.
+
+    Args:
+        a: first mesh.
+        T_a: its pose in the world, `(7,)` wxyz_xyz or `(4, 4)`; None for the identity.
+        b: second mesh.
+        T_b: its pose.
     """
     check_meshes(a, b)
-    kind, row = deepest_row(a, one_row(T_a, "T_a")[0], b, one_row(T_b, "T_b")[0])
+    kind, row = UNSOUND, np.zeros((1, CONTACT_WIDTH))
+    if _is_matrix(T_a) and _is_matrix(T_b):  # the usual case, in one crossing
+        matrices = _workspace.matrices
+        matrices[0], matrices[1] = T_a, T_b
+        kind = deepest_at(a.packed, a.triangles, b.packed, b.triangles, matrices, row)
+    if kind == UNSOUND:
+        kind, row = deepest_row(a, one_row(T_a, "T_a")[0], b, one_row(T_b, "T_b")[0])
     if kind < 0:
         return None
-    point, normal = row[:3].copy(), row[3:6].copy()
-    freeze(point, normal)
-    tri_a, tri_b = int(a.order[int(row[7])]), int(b.order[int(row[8])])
-    return TriTriContact(point, normal, float(row[6]), KINDS[kind], tri_a, tri_b)
+    row = row.reshape(CONTACT_WIDTH)
+    freeze(row)
+    depth, i, j = row[6:].tolist()
+    return TriTriContact(row[:3], row[3:6], depth, int(a.order[int(i)]), int(b.order[int(j)]), KINDS[kind])
 
 
 def deepest_row(
@@ -156,14 +178,7 @@ def deepest_row(
 ) -> tuple[int, np.ndarray]:
     """Kind (-1 for none) and contact row, triangles in leaf order, of the deepest pair of triangles at packed poses."""
     row = np.zeros((1, CONTACT_WIDTH))
-    work = _workspace
-    while True:
-        kind, more = deepest_triangles(
-            a.packed, a.triangles, b.packed, b.triangles, row_a, row_b, work.found, row
-        )
-        if not more:
-            return kind, row[0]
-        work.found = np.empty(2 * more, np.int64)
+    return deepest_triangles(a.packed, a.triangles, b.packed, b.triangles, row_a, row_b, row), row[0]
 
 
 def mesh_mesh_contact_batch(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> ContactBatch:
@@ -202,12 +217,17 @@ def contact_table(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> tup
             work.found, work.rows = found, rows
 
 
+def _is_matrix(T: Any) -> bool:
+    return type(T) is np.ndarray and T.shape == (4, 4) and T.dtype == np.float64
+
+
 class _Workspace(threading.local):
     """Buffers of a thread, kept between calls: fresh memory costs more than the contacts written to it."""
 
     def __init__(self) -> None:
         self.found = np.empty(4096, np.int64)
         self.rows = np.empty((4096, CONTACT_WIDTH))
+        self.matrices = np.empty((2, 4, 4))
 
 
 _workspace = _Workspace()

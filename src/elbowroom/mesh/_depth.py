@@ -20,7 +20,7 @@ from jaxtyping import Float
 from .._frozen import freeze
 from ..errors import InputError
 from ._collide import STATES
-from ._contact import contact_table, deepest_row
+from ._contact import Contact, contact_table, deepest_row
 from ._directions import CONTACTS, convex_direction, convex_pair, search_directions
 from ._frames import one_row, row_matrix
 from ._kernels_batch import SURFACES, batch_states
@@ -29,33 +29,28 @@ from ._mesh import TriangleMesh, check_meshes
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
-    """Penetration of two bodies as wholes, in the world frame."""
+class Separation(Contact):
+    """Penetration of two bodies as wholes, in the world frame: moving B by `depth * normal` separates the bodies.
 
-    point: Float[np.ndarray, "3"]
-    """Middle between `point_a` and `point_b`."""
-    normal: Float[np.ndarray, "3"]
-    """Unit vector from A to B."""
-    depth: float
-    """Metres, not negative: moving B by `depth * normal` separates the bodies."""
+    `point` is the middle between `point_a` and `point_b`.
+    """
+
     point_a: Float[np.ndarray, "3"]
-    """Point of A's surface that is last to be in touch when B moves out."""
+    """Point of A's surface that is last to be in touch when B moves out; `tri_a` is its triangle."""
     point_b: Float[np.ndarray, "3"]
     """Point of B's surface that touches `point_a` then, where it is now: `point_a - depth * normal`."""
     triangle_depth: float
-    """Largest overlap of two single triangles (what Coal reports); 0 when no triangles meet."""
-    tri_a: int
-    """Row of `a.faces` at `point_a`; -1 for a shape that is not a mesh."""
-    tri_b: int
-    """Row of `b.faces` at `point_b`; -1 for a shape that is not a mesh."""
+    """Largest overlap of two single triangles (`mesh_mesh_deepest_contact`); 0 when no triangles meet."""
     state: str
     """How they collide: one of `STATES`."""
 
 
-def mesh_mesh_deepest_contact(
+def mesh_mesh_separation(
     a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True
-) -> Contact | None:
-    """The penetration of two meshes as wholes, or None when they do not collide.
+) -> Separation | None:
+    """How far B must move to be apart from A: the penetration of two meshes as wholes; None when they do not collide.
+
+    Not to be mistaken for `mesh_mesh_deepest_contact`, which is about the two triangles deepest in each other.
 
     Args:
         a: first mesh.
@@ -67,15 +62,15 @@ def mesh_mesh_deepest_contact(
     check_meshes(a, b)
     rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
     if _rank(b, rows_b) < _rank(a, rows_a):  # always ask the same question of a pair, whatever the order
-        other = _deepest(b, rows_b, a, rows_a, contain)
+        other = _separation(b, rows_b, a, rows_a, contain)
         return None if other is None else flipped(other)
-    return _deepest(a, rows_a, b, rows_b, contain)
+    return _separation(a, rows_a, b, rows_b, contain)
 
 
-def _deepest(
+def _separation(
     a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray, contain: bool
-) -> Contact | None:
-    """`mesh_mesh_deepest_contact` at packed poses `(1, 12)`, the order given."""
+) -> Separation | None:
+    """`mesh_mesh_separation` at packed poses `(1, 12)`, the order given."""
     row_a, row_b = rows_a[0], rows_b[0]
     kind, touch = deepest_row(a, row_a, b, row_b)
     states = np.array([SURFACES if kind >= 0 else 0], np.uint8)
@@ -115,8 +110,8 @@ def _deepest(
     point_b = point_a - depth * normal
     point = 0.5 * (point_a + point_b)
     freeze(point, normal, point_a, point_b)
-    return Contact(
-        point, normal, float(depth), point_a, point_b, float(touch[6]), tri_a, tri_b, STATES[states[0]]
+    return Separation(
+        point, normal, float(depth), tri_a, tri_b, point_a, point_b, float(touch[6]), STATES[states[0]]
     )
 
 
@@ -156,12 +151,14 @@ def separation_along(
     return out
 
 
-def flipped(c: Contact) -> Contact:
+def flipped(c: Separation) -> Separation:
     """The same contact with A and B exchanged."""
     state = {STATES[2]: STATES[3], STATES[3]: STATES[2]}.get(c.state, c.state)
     normal = -c.normal
     freeze(normal)
-    return Contact(c.point, normal, c.depth, c.point_b, c.point_a, c.triangle_depth, c.tri_b, c.tri_a, state)
+    return Separation(
+        c.point, normal, c.depth, c.tri_b, c.tri_a, c.point_b, c.point_a, c.triangle_depth, state
+    )
 
 
 def _rank(mesh: TriangleMesh, rows: np.ndarray) -> tuple[int, bytes, list[float]]:

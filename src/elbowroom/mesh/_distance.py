@@ -1,7 +1,7 @@
 """Distance between posed meshes, with the closest points.
 
 First the boolean; for meshes apart, the closest points of the convex hulls (GJK) seed a branch and bound over both
-trees; for colliding ones the distance is the negative depth of `mesh_mesh_deepest_contact`. Exact to rounding when
+trees; for colliding ones the distance is the negative depth of `mesh_mesh_separation`. Exact to rounding when
 apart (the search may stop within a relative 1e-9 of a proved lower bound).
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from ._depth import mesh_mesh_deepest_contact
+from ._depth import mesh_mesh_separation
 from ._frames import broadcast_rows, one_row, row_matrix
 from ._kernels_distance import batch_distances
 from ._mesh import TriangleMesh, check_meshes
@@ -116,7 +116,7 @@ def distance_batch(
     if signed:
         for i in np.flatnonzero(~apart):
             row_a, row_b = rows_a[i % len(rows_a)], rows_b[i % len(rows_b)]
-            contact = mesh_mesh_deepest_contact(a, row_matrix(row_a), b, row_matrix(row_b), contain=contain)
+            contact = mesh_mesh_separation(a, row_matrix(row_a), b, row_matrix(row_b), contain=contain)
             if contact is None:  # they touch to rounding only: asked the other way round, they are just apart
                 back = distance_batch(
                     b, row_matrix(row_b), a, row_matrix(row_a), contain=contain, signed=False

@@ -18,10 +18,10 @@ from .._parallel import cores, over_rows
 from ..errors import InputError
 from ..robot.doors import pair_list
 from ..typing import LinkPair, Pairs
-from ._collide import Scene, scene_rows
-from ._depth import mesh_mesh_deepest_contact
+from ._depth import mesh_mesh_separation
 from ._distance import distance
 from ._mesh import TriangleMesh
+from ._scene import Scene, scene_rows
 
 CHUNK = 64
 """Configurations whose poses are held at a time; below so many, one thread does it all."""
@@ -110,7 +110,7 @@ class ExactCollision:
             if self.pairs[k] not in wanted:
                 continue
             a, b = self.pairs[k]
-            contact = mesh_mesh_deepest_contact(
+            contact = mesh_mesh_separation(
                 self.meshes[a], poses[a], self.meshes[b], poses[b], contain=self.contain
             )
             if contact is None:  # they touch to rounding only

@@ -39,6 +39,15 @@ def pose_rows(pose: Any, what: str) -> tuple[Rows, bool]:
     """
     if pose is None:
         return IDENTITY.copy(), False
+    if (
+        type(pose) is np.ndarray
+        and pose.shape == (4, 4)
+        and pose.dtype == np.float64
+        and pose.flags.c_contiguous
+    ):
+        rows = np.empty((1, 12))  # the usual case, quickly
+        if pack_matrices(pose[None], rows):
+            return rows, False
     try:
         array = np.ascontiguousarray(pose, dtype=np.float64)
     except (TypeError, ValueError):

@@ -90,7 +90,7 @@ def _weights(s, i, j, k, lam):
 
 
 @njit(cache=True, error_model="numpy")
-def _origin_inside(s):
+def origin_inside(s):
     """Is the origin in the tetrahedron s[0:4]?"""
     for skip in range(4):
         i, j, k = (skip + 1) % 4, (skip + 2) % 4, (skip + 3) % 4
@@ -105,7 +105,7 @@ def _origin_inside(s):
 
 
 @njit(cache=True, error_model="numpy")
-def _reduce(s, n, lam, keep):
+def reduce_simplex(s, n, lam, keep):
     """Sub-simplex of s[:n] that holds the point nearest to the origin: size, rows to `keep`, weights to `lam`."""
     best = FAR
     size = 0
@@ -174,9 +174,9 @@ def hull_gap(na, ta, ra, nb, tb, rb, rel, stack, p, aim):
         if n > 0 and norm - gap <= CONVERGED * norm:
             break
         n += 1
-        if n == 4 and _origin_inside(s):
+        if n == 4 and origin_inside(s):
             return 0.0
-        size = _reduce(s, n, lam, keep)
+        size = reduce_simplex(s, n, lam, keep)
         if size == 0:
             break
         # Rows are kept in falling order; moved down in rising order they do not overwrite each other.

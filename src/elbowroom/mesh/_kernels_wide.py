@@ -32,7 +32,7 @@ NOWHERE = -1e300
 
 
 @njit(cache=True, error_model="numpy")
-def _entry_of_triangle(tris, t, entry):
+def entry_of_triangle(tris, t, entry):
     """Box and plane of a triangle as an entry."""
     for k in range(3):
         low, high = (
@@ -145,7 +145,7 @@ def pack_blocks(nodes, tris):
                 continue
             first = int(nodes[i, 6])
             for t in range(first, first + int(nodes[i, 7])):
-                _entry_of_triangle(tris, t, entry)
+                entry_of_triangle(tris, t, entry)
                 _put(packed, row, lane, entry)
                 lane += 1
     return packed
@@ -231,6 +231,44 @@ def open_for_triangle(flat, base, p, tol, miss):
         g = max(g, max(low, -high) - flat[at + L10 + k] - tol)
         near = dx * dx + dy * dy + dz * dz
         miss[k] = 1.0 if g > 0.0 else -near
+
+
+@njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+def overlap_bounds(flat, base, entry, f, bounds):
+    """How deep the lanes of the block at flat[base] and an entry, whose frame `f` maps into the block's, can be.
+
+    The least overlap along the axes of both boxes and the normals of both slabs; negative when they are apart.
+    """
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]
+    a00, a01, a02, a10, a11, a12 = abs(r00), abs(r01), abs(r02), abs(r10), abs(r11), abs(r12)
+    a20, a21, a22 = abs(r20), abs(r21), abs(r22)
+    x, y, z, hx, hy, hz = entry[0], entry[1], entry[2], entry[3], entry[4], entry[5]
+    bx = r00 * x + r01 * y + r02 * z + f[9]
+    by = r10 * x + r11 * y + r12 * z + f[10]
+    bz = r20 * x + r21 * y + r22 * z + f[11]
+    ex, ey, ez = (
+        a00 * hx + a01 * hy + a02 * hz,
+        a10 * hx + a11 * hy + a12 * hz,
+        a20 * hx + a21 * hy + a22 * hz,
+    )
+    u, v, q, thick = entry[6], entry[7], entry[8], entry[10]
+    mx, my, mz = r00 * u + r01 * v + r02 * q, r10 * u + r11 * v + r12 * q, r20 * u + r21 * v + r22 * q
+    m0 = entry[9] - (u * x + v * y + q * z)
+    mu, mv, mq = abs(mx), abs(my), abs(mz)
+    at = np.uint64(base)
+    for k in range(np.uint64(bounds.shape[0])):
+        dx, dy, dz = bx - flat[at + k], by - flat[at + L1 + k], bz - flat[at + L2 + k]
+        gx, gy, gz = flat[at + L3 + k], flat[at + L4 + k], flat[at + L5 + k]
+        g = min(ex + gx - abs(dx), ey + gy - abs(dy))
+        g = min(g, ez + gz - abs(dz))
+        g = min(g, hx + a00 * gx + a10 * gy + a20 * gz - abs(r00 * dx + r10 * dy + r20 * dz))
+        g = min(g, hy + a01 * gx + a11 * gy + a21 * gz - abs(r01 * dx + r11 * dy + r21 * dz))
+        g = min(g, hz + a02 * gx + a12 * gy + a22 * gz - abs(r02 * dx + r12 * dy + r22 * dz))
+        g = min(g, thick + mu * gx + mv * gy + mq * gz - abs(mx * dx + my * dy + mz * dz + m0))
+        x, y, z = flat[at + L6 + k], flat[at + L7 + k], flat[at + L8 + k]
+        on = flat[at + L10 + k] - abs(x * bx + y * by + z * bz - flat[at + L9 + k])
+        on += abs(x * r00 + y * r10 + z * r20) * hx + abs(x * r01 + y * r11 + z * r21) * hy
+        bounds[k] = min(g, on + abs(x * r02 + y * r12 + z * r22) * hz)
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

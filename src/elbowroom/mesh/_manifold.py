@@ -22,7 +22,7 @@ from .._closed import merge_vertices
 from .._frozen import freeze
 from ..errors import InputError
 from ._contact import contact_table
-from ._depth import Contact, face_normals, mesh_mesh_deepest_contact, separation_along
+from ._depth import Separation, face_normals, mesh_mesh_separation, separation_along
 from ._frames import one_row
 from ._kernels_batch import contact_segments
 from ._mesh import TriangleMesh
@@ -46,7 +46,7 @@ class Manifold:
     """Largest triangle depth in the patch."""
     patch: Int[np.ndarray, "n"]
     """Number of the patch of every point."""
-    deepest: Contact
+    deepest: Separation
     """The penetration of the meshes as wholes, over all directions."""
 
     @property
@@ -86,7 +86,7 @@ def contact_manifold(
     if isinstance(max_points, bool) or int(max_points) != max_points or max_points < 1:
         raise InputError(f"max_points: expected a whole number of at least 1, found {max_points!r}")
     rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
-    deepest = mesh_mesh_deepest_contact(a, T_a, b, T_b, contain=contain)
+    deepest = mesh_mesh_separation(a, T_a, b, T_b, contain=contain)
     if deepest is None:
         return None
     table = contact_table(a, T_a, b, T_b)[0].copy()
@@ -114,7 +114,7 @@ def contact_manifold(
     return _manifold(patches, deepest)
 
 
-def _manifold(patches: list[tuple[np.ndarray, np.ndarray, float, float]], deepest: Contact) -> Manifold:
+def _manifold(patches: list[tuple[np.ndarray, np.ndarray, float, float]], deepest: Separation) -> Manifold:
     counts = [len(points) for points, _, _, _ in patches]
     points = np.concatenate([p for p, _, _, _ in patches])
     normals = np.repeat([n for _, n, _, _ in patches], counts, axis=0)
@@ -149,7 +149,7 @@ def _patch_normal(
     j: np.ndarray,
     segments: np.ndarray,
     rows: np.ndarray,
-    deepest: Contact,
+    deepest: Separation,
 ) -> np.ndarray:
     """Unit normal of a patch: area vector of its curve, else the mean of the face normals, else the deepest normal."""
     begin, end = segments[rows, :3], segments[rows, 3:]

@@ -4,7 +4,5 @@ It may change without notice. Kernels are in `elbowroom.mesh.kernels`.
 """
 
 from ._collide import STATES as STATES
-from ._collide import Scene as Scene
 from ._collide import collide_states as collide_states
-from ._collide import pack_meshes as pack_meshes
-from ._contact import mesh_mesh_deepest_triangle_contact as mesh_mesh_deepest_triangle_contact
+from ._scene import pack_meshes as pack_meshes

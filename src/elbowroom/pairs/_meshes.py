@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..mesh import ExactCollision, mesh_mesh_deepest_contact
+from ..mesh import ExactCollision, mesh_mesh_separation
 from ..robot import Robot
 from ..typing import LinkPair
 
@@ -72,7 +72,7 @@ class MeshJudge:
         a, b = pair
         poses = self.robot.link_poses(cfg)
         at_a, at_b = (poses[self.robot.link_index(name)] for name in pair)
-        contact = mesh_mesh_deepest_contact(self._exact.meshes[a], at_a, self._exact.meshes[b], at_b)
+        contact = mesh_mesh_separation(self._exact.meshes[a], at_a, self._exact.meshes[b], at_b)
         return 0.0 if contact is None else float(contact.depth)
 
     def sampled_depth(self, pair: LinkPair) -> float | None:

@@ -8,6 +8,8 @@ from ._costs import default_costs as default_costs
 from ._curve import Curve as Curve
 from ._limit_costs import AccelerationCost as AccelerationCost
 from ._limit_costs import VelocityCost as VelocityCost
+from ._link_boxes import LinkBoxes as LinkBoxes
+from ._link_boxes import link_boxes as link_boxes
 from ._motion import Limits as Limits
 from ._motion import Motion as Motion
 from ._obstacle_cost import ObstacleCost as ObstacleCost
@@ -33,6 +35,7 @@ __all__ = [
     "Curve",
     "FunctionCost",
     "Limits",
+    "LinkBoxes",
     "Motion",
     "ObstacleCost",
     "PathProof",
@@ -50,6 +53,7 @@ __all__ = [
     "UprightCost",
     "VelocityCost",
     "default_costs",
+    "link_boxes",
     "plan_batch",
     "plan_motion",
     "prove_path",

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..collision import CollisionModel
+from ..errors import InputError
 from ..robot.doors import stated_speeds, usual_accelerations
 from ._cost import Cost
 from ._group import Group
@@ -18,16 +19,28 @@ from ._self_cost import SelfCollisionCost
 
 
 def default_costs(
-    model: CollisionModel, ends: Any, group: Group, *, boxes_decide: bool = True
+    model: CollisionModel, ends: Any, joints: Sequence[str] | None = None, *, boxes_decide: bool = True
 ) -> tuple[Cost, ...]:
-    """Obstacles, the robot itself, and limits of velocity and acceleration of the joints that move.
+    """What `Stomp` keeps low when no costs are given: a good beginning for a list of your own.
+
+    Obstacles (`ObstacleCost`), the robot itself (`SelfCollisionCost`), and the limits of velocity and acceleration of
+    the joints that move (`VelocityCost`, `AccelerationCost`), each with its default weight.
 
     Args:
         model: the robot among its obstacles.
         ends: (dof,) or (n, dof) configurations that count as free, such as start and goal: see `ObstacleCost`.
-        group: the joints that move.
+        joints: names of those that move; all when omitted. The limits of the others do not count.
         boxes_decide: as of `ObstacleCost`.
+
+    Raises:
+        InputError: no model, ends or joints that make no sense. UnknownJointError: no such joint.
     """
+    if not isinstance(model, CollisionModel):
+        raise InputError(f"default_costs: expected a CollisionModel, found a {type(model).__name__}")
+    ends = model.robot.as_cfgs(ends)
+    if len(ends) == 0:
+        raise InputError("ends: expected at least one configuration, found none")
+    group = Group.of(model.robot, ends[0], joints)
     still = np.setdiff1d(np.arange(model.robot.dof), group.moving)
     velocity = stated_speeds(model.robot)
     acceleration = usual_accelerations(velocity)

@@ -1,7 +1,7 @@
 """Tight oriented boxes of a robot's collision geometry, one for each collision element of a link.
 
 Boxes, cylinders, capsules, spheres and ellipsoids have exact boxes; meshes the smallest that `tight_box` finds. They
-are computed once for a robot.
+are computed once for a robot. They are what `ObstacleCost` compares with obstacles.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from .._frozen import Frozen, frozen
 from .._poses import matrix_from_wxyz_xyz
+from ..errors import InputError
 from ..robot import Robot, Shape
 from ._tight_box import tight_box
 
@@ -28,12 +29,33 @@ class LinkBoxes(Frozen):
     links: tuple[str, ...]
     """Link of each box; a link has one for every collision element."""
     centers: Float[np.ndarray, "boxes 3"]
+    """Middle of each box in the frame of its link, metres."""
     half_extents: Float[np.ndarray, "boxes 3"]
+    """Half the edges of each box, metres."""
     axes: Float[np.ndarray, "boxes 3 3"]
     """Axes of each box as columns, right-handed."""
 
     def __len__(self) -> int:
         return len(self.links)
+
+    @property
+    def T_link_box(self) -> Float[np.ndarray, "boxes 4 4"]:
+        """Pose of each box in the frame of its link: its centre, its axes along x, y, z."""
+        T = np.tile(np.eye(4), (len(self), 1, 1))
+        T[:, :3, :3], T[:, :3, 3] = self.axes, self.centers
+        return T
+
+    def poses(self, robot: Robot, cfgs: Any) -> Float[np.ndarray, "*n boxes 4 4"]:
+        """Pose of each box in the world.
+
+        Args:
+            robot: whose boxes they are.
+            cfgs: (dof,) or (n, dof).
+
+        Raises:
+            UnknownLinkError: boxes of another robot. InputError: a configuration that makes no sense.
+        """
+        return self._link_poses(robot, cfgs) @ self.T_link_box
 
     def in_world(
         self, robot: Robot, cfgs: Any
@@ -46,18 +68,30 @@ class LinkBoxes(Frozen):
             robot: whose boxes they are.
             cfgs: (dof,) or (n, dof).
         """
-        T = matrix_from_wxyz_xyz(robot.link_poses(cfgs))[
-            ..., [robot.link_index(name) for name in self.links], :, :
-        ]
+        T = self._link_poses(robot, cfgs)
         centers = np.einsum("...ij,...j->...i", T[..., :3, :3], self.centers) + T[..., :3, 3]
         return centers, np.broadcast_to(self.half_extents, centers.shape), T[..., :3, :3] @ self.axes
+
+    def _link_poses(self, robot: Robot, cfgs: Any) -> Float[np.ndarray, "*n boxes 4 4"]:
+        """Pose in the world of the link of each box."""
+        links = [robot.link_index(name) for name in self.links]
+        return matrix_from_wxyz_xyz(robot.link_poses(cfgs))[..., links, :, :]
 
     def __repr__(self) -> str:
         return f"LinkBoxes({len(self)} boxes of {len(set(self.links))} links)"
 
 
 def link_boxes(robot: Robot) -> LinkBoxes:
-    """Boxes of all collision elements of a robot, attached objects included; made once and kept with it."""
+    """Oriented boxes of all collision elements of a robot, attached objects included; made once and kept with it.
+
+    Args:
+        robot: the robot; of a `CollisionModel`, its `robot`.
+
+    Raises:
+        InputError: something else than a Robot.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"link_boxes: expected a Robot, found a {type(robot).__name__}")
     known = _KNOWN.get(robot)
     if known is None:
         named = [(name, shape) for name in robot.mesh_links for shape in robot.shapes[name]]

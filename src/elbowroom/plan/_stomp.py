@@ -95,7 +95,7 @@ class Stomp:
         if self._given_costs is not None:
             return self._given_costs
         ends = np.stack([self.start, self.goal])
-        return default_costs(self.model, ends, self.group, boxes_decide=self.options.boxes_decide)
+        return default_costs(self.model, ends, self.group.joints, boxes_decide=self.options.boxes_decide)
 
     # What it begins with --------------------------------------------------------------------------
 
