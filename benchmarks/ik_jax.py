@@ -86,6 +86,28 @@ def teaarm_costs(count: int) -> bool:
     return false == 0
 
 
+def price_of_the_cost(count: int = 50) -> None:
+    """15 iterations of `minimize` with and without the self-collision cost, CPU time a target."""
+    tea = er.TeaArmRobot()
+    poses = tea.robot.link_poses(tea.robot.random_cfgs(count, seed=4))
+    left, right = (poses[:, tea.robot.link_index(link)] for link in (tea.left, tea.right))
+    start = tea.default_cfg.astype(np.float32)
+    problems = [tea.build_costs(a, b, None) for a, b in zip(left, right, strict=True)]
+    took: list[float] = []
+    for leave_out in ("", "self-collision"):
+        kept = [[cost for cost in costs if cost.name != leave_out] for costs in problems]
+
+        def solve(costs: list[ik.Cost]) -> None:
+            jax.block_until_ready(ik.minimize(costs, start, tea.robot, iterations=15).cfg)
+
+        times = [cpu_seconds(lambda costs=costs: solve(costs), REPEATS) for costs in kept]
+        took.append(float(np.median(times)))
+    print(
+        f"teaarm, 15 iterations: {1e3 * took[0]:.1f} ms with the self-collision cost of "
+        f"{len(tea.model.spheres)} spheres, {1e3 * took[1]:.1f} ms without: {took[0] / took[1]:.2f} times"
+    )
+
+
 def row(robot: str, by: str, count: int, claimed: int, false: int, compiling: float, took: float) -> None:
     print(
         f"{robot:8} {by:12} {count:6} {100.0 * claimed / count:8.1f} % {false:6} {compiling:9.1f} s "
@@ -106,6 +128,7 @@ def main() -> int:
     fine = [batch(name, options.count) for name in options.robots]
     if "teaarm" in options.robots:
         fine.append(teaarm_costs(min(options.count, 64)))
+        price_of_the_cost()
     return 0 if all(fine) else 1
 
 

@@ -167,6 +167,34 @@ def rows() -> Iterator[Row]:
         )
 
 
+def _jax_thousand(robot: er.Robot, spheres: Any) -> list[dict[str, Any]]:
+    """`max_penetration` of one configuration and of 256, beside all distances and then their minimum."""
+    import jax
+    import jax.numpy as jnp
+
+    from elbowroom.distance import MultiSphereCollision
+
+    coll = MultiSphereCollision.from_models(robot, spheres)
+    cfgs = jnp.asarray(robot.random_cfgs(256, seed=2), dtype=jnp.float32)
+    gather = plain_gather(robot, coll)
+    usual = jax.jit(lambda cfg: -gather(cfg).min(axis=-1))
+    ours = jax.jit(lambda cfg: coll.max_penetration(robot, cfg))
+    slopes = jax.jit(jax.vmap(jax.value_and_grad(lambda cfg: coll.max_penetration(robot, cfg))))
+    note = f"{coll.num_primitives} spheres, {coll.num_pairs} pairs"
+    rows = [
+        ("g1 JAX plain gather then min, one configuration", usual, cfgs[0], 1),
+        ("g1 JAX max_penetration, one configuration", ours, cfgs[0], 1),
+        ("g1 JAX max_penetration, 256 configurations", ours, cfgs, 256),
+        ("g1 JAX max_penetration with gradient, vmap over 256", slopes, cfgs, 256),
+    ]
+    found: list[dict[str, Any]] = []
+    for what, function, given, count in rows:
+        memory = function.lower(given).compile().memory_analysis().temp_size_in_bytes / 1e6
+        us = 1e6 * cpu(lambda f=function, given=given: jax.block_until_ready(f(given)), 5) / count
+        found.append({"what": what, "us": us, "note": f"{note}, {memory:.1f} MB of scratch memory"})
+    return found
+
+
 def _jax_rows(robot: er.Robot, spheres: Any, pairs: PairMatrix) -> list[dict[str, Any]]:
     import jax
     import jax.numpy as jnp
@@ -208,7 +236,7 @@ def _thousand_rows() -> list[dict[str, Any]]:
         for a, b in checker.pairs
     )
     note = f"{len(spheres)} spheres, {n_pairs} sphere pairs, {len(apart)} of {len(cfgs)} free"
-    rows = []
+    rows = _jax_thousand(robot, spheres)
     if len(apart):
         rows.append(
             {
