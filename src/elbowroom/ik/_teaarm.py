@@ -34,7 +34,7 @@ HEAD_LINK = "waist_link"
 """What turns with the operator's head: the robot has none, its waist yaws."""
 N_SPHERES = 150
 """Budget of the fit; the forearms and hands, which face each other at a few millimetres, get more: 372 in all. With it
-6 % of free random configurations are called colliding; with 100, spheres of an elbow and the torso overlap at zero."""
+7 % of free random configurations are called colliding; with 100, spheres of an elbow and the torso overlap at zero."""
 
 
 class TeaArmRobot:
