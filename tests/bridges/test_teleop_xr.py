@@ -183,6 +183,8 @@ def test_costs_are_those_of_the_library_and_jaxls_adds_them_up(tea):
     values = standins.VarValues.make([robot.joint_var_cls(jnp.array([0])).with_value(cfg[None])])
     problem = standins.LeastSquaresProblem(costs, [robot.joint_var_cls(0)]).analyze()
     w = robot.weights
+    spheres = ik.TeaArmRobot().multi_sphere_coll
+    margins = ik.margins_at_rest(plain, spheres, w["margin"], plain.default_cfg)
     expected = [
         ik.rest_cost(cfg + 0.1, w["rest"]),
         ik.manipulability_cost(plain, (LEFT, RIGHT), w["manipulability"]),
@@ -190,7 +192,7 @@ def test_costs_are_those_of_the_library_and_jaxls_adds_them_up(tea):
         ik.pose_cost(plain, RIGHT, aim["right"], w["position"], w["orientation"]),
         ik.heading_cost(plain, WAIST, aim["head"], w["orientation"]),
         ik.limit_cost(plain, w["limits"]),
-        ik.self_collision_cost(plain, ik.TeaArmRobot().multi_sphere_coll, w["margin"], w["self_collision"]),
+        ik.self_collision_cost(plain, spheres, margins, w["self_collision"]),
     ]
     total = sum(float(jnp.sum(cost(cfg) ** 2)) for cost in expected)
     assert len(costs) == len(expected)
@@ -329,6 +331,12 @@ def test_arguments_fit_into_robot_args(bridge, tmp_path):
         ),
         ({"robot": "teaarm", "left": LEFT, "package_dirs": ["/no/such"]}, InputError, "is not a folder"),
         ({"urdf_string": "<robot", "left": LEFT}, er.ElbowroomError, "robot.urdf"),
+        ({"urdf_string": 5, "left": LEFT}, InputError, "urdf_string: expected a text"),
+        ({"robot": 5, "left": LEFT}, InputError, "robot: expected a text"),
+        ({"robot": "teaarm", "left": LEFT, "weights": 5}, InputError, "weights: expected a map"),
+        ({"robot": "teaarm", "left": LEFT, "faces": []}, InputError, "faces: no axis"),
+        ({"robot": "teaarm", "left": LEFT, "package_dirs": 5}, InputError, "package_dirs: expected paths"),
+        ({"robot": "teaarm", "left": LEFT, "n_spheres": "x"}, InputError, "n_spheres must be"),
     ],
 )
 def test_bad_input_is_refused_by_name(bridge, options, error, said):

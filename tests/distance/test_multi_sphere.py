@@ -188,6 +188,9 @@ def test_distances_of_link_pairs_are_the_smallest_of_their_spheres(teaarm):
         np.testing.assert_allclose(some[near], expected[near], rtol=0, atol=2e-6)
         assert (some[~near] >= expected[~near] - 2e-6).all()
         assert (some >= np.minimum(limit, expected) - 2e-5).all()
+    for wrong in (np.zeros(3), "x", None):
+        with pytest.raises(InputError, match="limit"):
+            coll.compute_link_pair_distance(robot, cfgs, wrong)
 
 
 def test_link_pairs_that_are_left_out_are_left_out_of_every_answer(teaarm):

@@ -12,6 +12,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom import ik
+from elbowroom.errors import ElbowroomError, InputError
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +221,6 @@ def test_a_urdf_with_other_meshes_goes_all_the_way(tea, other_teaarm):
 
 
 def test_a_urdf_of_another_robot_is_refused(tmp_path, tea):
-    from elbowroom.errors import ElbowroomError, InputError
-
     text = Path(tea.urdf_path).read_text(encoding="utf-8").replace("left_j4", "elbow")
     meshes = (Path(tea.urdf_path).parent / "meshes").as_posix()
     (tmp_path / "other.urdf").write_text(text.replace('"meshes/', f'"{meshes}/'), encoding="utf-8")
@@ -229,8 +228,28 @@ def test_a_urdf_of_another_robot_is_refused(tmp_path, tea):
         er.TeaArmRobot(urdf_path=tmp_path / "other.urdf", package_dirs=[meshes])
     with pytest.raises(ElbowroomError, match=r"nowhere\.urdf"):
         er.TeaArmRobot(urdf_path=tmp_path / "nowhere.urdf")
-    with pytest.raises(InputError, match="n_spheres"):
-        er.TeaArmRobot(n_spheres=0)
+    for n_spheres in (0, "x", 2.5):
+        with pytest.raises(InputError, match="n_spheres"):
+            er.TeaArmRobot(n_spheres=n_spheres)
+    with pytest.raises(InputError, match="urdf_path: expected the path"):
+        er.TeaArmRobot(urdf_path=5)
+    with pytest.raises(InputError, match="package_dirs"):
+        er.TeaArmRobot(urdf_path=tea.urdf_path, package_dirs=5)
+
+
+def test_margins_at_rest_refuse_what_makes_no_sense(tea):
+    coll, robot = tea.multi_sphere_coll, tea.robot
+    one = ik.margins_at_rest(robot, coll, 0.02, tea.default_cfg)
+    assert one.shape == (len(coll.link_pairs()),)
+    np.testing.assert_array_equal(one, ik.margins_at_rest(robot, coll, 0.02, tea.default_cfg[None]))
+    assert (ik.margins_at_rest(robot, coll, 0.02, np.stack([np.zeros(16), tea.default_cfg])) <= one).all()
+    for margin in (-0.01, np.nan, np.inf, "x"):
+        with pytest.raises(InputError, match="margin: expected"):
+            ik.margins_at_rest(robot, coll, margin, tea.default_cfg)
+    with pytest.raises(InputError, match="at least one configuration"):
+        ik.margins_at_rest(robot, coll, 0.02, np.zeros((0, 16)))
+    with pytest.raises(InputError, match="one number or one per link pair"):
+        ik.self_collision_cost(robot, coll, np.zeros(3))(jnp.zeros(16))
 
 
 def test_a_new_target_compiles_nothing(tea):

@@ -26,6 +26,7 @@ from ..distance import MultiSphereCollision, self_collision_residual
 from ..errors import DescriptionError, InputError, MissingExtraError, unknown
 from ..ik.doors import likely_ends
 from ..robot import Robot, load_robot
+from ..robot.doors import as_folders
 from ..spheres import FitOptions, fit_spheres
 
 INSTALL = "pip install git+https://github.com/qrafty-ai/teleop_xr git+https://github.com/chungmin99/pyroki"
@@ -58,6 +59,7 @@ class _ModelRobot:
         package_dirs: folders in which `package://` meshes are looked for.
         self_collision: whether links are kept apart; False for a robot without meshes.
         weights: what to change of `WEIGHTS`.
+        n_spheres: budget of the spheres that keep links apart; None leaves it to the fit.
 
     Raises:
         InputError: nothing to load or to steer, or values that make no sense. UnknownLinkError: no such link.
@@ -77,19 +79,27 @@ class _ModelRobot:
         package_dirs: Sequence[str] = (),
         self_collision: bool = True,
         weights: Mapping[str, float] | None = None,
+        n_spheres: int | None = None,
     ) -> None:
         super().__init__()
+        texts = {"urdf_string": urdf_string, "robot": robot, "left": left, "right": right, "head": head}
+        for name, value in texts.items():
+            if value is not None and not isinstance(value, str):
+                raise InputError(f"{name}: expected a text, found {short(value)}")
+        if weights is not None and not isinstance(weights, Mapping):
+            raise InputError(f"weights: expected a map from names to numbers, found {short(weights)}")
         for name, value in (weights or {}).items():
             if name not in WEIGHTS:
                 raise InputError(f"weights: {unknown('weight', str(name), WEIGHTS)}")
             if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
                 raise InputError(f"weights: {name} must be a number from 0 up, found {short(value)}")
-        if faces not in YAWS:
+        if not isinstance(faces, str) or faces not in YAWS:
             raise InputError(f"faces: {unknown('axis', str(faces), YAWS)}")
         named = {"left": left, "right": right, "head": head}
         self._links = {frame: link for frame, link in named.items() if link is not None}
         self._robot, self._self_collision, self._yaw = robot or "", self_collision, YAWS[faces]
-        self._srdf, self._dirs = srdf, [package_dirs] if isinstance(package_dirs, str) else [*package_dirs]
+        self._srdf, self._dirs = srdf, [str(folder) for folder in as_folders(package_dirs)]
+        self._fit = FitOptions(n_spheres=n_spheres, apart_at_rest=True)  # the cost sees spheres alone
         self.weights = WEIGHTS | dict(weights or {})
         self._initialize_from_description(urdf_string or self._robot)
 
@@ -119,16 +129,15 @@ class _ModelRobot:
         try:
             return load_robot(file, srdf=self._srdf, package_dirs=self._dirs)
         except DescriptionError as error:
+            if "mesh" not in str(error):
+                raise
             hint = (
                 "a URDF given as text has no folder: package_dirs in --robot-args names those of its meshes"
             )
             raise type(error)(f"{error} ({hint})") from error
 
-    def _fit_options(self) -> FitOptions:
-        return FitOptions(apart_at_rest=True)  # the cost sees spheres alone
-
     def _spheres(self) -> MultiSphereCollision:
-        model = CollisionModel(self.robot, fit_spheres(self.robot, self._fit_options()))
+        model = CollisionModel(self.robot, fit_spheres(self.robot, self._fit))
         return MultiSphereCollision.from_models(self.robot, model.spheres, model.pairs)
 
     # What teleop_xr asks for ----------------------------------------------------------------------
@@ -192,12 +201,13 @@ class _TeaArm(_ModelRobot):
     """
 
     def __init__(self, urdf_string: str | None = None, **options: Any) -> None:
-        own: dict[str, Any] = {"robot": "teaarm", "faces": "y", "head": "waist_link"}
-        own |= {"left": "frame_left_arm_ee", "right": "frame_right_arm_ee"}
+        tea = ik.TeaArmRobot()
+        own: dict[str, Any] = {"robot": "teaarm", "faces": "y", "head": tea.head}
+        own |= {"left": tea.left, "right": tea.right, "n_spheres": tea.fit_options.n_spheres}
+        own |= {
+            "srdf": str(Path(tea.urdf_path).with_suffix(".srdf"))
+        }  # its default pose, for any description
         super().__init__(urdf_string, **own | options)
-
-    def _fit_options(self) -> FitOptions:
-        return ik.TeaArmRobot.fit_options
 
 
 def _keep_apart(robot: Robot, spheres: MultiSphereCollision, weights: Mapping[str, float]) -> ik.Cost:

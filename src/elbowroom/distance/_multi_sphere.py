@@ -20,6 +20,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, Int
 
+from .._text import short
 from ..errors import InputError, shape_text
 from ..robot import Robot, as_robot
 from ..robot.doors import pair_list
@@ -58,7 +59,8 @@ class MultiSphereCollision:
     groups: SphereGroups
     """The same pairs for searches: link pairs, and groups of spheres."""
     left_to_meshes: jdc.Static[tuple[LinkPair, ...]] = ()
-    """Checked pairs of a PairMatrix that only meshes can decide: distances here say nothing of them."""
+    """Checked pairs of a PairMatrix that only meshes can decide, because their spheres overlap at rest: distances here
+    say nothing of them."""
 
     @staticmethod
     def from_models(
@@ -157,8 +159,7 @@ class MultiSphereCollision:
         Returns:
             Differentiable: the gradient of the nearest spheres of each link pair.
         """
-        limits = jnp.broadcast_to(jnp.asarray(limit), (len(self.link_pairs()),))
-        return self._nearest(robot, cfg, self.sphere_radii, limits)
+        return self._nearest(robot, cfg, self.sphere_radii, self._limits(limit))
 
     def max_penetration(
         self, robot: Kinematics, cfg: Any, buffers: Float[Array, "links"] | Mapping[str, float] | float = 0.0
@@ -208,6 +209,19 @@ class MultiSphereCollision:
                 f"this collision model has the {self.num_links} links of another robot or order; "
                 f"the robot given has {len(names)} links beginning with {names[:3]}"
             )
+
+    def _limits(self, limit: Any) -> Float[Array, "link_pairs"]:
+        try:
+            limits = jnp.asarray(limit, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"limit must be metres, found {short(limit)}") from error
+        count = len(self.link_pairs())
+        if limits.shape not in ((), (count,)):
+            raise InputError(
+                f"limit (the margin of a cost) must be one number or one per link pair, ({count},), found "
+                f"{shape_text(limit)}"
+            )
+        return jnp.broadcast_to(limits, (count,))
 
     def _link_buffers(self, buffers: Any) -> Array:
         if isinstance(buffers, (Mapping, float, int)):

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .._text import short
 from ..distance import MultiSphereCollision, colldist_from_sdf, self_collision_residual
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import Robot
@@ -48,15 +49,23 @@ def self_collision_cost(
 def margins_at_rest(
     robot: Robot, coll: MultiSphereCollision, margin: float, cfgs: Any
 ) -> Float[np.ndarray, "link_pairs"]:
-    """Margins, one a link pair, with which the self-collision cost is zero at configurations of rest.
+    """Margins, one a link pair, with which the self-collision cost is zero where the robot rests.
 
     Args:
         robot: whose links the spheres are on. coll: the spheres and pairs.
         margin: metres, for pairs that are farther apart at all these configurations.
-        cfgs: (n, dof) configurations of rest. A pair that is closer there starts to cost below that distance; one whose
-            spheres overlap there costs from contact on.
+        cfgs: (dof,) or (n, dof), where the robot rests. A pair that is closer there starts to cost below that distance;
+            one whose spheres overlap there costs from contact on.
+
+    Raises:
+        InputError: no configuration, or numbers that make no sense.
     """
-    near = np.asarray(coll.compute_link_pair_distance(robot, cfgs)).min(axis=0)
+    rows = robot.as_cfgs(cfgs)
+    if len(rows) == 0:
+        raise InputError("margins_at_rest: expected at least one configuration, found none")
+    if isinstance(margin, str) or np.ndim(margin) or not 0.0 <= margin < np.inf:
+        raise InputError(f"margin: expected a number of metres from 0 up, found {short(margin)}")
+    near = np.asarray(coll.compute_link_pair_distance(robot, rows)).min(axis=0)
     return np.clip(near - REST_SLACK, 0.0, margin)
 
 

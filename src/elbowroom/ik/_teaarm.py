@@ -18,11 +18,13 @@ import numpy as np
 from jaxtyping import Float
 
 from .. import assets
+from .._text import short
 from ..collision import CollisionModel
 from ..collision.doors import one_ball_a_link
 from ..distance import MultiSphereCollision
 from ..errors import InputError
 from ..robot import Robot, load_robot
+from ..robot.doors import as_folders
 from ..spheres import FitOptions, fit_spheres
 from ._jax_clearance import margins_at_rest, self_collision_cost
 from ._jax_costs import Cost, heading_cost, limit_cost, manipulability_cost, pose_cost, rest_cost
@@ -66,18 +68,19 @@ class TeaArmRobot:
             ElbowroomError: a URDF that cannot be read.
         """
         facts = json.loads((FOLDER / "teaarm_facts.json").read_text(encoding="utf-8"))
-        own = FOLDER / "teaarm.urdf"
+        if urdf_path is not None and not isinstance(urdf_path, (str, os.PathLike)):
+            raise InputError(f"urdf_path: expected the path of a URDF, found {short(urdf_path)}")
         self.robot: Robot = (
-            load_robot("teaarm")
-            if urdf_path is None
-            else _real_robot(Path(urdf_path), tuple(package_dirs), facts)
+            load_robot("teaarm") if urdf_path is None else _real_robot(Path(urdf_path), package_dirs, facts)
         )
-        self.urdf_path: str = str(own if urdf_path is None else Path(urdf_path))
+        self.urdf_path: str = str(FOLDER / "teaarm.urdf" if urdf_path is None else urdf_path)
         self.fit_options = replace(self.fit_options, n_spheres=n_spheres)
         self.left: str = facts["end_effectors"]["left"]
         """Link of the left hand."""
         self.right: str = facts["end_effectors"]["right"]
         """Link of the right hand."""
+        self.head: str = HEAD_LINK
+        """Link that turns with the operator's head."""
         self.weights: dict[str, float] = dict(facts["ik_reference"])
         """Weights and margin of the costs, by the names of the facts."""
 
@@ -157,8 +160,9 @@ class TeaArmRobot:
         return costs
 
 
-def _real_robot(path: Path, package_dirs: tuple[Any, ...], facts: dict[str, Any]) -> Robot:
+def _real_robot(path: Path, package_dirs: Iterable[Any], facts: dict[str, Any]) -> Robot:
     """A TeaArm from a URDF of its own, with the named poses of the bundled one."""
+    package_dirs = as_folders(package_dirs)
     found = load_robot(path, package_dirs=package_dirs)
     moving = [joint["name"] for joint in facts["joints"] if joint["type"] != "fixed"]
     named = [("joint", moving, found.joint_names)]

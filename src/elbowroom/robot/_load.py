@@ -95,7 +95,7 @@ def _files(source: Any, parts: Parts, path: Path | None) -> list[Path]:
     folder = getattr(source, "modelfiledir", "")
     shapes = (shape.source for shapes in parts.shapes.values() for shape in shapes if shape.kind == "mesh")
     named = [Path(text) for text in (folder, *shapes) if text and isinstance(text, str)]
-    return [*([path] if path is not None else []), *(file for file in named if file.is_absolute())]
+    return [*([path] if path is not None else []), *named]
 
 
 def _locate(source: str | os.PathLike[str]) -> tuple[Path, Path | None, tuple[Path, ...]]:

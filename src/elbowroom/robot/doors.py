@@ -30,6 +30,7 @@ from ._mjcf_own import own_bodies as own_bodies
 from ._named import named_poses as named_poses
 from ._pyroki import jaxls_module as jaxls_module
 from ._resolve import MeshResolver as MeshResolver
+from ._resolve import as_folders as as_folders
 from ._speeds import per_joint as per_joint
 from ._speeds import speed_limits as speed_limits
 from ._speeds import stated_speeds as stated_speeds

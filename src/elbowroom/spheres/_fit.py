@@ -130,7 +130,13 @@ def _key(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> list[Any]
     if options.method == "tight":
         key.append(_rounded(zero_frames(robot, meshes)))
         if options.apart_at_rest:
-            key += [_rounded(rest_poses(robot)), _rounded(robot.lower), _rounded(robot.upper)]
+            tree = robot.tree
+            key += [_rounded(part) for part in (rest_poses(robot), robot.lower, robot.upper)]
+            key += [
+                _rounded(part)
+                for part in (tree.quat_cos, tree.quat_sin, tree.shift, tree.slide, tree.polycoef)
+            ]
+            key += [tree.parent, tree.q_idx, tree.driver]
     for name, mesh in meshes.items():
         key += [name, np.asarray(mesh.vertices), np.asarray(mesh.faces)]
         if options.method == "centerline":

@@ -72,7 +72,7 @@ def part_at_rest(
     meeting = _Meetings(robot, shapes, options.seed)
 
     def overlapping(fits: Fits) -> set[LinkPair]:
-        """Pairs whose spheres overlap at rest, or as often as not, while their meshes are apart."""
+        """Pairs whose spheres overlap at rest, or in OFTEN of the configurations, while their meshes are apart."""
         return {
             (a, b)
             for i, a in enumerate(names)
