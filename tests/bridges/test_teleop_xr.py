@@ -262,6 +262,14 @@ def test_the_text_of_a_urdf_takes_the_place_of_the_robot(bridge, tmp_path):
         bridge.TeaArm(text, package_dirs=[str(tmp_path)])
 
 
+def test_a_teaarm_given_as_text_has_the_default_pose_of_the_bundled_one(bridge):
+    tea = ik.TeaArmRobot()
+    meshes = Path(tea.urdf_path).parent / "meshes"
+    text = Path(tea.urdf_path).read_text().replace('"meshes/', f'"{meshes.as_posix()}/')
+    robot = bridge.TeaArm(text, package_dirs=[str(meshes)], self_collision=False)
+    np.testing.assert_allclose(robot.get_default_config(), tea.default_cfg, atol=1e-6)
+
+
 @pytest.mark.parametrize("base", [standins.FirstBaseRobot, standins.SwappingBaseRobot, standins.BaseRobot])
 def test_every_known_base_of_teleop_xr_takes_it(monkeypatch, tmp_path, base):
     bridge = bridge_with(monkeypatch, base)

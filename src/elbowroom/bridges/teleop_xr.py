@@ -201,13 +201,19 @@ class _TeaArm(_ModelRobot):
     """
 
     def __init__(self, urdf_string: str | None = None, **options: Any) -> None:
-        tea = ik.TeaArmRobot()
-        own: dict[str, Any] = {"robot": "teaarm", "faces": "y", "head": tea.head}
-        own |= {"left": tea.left, "right": tea.right, "n_spheres": tea.fit_options.n_spheres}
-        own |= {
-            "srdf": str(Path(tea.urdf_path).with_suffix(".srdf"))
-        }  # its default pose, for any description
+        self._tea = ik.TeaArmRobot()
+        own: dict[str, Any] = {"robot": "teaarm", "faces": "y", "head": self._tea.head}
+        own |= {"left": self._tea.left, "right": self._tea.right}
+        own |= {"n_spheres": self._tea.fit_options.n_spheres}
         super().__init__(urdf_string, **own | options)
+
+    def _load(self, description: str) -> Robot:
+        """With the poses of the bundled TeaArm, whatever meshes it has."""
+        found = super()._load(description)
+        if self._srdf is None and set(found.joint_names) == set(self._tea.actuated_joint_names):
+            self._srdf = str(Path(self._tea.urdf_path).with_suffix(".srdf"))
+            found = super()._load(description)
+        return found
 
 
 def _keep_apart(robot: Robot, spheres: MultiSphereCollision, weights: Mapping[str, float]) -> ik.Cost:
