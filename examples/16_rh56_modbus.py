@@ -27,7 +27,12 @@ MOTION = 1.0
 
 def connect(address: str) -> Any:
     """A connected Modbus client: HOST:PORT is TCP, anything else a serial port."""
-    from pymodbus.client import ModbusSerialClient, ModbusTcpClient
+    try:
+        from pymodbus.client import ModbusSerialClient, ModbusTcpClient
+    except ImportError as error:
+        raise SystemExit(
+            "sending to a hand needs pymodbus, which is not installed: pip install 'elbowroom[hand]'"
+        ) from error
 
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit():

@@ -36,9 +36,11 @@ def add_follower(spec: Any, follower: str, driver: str, *law: float) -> None:
     equality.data[:5] = (*law, *(0.0,) * (5 - len(law)))
 
 
-def add_motor(spec: Any, name: str, joint: str, limits: tuple[float, float] | None = None) -> None:
+def add_servo(spec: Any, name: str, joint: str, limits: tuple[float, float] | None = None) -> None:
+    """A position servo, as the public files have them."""
     more = {} if limits is None else {"ctrlrange": limits, "ctrllimited": True}
-    spec.add_actuator(name=name, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT, **more)
+    servo = spec.add_actuator(name=name, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT, **more)
+    servo.set_to_position(kp=20.0)
 
 
 def rename(text: str, name: Callable[[str], str]) -> str:
@@ -59,11 +61,11 @@ def lab(side: str) -> str:
             spec.body(site.parent.name).add_site(name=f"{prefix}{side}_{finger}_tip", pos=site.pos)
     for finger in FINGERS[1:]:
         add_follower(spec, f"{finger}_proximal_joint", f"{finger}_intermediate_joint", 0.0, 1.0)
-        add_motor(spec, finger, f"{finger}_proximal_joint", (0.0, 1.47))
+        add_servo(spec, finger, f"{finger}_proximal_joint", (0.0, 1.47))
     add_follower(spec, "thumb_proximal_pitch_joint", "thumb_intermediate_joint", 0.0, 0.8)
     add_follower(spec, "thumb_distal_joint", "thumb_intermediate_joint", 0.0, 0.75)
-    add_motor(spec, "thumb_proximal", "thumb_proximal_pitch_joint", (0.0, 0.6))
-    add_motor(spec, "thumb_yaw", "thumb_proximal_yaw_joint", (0.0, 1.308))
+    add_servo(spec, "thumb_proximal", "thumb_proximal_pitch_joint", (0.0, 0.6))
+    add_servo(spec, "thumb_yaw", "thumb_proximal_yaw_joint", (0.0, 1.308))
     return spec.to_xml()
 
 
@@ -73,7 +75,7 @@ def suite(side: str) -> str:
     base = spec.body("base")
     base.pos, base.quat = (0.002, 0.0316, 0.0), DOWN
     for joint in spec.joints:
-        add_motor(spec, f"{joint.name}_drive", joint.name, (0.0, float(joint.range[1])))
+        add_servo(spec, f"{joint.name}_drive", joint.name, (0.0, float(joint.range[1])))
     letter = side[0]
 
     def name(old: str) -> str:
@@ -111,7 +113,7 @@ def floating(side: str) -> str:
     for geom in spec.geoms:
         geom.contype = geom.conaffinity = 0
     for joint in spec.joints:
-        add_motor(spec, f"{joint.name}_position", joint.name)
+        add_servo(spec, f"{joint.name}_position", joint.name)
     return rename(spec.to_xml(), lambda old: f"{side}_{old}")
 
 

@@ -14,7 +14,7 @@ import pytest
 from elbowroom.cli._grasp import Options, run
 from elbowroom.errors import ElbowroomError, InputError, UnknownNameError
 from elbowroom.grasp import GraspChecker, GraspPlanner, Hand, UnknownFingerError, load_hand
-from elbowroom.grasp.doors import grasped_object
+from elbowroom.grasp.doors import grasped_object, rh56_spec
 from tests.inspire_files import STYLES, blank, lab, suite, write
 
 SIDES = {"right": "rh56", "left": "rh56_left"}
@@ -176,6 +176,30 @@ def test_mistakes_are_said(tmp_path: Path, more: dict[str, Any], error: type[Exc
         load_hand(path, **more)
 
 
+@pytest.mark.parametrize(
+    ("source", "more", "error", "text"),
+    [
+        ("rh56", {"like": "nope"}, UnknownNameError, "like: no hand 'nope'; there are: rh56, rh56_left"),
+        ("rh56", {"like": []}, UnknownNameError, r"like: no hand '\[\]'"),
+        ("panda", {"like": []}, UnknownNameError, r"like: no hand '\[\]'"),
+        ("rh56", {"like": "rh56_left"}, InputError, "rh56 is a bundled hand and cannot be like='rh56_left'"),
+        ("rh56_left", {"like": "rh56"}, InputError, "rh56_left is a bundled hand and cannot be like='rh56'"),
+        (
+            "rh56",
+            {"like": "rh56_left", "fingertips": {"index": "index_intermediate"}},
+            InputError,
+            "rh56 is a bundled hand",
+        ),
+    ],
+)
+def test_like_is_checked_for_bundled_hands_too(
+    source: str, more: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        load_hand(source, **more)
+    assert load_hand("rh56", like="rh56").name == "rh56"
+
+
 def test_another_hand_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "longer.xml"
     path.write_text(
@@ -210,3 +234,108 @@ def test_the_command_line_takes_a_file_and_says_what_it_guessed(
     assert "guessed: recognised as rh56_left" in out
     assert run(Options("line", hand=str(path), json=True)) == 0
     assert len(json.loads(capsys.readouterr().out)["guessed"]) > 3
+
+
+# What a control is ---------------------------------------------------------------------------------
+
+JOINT_LIMITS = "no position servo with a control range drives "
+SERVOS: list[tuple[str, tuple[float, float] | None]] = [
+    ('<position joint="{}" kp="3" ctrlrange="0.1 1.2"/>', (0.1, 1.2)),
+    ('<position joint="{}" kp="3" timeconst="0.1" ctrlrange="0.1 1.2"/>', (0.1, 1.2)),
+    ('<position jointinparent="{}" kp="3" ctrlrange="0.1 1.2"/>', (0.1, 1.2)),
+    ('<position joint="{}" kp="3" inheritrange="0.5"/>', (0.425, 1.275)),
+    ('<position joint="{}" kp="3" ctrlrange="-0.05 1.75"/>', (-0.05, 1.75)),
+    ('<general joint="{}" gainprm="3" biastype="affine" biasprm="0 -3 -1" ctrlrange="0.1 1.2"/>', (0.1, 1.2)),
+    ('<motor joint="{}" ctrlrange="-5 5"/>', None),
+    ('<motor joint="{}" ctrlrange="0.1 1.2"/>', None),
+    ('<velocity joint="{}" kv="3" ctrlrange="0.1 1.2"/>', None),
+    ('<intvelocity joint="{}" kp="3" ctrlrange="0.1 1.2" actrange="0 1"/>', None),
+    ('<general joint="{}" gainprm="3" biastype="affine" biasprm="1 -3" ctrlrange="0.1 1.2"/>', None),
+    ('<general joint="{}" gainprm="6" biastype="affine" biasprm="0 -3" ctrlrange="0.1 1.2"/>', None),
+    ('<position joint="{}" kp="3" gear="2" ctrlrange="0.1 1.2"/>', None),
+    ('<position joint="{}" kp="3" ctrlrange="0.1 1.2" ctrllimited="false"/>', None),
+    ('<position joint="{}" kp="3"/>', None),
+    ('<position tendon="index_proximal_joint" kp="3" ctrlrange="0.1 1.2"/>', None),
+]
+
+
+def with_actuators(folder: Path, text: str) -> Path:
+    """The bundled right hand, index at 0 to 1.7 rad, with other actuators and a tendon named like a joint."""
+    spec = blank("right")
+    spec.joint("index_proximal_joint").range = (0.0, 1.7)
+    tendon = '<tendon><fixed name="index_proximal_joint"><joint joint="index_proximal_joint" coef="1"/></fixed></tendon>'
+    path = folder / "driven.xml"
+    path.write_text(
+        spec.to_xml().replace("</mujoco>", f"{tendon}<actuator>{text}</actuator></mujoco>"), encoding="utf-8"
+    )
+    return path
+
+
+@pytest.mark.parametrize(("servo", "limits"), SERVOS)
+def test_controls_are_those_of_position_servos_alone(
+    tmp_path: Path, servo: str, limits: tuple[float, float] | None
+) -> None:
+    """A torque or a velocity is no angle: then the joint's own limits count, and that is said."""
+    hand = load_hand(with_actuators(tmp_path, servo.format("index_proximal_joint")))
+    index = hand.actuators[hand.actuator_index("index")]
+    assert (index.lower, index.upper) == pytest.approx(limits or (0.0, 1.7))
+    assert hand.registers["index"] == (index.lower, index.upper)
+    said = next(note for note in hand.notes if note.startswith(JOINT_LIMITS))
+    assert ("index_proximal_joint" in said) == (limits is None)
+    assert "ring_proximal_joint" in said
+
+
+def test_servo_ranges_are_what_mujoco_holds_its_joints_at(tmp_path: Path) -> None:
+    """The ends of the accepted range as controls: MuJoCo's servo force vanishes where the joint is at the control."""
+    for servo, limits in SERVOS:
+        if limits is None or "timeconst" in servo:
+            continue
+        path = with_actuators(tmp_path, servo.format("index_proximal_joint"))
+        model = mujoco.MjModel.from_xml_path(str(path))
+        data = mujoco.MjData(model)
+        for end in limits:
+            data.ctrl[0] = data.qpos[model.joint("index_proximal_joint").qposadr[0]] = end
+            mujoco.mj_forward(model, data)
+            assert data.actuator_force[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_several_servos_and_ranges_apart(tmp_path: Path) -> None:
+    two = '<position joint="{0}" kp="3" ctrlrange="0.1 1.2"/><position joint="{0}" kp="3" ctrlrange="0.3 2"/>'
+    hand = load_hand(with_actuators(tmp_path, two.format("index_proximal_joint")))
+    assert (hand.actuators[3].lower, hand.actuators[3].upper) == (0.3, 1.2)
+    apart = '<position joint="index_proximal_joint" kp="3" ctrlrange="2 3"/>'
+    with pytest.raises(
+        InputError, match="goes from 0 to 1.7, the control of its servo from 2 to 3; they have no"
+    ):
+        load_hand(with_actuators(tmp_path, apart))
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [((-5.0, 5.0), (0.0, 1.7)), ((-0.05, 5.0), (-0.05, 1.7)), ((-1.0, 1.2), (0.0, 1.2))]
+)
+def test_servo_ranges_far_past_the_joint_are_cut_and_said(
+    tmp_path: Path, given: tuple[float, float], used: tuple[float, float]
+) -> None:
+    servo = f'<position joint="index_proximal_joint" kp="3" ctrlrange="{given[0]} {given[1]}"/>'
+    hand = load_hand(with_actuators(tmp_path, servo))
+    assert hand.registers["index"] == used
+    assert "control ranges go far past the joint limits of index_proximal_joint: those are used" in hand.notes
+
+
+@pytest.mark.parametrize("revision", ["spec", "newest"])
+@each
+def test_the_bundled_hand_as_a_file_has_the_scale_of_the_bundled_hand(
+    tmp_path: Path, side: str, revision: str
+) -> None:
+    path = tmp_path / "same.xml"
+    path.write_text(rh56_spec(revision, SIDES[side]).to_xml(), encoding="utf-8")
+    hand, known = load_hand(path), load_hand(SIDES[side], revision=revision)
+    assert hand.registers == known.registers
+    np.testing.assert_array_equal(hand.ctrl_lower, known.ctrl_lower)
+    np.testing.assert_array_equal(hand.ctrl_upper, known.ctrl_upper)
+
+
+def test_the_servos_of_a_whole_hand_need_no_note(load: Any) -> None:
+    hand, _ = load("lab", "right")
+    assert not any("limits" in note for note in hand.notes)
+    assert hand.registers["index"] == (0.0, 1.47)

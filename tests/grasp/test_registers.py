@@ -64,7 +64,8 @@ def test_round_trips_over_the_whole_range(hand: Hand) -> None:
 def test_every_grasp_has_commands_and_they_give_its_controls_back(smooth: GraspPlanner) -> None:
     for mode in ("line", "plane", "cylinder"):
         for grasp in smooth.sweep(mode, 25).grasps:
-            back = grasp.hand.from_registers(grasp.to_registers())
+            back = grasp.from_registers(grasp.to_registers())
+            np.testing.assert_array_equal(back, grasp.hand.from_registers(grasp.to_registers()))
             np.testing.assert_allclose(back, grasp.ctrl, atol=0.5 * 1.57 / 1000 + 1e-12)
 
 
@@ -99,6 +100,53 @@ def test_other_hands_and_wrong_scales_say_so(hand: Hand) -> None:
     flat = dict.fromkeys(hand.registers, (0.0, 0.0))
     with pytest.raises(InputError, match="two different numbers"):
         replace(hand, registers=flat).to_registers(np.zeros(6))
+
+
+@pytest.mark.parametrize(
+    ("registers", "text"),
+    [
+        (5, "registers must be a mapping .* found 5"),
+        (None, "registers must be a mapping .* found None"),
+        ([("index", (0.0, 1.5))], "registers must be a mapping"),
+        ({1: (0.0, 1.5)}, "registers must name every actuator once .* found 1"),
+        (5.0, "registers must be a mapping"),
+    ],
+)
+def test_scales_that_are_none_are_said(hand: Hand, registers: Any, text: str) -> None:
+    own = replace(hand, registers=registers)
+    with pytest.raises(InputError, match=f"rh56: {text}"):
+        own.to_registers(np.zeros(6))
+    with pytest.raises(InputError, match=f"rh56: {text}"):
+        own.from_registers((0,) * 6)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        5,
+        None,
+        ("x", "y"),
+        "xy",
+        (0.0,),
+        (0.0, 1.0, 2.0),
+        (0.0, np.nan),
+        (0.0, np.inf),
+        ((0.0,), (1.0, 2.0)),
+        {0, 1},
+    ],
+)
+def test_ends_that_are_not_two_numbers_are_said(hand: Hand, ends: Any) -> None:
+    own = replace(hand, registers={**hand.registers, "index": ends})
+    with pytest.raises(InputError, match="rh56: register of index: expected .* two different numbers, found"):
+        own.to_registers(np.zeros(6))
+    with pytest.raises(InputError, match="rh56: register of index: expected .* two different numbers, found"):
+        own.from_registers((0,) * 6)
+
+
+def test_ends_may_come_from_numpy(hand: Hand) -> None:
+    measured = {name: np.array(ends) for name, ends in hand.registers.items()}
+    own = replace(hand, registers=measured)  # pyright: ignore[reportArgumentType]
+    assert own.to_registers(np.full(6, 0.3)) == hand.to_registers(np.full(6, 0.3))
 
 
 def test_a_measured_scale_takes_the_place_of_the_assumed_one(hand: Hand) -> None:
@@ -240,6 +288,15 @@ def test_bad_values_are_refused_before_anything_is_sent(
     with pytest.raises(InputError):
         example.send(tcp_hand.address, hand, values, wait=0.0)
     assert tcp_hand.requests == []
+
+
+def test_without_pymodbus_the_line_that_installs_it_is_said(
+    example: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pymodbus.client", None)
+    with pytest.raises(SystemExit, match=r"needs pymodbus, .* pip install 'elbowroom\[hand\]'"):
+        example.main(["--send", "127.0.0.1:1"])
+    assert example.main([])[1] == []
 
 
 def test_nothing_is_opened_unless_asked_for(

@@ -6,7 +6,7 @@ The object's middle is at (0, 0, height).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -108,12 +108,22 @@ class Grasp:
         return WorldGrasp(frozen(T), tips)
 
     def to_registers(self) -> tuple[int, ...]:
-        """The hand's own angle commands, 1000 open to 0 closed; see `Hand.to_registers`, and there for the way back.
+        """The hand's own angle commands for this grasp, 1000 open to 0 closed, as `Hand.to_registers` gives them.
 
         Raises:
             InputError: the hand has no such registers.
         """
         return self.hand.to_registers(self.ctrl)
+
+    def from_registers(self, values: Iterable[int]) -> Float[np.ndarray, "actuators"]:
+        """The control for angle commands or readings of this grasp's hand, the same as `Hand.from_registers`.
+
+        Of this grasp's own commands it is `ctrl` to half a count; of angles that the hand reports, how far it got.
+
+        Raises:
+            InputError: the hand has no such registers, or the values are not whole numbers from 0 to 1000.
+        """
+        return self.hand.from_registers(values)
 
     def sides(self, height: float = 0.1) -> tuple[float, float]:
         """World X of the two sides of the object: where the fingertips' mean touches, and the thumb tip.

@@ -314,7 +314,9 @@ class Hand:
         """The control for angle commands or readings, the inverse of `to_registers` to half a count.
 
         Args:
-            values: whole numbers from 0 (closed) to 1000 (open) in the order of `registers`.
+            values: whole numbers from 0 (closed) to 1000 (open) in the order of `registers`. Readings are held to the
+                same range: no source that we know says that a hand reports others, so one that does is not taken for
+                an angle.
 
         Raises:
             InputError: the hand has no such registers, or the values are not that.

@@ -25,7 +25,8 @@ from ..errors import InputError, UnknownNameError, unknown
 from ..robot import Coupling, Joint, Robot
 from ..robot.doors import build_tree, root_pose
 from ..typing import Matrix4
-from ._hand import Actuator, Finger, Hand, driver_law
+from ._hand import Finger, Hand
+from ._motors import make_actuator
 from ._rh56 import BUNDLED_HANDS, FINGER_CLOSED, FINGERS, load_rh56
 from ._types import Wrap
 
@@ -88,7 +89,7 @@ def inspire_hand(
         revision: of the bundled hand, for what the file lacks.
         names: what the user named.
         sites: points of the description by name: link and point.
-        controls: control ranges by joint, where the description states them.
+        controls: ranges of position servos by joint, where the description states them.
         notes: what has been said already.
 
     Raises:
@@ -103,7 +104,15 @@ def inspire_hand(
     robot = _rebuilt(
         robot, _coupled(robot, known, chains, drivers, revision, said), T_base_world @ root_pose(robot)
     )
-    actuators = tuple(_actuator(robot, a.name, drivers[a.name], controls) for a in known.actuators)
+    actuators = tuple(
+        make_actuator(robot, a.name, drivers[a.name], controls.get(drivers[a.name])) for a in known.actuators
+    )
+    bare = [joint for joint in drivers.values() if joint not in controls]
+    if bare:
+        said.append(f"no position servo with a control range drives {', '.join(bare)}: joint limits are used")
+    cut = [a.joint for a in actuators if controls.get(a.joint, (a.lower, a.upper)) != (a.lower, a.upper)]
+    if cut:
+        said.append(f"control ranges go far past the joint limits of {', '.join(cut)}: those are used")
     fingers = tuple(
         Finger(
             name,
@@ -367,15 +376,6 @@ def _rebuilt(robot: Robot, joints: Mapping[str, Joint], T_world_root: Matrix4) -
         xml=None,
         _meshes={},
     )
-
-
-def _actuator(robot: Robot, name: str, joint: str, controls: Mapping[str, tuple[float, float]]) -> Actuator:
-    found = robot.joint(joint)
-    low, high = controls.get(joint, (found.lower, found.upper))
-    if not np.isfinite(high - low) or high <= low:
-        raise InputError(f"{robot.name}: joint {joint!r} has no finite limits; a hand's actuators need them")
-    assert driver_law(robot, found)[0] == joint
-    return Actuator(name, joint, float(low), float(high))
 
 
 # Fingertips ---------------------------------------------------------------------------------------

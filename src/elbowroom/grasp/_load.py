@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from ..errors import ApproximationWarning, InputError, UnknownNameError, unknown
 from ..robot import Robot, load_robot
 from ._grasp import as_number
-from ._hand import Actuator, Finger, Hand, UnknownFingerError, moving_joints
+from ._hand import Finger, Hand, UnknownFingerError, moving_joints
 from ._inspire import Names, inspire_hand, named_like_a_hand
 from ._known import KNOWN
+from ._motors import make_actuator, servo_ranges
 from ._rh56 import BUNDLED_HANDS, FINGERS, load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
 
@@ -67,7 +68,12 @@ def load_hand(
     Raises:
         ElbowroomError: unknown revision, links, fingers or joints; the message says which there are.
     """
-    if isinstance(source, str) and source in BUNDLED_HANDS and fingertips is None:
+    if like is not None and (not isinstance(like, str) or like not in BUNDLED_HANDS):
+        raise UnknownNameError(f"like: {unknown('hand', str(like), BUNDLED_HANDS)}")
+    bundled = isinstance(source, str) and source in BUNDLED_HANDS
+    if bundled and like not in (None, source):
+        raise InputError(f"{source} is a bundled hand and cannot be like={like!r}; load {like!r} itself")
+    if bundled and fingertips is None:
         given = {
             "tip_radii": tip_radii,
             "oppositions": oppositions,
@@ -78,8 +84,6 @@ def load_hand(
         if without:
             raise InputError(f"{source}: {', '.join(without)} can be given together with fingertips only")
         return load_rh56("spec" if revision is None else revision, source)
-    if like is not None and like not in BUNDLED_HANDS:
-        raise UnknownNameError(f"like: {unknown('hand', str(like), BUNDLED_HANDS)}")
     known = isinstance(source, str) and source in KNOWN
     if like is not None or (fingertips is None and oppositions is None and not known):
         others = {
@@ -130,7 +134,7 @@ def load_hand(
     return Hand(
         name=robot.name,
         robot=robot,
-        actuators=tuple(_actuator(robot, name, joint) for name, joint in driven.items()),
+        actuators=tuple(make_actuator(robot, name, joint) for name, joint in driven.items()),
         fingers=fingers,
         thumb=thumb,
         oppositions=_oppositions(robot, fingers, thumb, oppositions),
@@ -176,11 +180,7 @@ def _inspire(
     places = {name: _point(robot, tip, f"finger {name!r}") for name, tip in tips.items()}
     if actuators is not None and not isinstance(actuators, Mapping):
         actuators = tuple(actuators)
-    controls = {
-        str(motor.target): (float(motor.ctrlrange[0]), float(motor.ctrlrange[1]))
-        for motor in (() if spec is None else spec.actuators)
-        if motor.ctrlrange[1] > motor.ctrlrange[0]
-    }
+    controls = servo_ranges(spec, robot)
     return inspire_hand(robot, like, revision or "spec", Names(places, actuators), sites, controls, notes)
 
 
@@ -202,17 +202,6 @@ def _sites(spec: Any, robot: Robot) -> dict[str, tuple[str, Sequence[float]]]:
         for site in (() if spec is None else spec.sites)
         if site.name and site.name not in robot.link_names
     }
-
-
-def _actuator(robot: Robot, name: str, driven: str) -> Actuator:
-    joint = robot.joint(driven)
-    if not joint.actuated:
-        raise InputError(
-            f"{robot.name}: joint {driven!r} cannot be an actuator; it follows another or does not move"
-        )
-    if not np.isfinite(joint.upper - joint.lower):
-        raise InputError(f"{robot.name}: joint {driven!r} has no finite limits; a hand's actuators need them")
-    return Actuator(name, driven, float(joint.lower), float(joint.upper))
 
 
 def _point(robot: Robot, spec: TipSpec, what: str) -> tuple[str, tuple[float, float, float]]:

@@ -15,7 +15,8 @@ those drivers and ours: the maker states no angles per finger. `Hand.registers` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -79,18 +80,37 @@ def from_registers(
     return ctrl
 
 
-def _check_scale(hand: str, actuators: Sequence[str], scale: Scale) -> None:
+def _check_scale(hand: str, actuators: Sequence[str], scale: Any) -> None:
+    """Refuses a scale that is not one; it may have been given by the user in place of the hand's own."""
+    if not isinstance(scale, Mapping):
+        raise InputError(
+            f"{hand}: registers must be a mapping from actuators to the control at 1000 and at 0, found {scale!r:.60}"
+        )
     if not scale:
         raise InputError(
             f"{hand}: it has no angle registers; they are known for the RH56 (rh56, rh56_left and files of that hand)"
         )
-    if sorted(scale) != sorted(actuators):
+    named = cast("Mapping[Any, Any]", scale)
+    if set(named) != set(actuators):
         raise InputError(
-            f"{hand}: registers must name every actuator once ({', '.join(actuators)}), found {', '.join(scale)}"
+            f"{hand}: registers must name every actuator once ({', '.join(actuators)}), "
+            f"found {', '.join(map(str, named))}"
         )
-    for name, ends in scale.items():
-        if len(ends) != 2 or not np.isfinite(ends).all() or ends[0] == ends[1]:
+    for name, ends in named.items():
+        if not _two_ends(ends):
             raise InputError(
                 f"{hand}: register of {name}: expected the control at 1000 and at 0, two different numbers, "
                 f"found {ends!r:.60}"
             )
+
+
+def _two_ends(ends: Any) -> bool:
+    """Whether it is a pair of different finite numbers, in order."""
+    if not isinstance(ends, (Sequence, np.ndarray)):
+        return False
+    try:
+        opened, closed = cast("Any", ends)
+    except (TypeError, ValueError):
+        return False
+    numbers = all(isinstance(end, Real) and np.isfinite(float(end)) for end in (opened, closed))
+    return numbers and opened != closed
