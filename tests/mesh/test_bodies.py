@@ -339,6 +339,30 @@ def test_round_solids_that_almost_stand_on_a_mesh(body, gap, ground):
         assert np.hypot(local[0] - 0.013, local[1] - 0.02) < 0.11
 
 
+@pytest.mark.parametrize("ground", [Box((2, 2, 0.1)), TriangleMesh.box((2, 2, 0.1))])
+def test_gaps_of_round_solids_are_as_exact_as_they_are_said_to_be(ground):
+    """Above a plate the gap is known: the height of the support point."""
+    rng = np.random.default_rng(1)
+    apart = 0
+    for k in range(200):
+        R, gap = rotations(rng, 1)[0], 10.0 ** rng.uniform(-15, 0)
+        a, b, c = rng.uniform(0.05, 0.5, 3)
+        if k % 2:
+            body, low, reaches = Ellipsoid((a, b, c)), np.linalg.norm([a, b, c] * R[2]), max(a, b, c)
+        else:
+            body, reaches = Cylinder(a, b), np.hypot(a, 0.5 * b)
+            low = a * np.hypot(R[2, 0], R[2, 1]) + 0.5 * b * abs(R[2, 2])
+        T, size = shift(z=0.05 + low + gap), reaches + np.sqrt(2.0025)
+        T[:3, :3] = R
+        found = shape_distance(ground, None, body, T).distance
+        if found > 0.0:
+            apart += 1
+            assert abs(found - gap) <= (1e-9 if gap > 1e-6 * size else 2e-8) * size
+        else:
+            assert gap <= 2e-8 * size
+    assert apart > 60
+
+
 def test_bodies_are_values_with_ids():
     ball = Body("ball", Sphere(0.1), (1, 0, 0, 0, 0, 0, 0.3))
     bodies = Bodies([Body("floor", HalfSpace()), ball, Body(3, Box((1, 1, 0.1)), shift(z=1.0))])
