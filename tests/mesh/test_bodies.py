@@ -266,6 +266,103 @@ def test_a_mesh_as_a_surface_contains_nothing():
     assert lid_off.contacts() == ()
 
 
+SMALL = {
+    "sphere": Sphere(0.1),
+    "capsule": Capsule(0.05, 0.1),
+    "box": Box((0.1, 0.2, 0.15)),
+    "cylinder": Cylinder(0.1, 0.1),
+    "ellipsoid": Ellipsoid((0.05, 0.1, 0.15)),
+    "convex mesh": ConvexMesh(0.2 * lump().vertices),
+    "triangle mesh": TriangleMesh.box((0.1, 0.1, 0.1)),
+}
+SOLIDS = {
+    "sphere": Sphere(1.0),
+    "capsule": Capsule(0.8, 1.0),
+    "box": Box((1, 1, 1)),
+    "cylinder": Cylinder(1.0, 2.0),
+    "ellipsoid": Ellipsoid((1.0, 0.9, 0.8)),
+    "convex mesh": ConvexMesh(trimesh.creation.icosphere().vertices),
+}
+
+
+@pytest.mark.parametrize("inner", SMALL)
+@pytest.mark.parametrize("outer", SOLIDS)
+def test_solids_contain_when_meshes_are_surfaces(inner, outer):
+    """Only triangle meshes are hollow then; what is in another shape collides with it, as deep as a solid would."""
+    a, b, T = SOLIDS[outer], SMALL[inner], shift(0.05, 0.02, 0.01)
+    c = detect_contact(a, None, b, T, contain=False)
+    assert c is not None
+    assert c.depth == pytest.approx(detect_contact(a, None, b, T).depth, rel=0.02)
+    assert detect_contact(b, T, a, None, contain=False).depth == pytest.approx(c.depth, abs=1e-6)
+    assert shape_distance(a, None, b, T, contain=False).distance == pytest.approx(-c.depth, abs=1e-12)
+    (found,) = Bodies([Body("out", a), Body("in", b, T)]).contacts(contain=False)
+    assert found.depth == pytest.approx(c.depth, abs=1e-12)
+    out = T.copy()
+    out[:3, 3] += (c.depth + 2e-6) * c.normal
+    if inner != "triangle mesh" or outer not in ("sphere", "capsule"):  # there the depth is a lower bound
+        assert detect_contact(a, None, b, out, contain=False) is None
+
+
+@pytest.mark.parametrize("inner", SMALL)
+def test_a_surface_holds_no_shape(inner):
+    hollow, b, T = TriangleMesh.box((1, 1, 1)), SMALL[inner], shift(0.05, 0.02, 0.01)
+    inside, outside = detect_contact(hollow, None, b, T), detect_contact(b, T, hollow, None)
+    assert inside.depth == pytest.approx(outside.depth, abs=1e-6)
+    assert inside.depth > 0.5 - 0.05
+    for found in (
+        shape_distance(hollow, None, b, T, contain=False),
+        shape_distance(b, T, hollow, None, contain=False),
+    ):
+        assert 0.2 < found.distance < 0.45
+    assert detect_contact(hollow, None, b, shift(0.5), contain=False) is not None
+    assert hollow.closed  # the mesh itself stays a solid
+    assert not hollow.surface.closed
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-15, 0.0])
+@pytest.mark.parametrize("body", [Cylinder(0.1, 0.2), Ellipsoid((0.2, 0.15, 0.1))])
+@pytest.mark.parametrize("ground", ["plate", "box"])
+def test_round_solids_that_almost_stand_on_a_mesh(body, gap, ground):
+    box = TriangleMesh.box((1, 1, 0.1))
+    plate = TriangleMesh([[-1, -1, 0.05], [1, -1, 0.05], [1, 1, 0.05], [-1, 1, 0.05]], [[0, 1, 2], [0, 2, 3]])
+    rng = np.random.default_rng(2)
+    for T in [np.eye(4), *(random_pose(rng) for _ in range(10))]:
+        T_body = T @ shift(0.013, 0.02, 0.15 + gap)
+        a, T_a = box if ground == "box" else plate, T
+        found = shape_distance(a, T_a, body, T_body)
+        assert found.distance == pytest.approx(gap, abs=1e-9)
+        np.testing.assert_allclose(found.normal, T[:3, 2], atol=1e-4)
+        contact, back = detect_contact(a, T_a, body, T_body), detect_contact(body, T_body, a, T_a)
+        assert (contact is None) == (back is None) == (found.distance > 0.0)
+        local = T[:3, :3].T @ (found.point_a - T[:3, 3])
+        assert local[2] == pytest.approx(0.05, abs=1e-9)
+        assert np.hypot(local[0] - 0.013, local[1] - 0.02) < 0.11
+
+
+@pytest.mark.parametrize("ground", [Box((2, 2, 0.1)), TriangleMesh.box((2, 2, 0.1))])
+def test_gaps_of_round_solids_are_as_exact_as_they_are_said_to_be(ground):
+    """Above a plate the gap is known: the height of the support point."""
+    rng = np.random.default_rng(1)
+    apart = 0
+    for k in range(200):
+        R, gap = rotations(rng, 1)[0], 10.0 ** rng.uniform(-15, 0)
+        a, b, c = rng.uniform(0.05, 0.5, 3)
+        if k % 2:
+            body, low, reaches = Ellipsoid((a, b, c)), np.linalg.norm([a, b, c] * R[2]), max(a, b, c)
+        else:
+            body, reaches = Cylinder(a, b), np.hypot(a, 0.5 * b)
+            low = a * np.hypot(R[2, 0], R[2, 1]) + 0.5 * b * abs(R[2, 2])
+        T, size = shift(z=0.05 + low + gap), reaches + np.sqrt(2.0025)
+        T[:3, :3] = R
+        found = shape_distance(ground, None, body, T).distance
+        if found > 0.0:
+            apart += 1
+            assert abs(found - gap) <= (1e-9 if gap > 1e-6 * size else 2e-8) * size
+        else:
+            assert gap <= 2e-8 * size
+    assert apart > 60
+
+
 def test_bodies_are_values_with_ids():
     ball = Body("ball", Sphere(0.1), (1, 0, 0, 0, 0, 0, 0.3))
     bodies = Bodies([Body("floor", HalfSpace()), ball, Body(3, Box((1, 1, 0.1)), shift(z=1.0))])
@@ -273,6 +370,9 @@ def test_bodies_are_values_with_ids():
     assert len(bodies) == 3
     assert 3 in bodies and "cat" not in bodies  # noqa: PT018
     assert bodies["ball"] is ball
+    assert "ball" in bodies
+    assert [1] not in bodies
+    assert ([],) not in bodies
     assert bodies.contacts() == ()
     lower = bodies.move("ball", shift(z=0.08))
     (contact,) = lower.contacts()
@@ -325,6 +425,8 @@ def test_the_broad_phase_leaves_out_nothing_that_touches():
         (lambda: Body("a", "ball"), InputError, "shape: expected one of Box, Capsule"),
         (lambda: Body([], Sphere(1.0)), InputError, "id: expected"),
         (lambda: Body(None, Sphere(1.0)), InputError, "id: expected"),
+        (lambda: Body(([],), Sphere(1.0)), InputError, "id: expected"),
+        (lambda: Body(float("nan"), Sphere(1.0)), InputError, "id: expected"),
         (lambda: Body("a", Sphere(1.0), np.eye(3)), InputError, "pose of 'a'"),
         (lambda: Body("a", Sphere(1.0), np.full(7, np.nan)), InputError, "pose of 'a'"),
         (lambda: Bodies([Body("a", Sphere(1.0)), Body("a", Sphere(2.0))]), InputError, "'a' twice"),
@@ -333,6 +435,7 @@ def test_the_broad_phase_leaves_out_nothing_that_touches():
         (lambda: Bodies(3), InputError, "a list"),
         (lambda: Bodies([Body("ball", Sphere(1.0))]).move("bal", np.eye(4)), UnknownNameError, "ball"),
         (lambda: Bodies([Body("ball", Sphere(1.0))])[[]], UnknownNameError, "body"),
+        (lambda: Bodies([Body("ball", Sphere(1.0))])[([],)], UnknownNameError, "body"),
         (lambda: Bodies([Body("ball", Sphere(1.0))]).move("ball", np.eye(3)), InputError, "pose"),
         (lambda: Bodies([Body("ball", Sphere(1.0))]).distance("ball", "ball"), InputError, "another"),
         (lambda: Bodies([Body("ball", Sphere(1.0))]).remove("cat"), UnknownNameError, "cat"),

@@ -334,6 +334,12 @@ def test_scene_errors():
         Scene([mesh("cube0")], [(0, 1)])
     with pytest.raises(InputError, match="poses"):
         Scene([mesh("cube0"), mesh("cube0")]).states(np.zeros((3, 1, 7)))
+    for poses_given in ("x", [[[1.0]], [[1.0, 2.0]]], None, [[["x"] * 7] * 2]):
+        with pytest.raises(InputError, match=r"poses: expected shape \(n, 2, 7\)"):
+            Scene([mesh("cube0"), mesh("cube0")]).states(poses_given)
+    for meshes in (5, None, mesh("cube0")):
+        with pytest.raises(InputError, match="meshes: expected a list"):
+            Scene(meshes)
     with pytest.raises(InputError, match="at least one"):
         Scene([])
     with pytest.raises(InputError, match="TriangleMesh"):

@@ -152,6 +152,8 @@ def test_a_scene_equals_its_pairs():
         (lambda: Scene([mesh("cube0")] * 2, [(0, 1, 1)]), "pairs"),
         (lambda: Scene([mesh("cube0")] * 2).deepest_contacts(np.zeros((3, 1, 7))), "poses"),
         (lambda: Scene([mesh("cube0")] * 2).deepest_contacts(np.full((1, 2, 7), np.nan)), "poses"),
+        (lambda: Scene([mesh("cube0")] * 2).deepest_contacts("x"), "poses"),
+        (lambda: Scene([mesh("cube0")] * 2).deepest_contacts([[[1.0]], [[1.0, 2.0]]]), "poses"),
     ],
 )
 def test_bad_input_is_refused(call, words):

@@ -239,6 +239,8 @@ def test_default_costs_are_those_of_stomp(teaarm):
         (lambda m: default_costs(m, np.zeros(3)), InputError, "configurations"),
         (lambda m: default_costs(m, np.zeros((0, m.robot.dof))), InputError, "at least one"),
         (lambda m: default_costs(m, m.robot.default_cfg, "left_j1"), InputError, "names of joints"),
+        (lambda m: default_costs(m, m.robot.default_cfg, 5), InputError, "names of joints, found 5"),
+        (lambda m: default_costs(m, m.robot.default_cfg, [5]), UnknownJointError, "'5'"),
         (lambda m: default_costs(m, m.robot.default_cfg, ["left_j99"]), UnknownJointError, "left_j99"),
     ],
 )

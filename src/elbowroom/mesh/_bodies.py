@@ -40,7 +40,7 @@ class Body(Frozen):
     """Pose in the world, given as `(7,)` wxyz_xyz or `(4, 4)`, kept as a matrix; None is the identity."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.id, Hashable) or self.id is None:
+        if not _is_key(self.id) or self.id is None or self.id != self.id:  # NaN is not even itself
             raise InputError(f"id: expected a name or a number, found {self.id!r:.80}")
         check_shape(self.shape)
         object.__setattr__(self, "pose", frozen(row_matrix(one_row(self.pose, f"pose of {self.id!r}")[0])))
@@ -130,8 +130,8 @@ class Bodies:
     def __iter__(self) -> Iterator[Body]:
         return iter(self._bodies.values())
 
-    def __contains__(self, id: Hashable) -> bool:
-        return id in self._bodies
+    def __contains__(self, id: object) -> bool:
+        return _is_key(id) and id in self._bodies
 
     def __getitem__(self, id: Hashable) -> Body:
         """The body of an id.
@@ -139,7 +139,7 @@ class Bodies:
         Raises:
             UnknownNameError: there is none.
         """
-        found = self._bodies.get(id) if isinstance(id, Hashable) else None
+        found = self._bodies.get(id) if _is_key(id) else None
         if found is None:
             raise UnknownNameError(unknown("body", str(id), [str(known) for known in self._bodies]))
         return found
@@ -214,3 +214,12 @@ def _listed(bodies: Any) -> list[Any]:
     if isinstance(bodies, Body) or not isinstance(bodies, Iterable):
         raise InputError(f"bodies: expected a list of them, found {bodies!r:.80}")
     return list(bodies)
+
+
+def _is_key(id: Any) -> bool:
+    """Whether a dictionary takes it: a tuple says that it can be hashed even where what it holds cannot."""
+    try:
+        hash(id)
+    except TypeError:
+        return False
+    return True

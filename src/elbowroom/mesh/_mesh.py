@@ -10,7 +10,7 @@ closed pieces of a mesh contain things even when others are open. Not checked: s
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -184,6 +184,21 @@ class TriangleMesh:
     def hull(self) -> Hull:
         """The convex hull, made when first asked for: for choosing directions, and is the mesh convex?"""
         return hull_of(self.vertices[np.unique(self.faces)], self.triangles[: len(self.order)], self.closed)
+
+    @cached_property
+    def surface(self) -> TriangleMesh:
+        """The same triangles as a surface: nothing is inside it, closed or not."""
+        if not self.closed_faces.any():
+            return self
+        mesh, packed = TriangleMesh.__new__(TriangleMesh), self.packed.copy()
+        nodes, open_faces = packed[: len(self.nodes)], np.zeros(len(self.faces), dtype=bool)
+        nodes[0, HEADER_CLOSED] = 0.0
+        _mark_leaves(nodes, open_faces)
+        freeze(packed, nodes, open_faces)
+        changed = {"closed": False, "closed_faces": open_faces, "nodes": nodes, "packed": packed}
+        for field in fields(self):
+            object.__setattr__(mesh, field.name, changed.get(field.name, getattr(self, field.name)))
+        return mesh
 
     @cached_property
     def digest(self) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze
-from ..errors import InputError
+from ..errors import InputError, shape_text
 from ._frames import pose_rows
 from ._kernels_batch import CONTACT_WIDTH, scene_states
 from ._kernels_deepest import scene_deepest
@@ -55,6 +55,8 @@ class Scene:
     """
 
     def __init__(self, meshes: Sequence[TriangleMesh], pairs: Any = None) -> None:
+        if not isinstance(meshes, Iterable):
+            raise InputError(f"meshes: expected a list of TriangleMesh, found {shape_text(meshes)}")
         self.meshes = tuple(meshes)
         """The meshes."""
         check_meshes(*self.meshes)
@@ -132,12 +134,14 @@ class Scene:
 
 def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
     """Packs poses of all meshes of a scene, checking the shape."""
-    array = np.asarray(poses, dtype=np.float64)
+    wanted = f"poses: expected shape (n, {n_meshes}, 7) or (n, {n_meshes}, 4, 4)"
+    try:
+        array = np.asarray(poses, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{wanted}, found {shape_text(poses)}") from error
     tail = array.shape[2:]
     if array.ndim not in (3, 4) or tail not in ((7,), (4, 4)) or array.shape[1] != n_meshes:
-        raise InputError(
-            f"poses: expected shape (n, {n_meshes}, 7) or (n, {n_meshes}, 4, 4), found {array.shape}"
-        )
+        raise InputError(f"{wanted}, found {array.shape}")
     return pose_rows(array.reshape(-1, *tail), "poses")[0].reshape(len(array), n_meshes, 12)
 
 

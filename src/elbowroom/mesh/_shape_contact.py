@@ -4,8 +4,9 @@ A sphere is a point with a radius, a capsule a segment with a radius: their dist
 radii. Boxes and convex meshes are closed triangle meshes. Cylinders and ellipsoids are known by their farthest points
 (`_kernels_solids`). All pairs are in one table, `DISPATCH`.
 
-Distances of shapes apart are exact to rounding (1e-10 of their size for cylinders and ellipsoids). Depths are exact,
-the least separating translation, between convex shapes and for anything against a half-space. Against a triangle mesh
+Distances of shapes apart are exact to rounding; those of cylinders and ellipsoids to 1e-9 of the size of both, or 2e-8
+where less than 1e-6 of it is between them (measured above plates, where the gap is known). Depths are exact, the least
+separating translation, between convex shapes and for anything against a half-space. Against a triangle mesh
 they are those of `mesh_mesh_separation`, plus the radius: where a rounded shape meets a non-convex mesh in several
 places this is a lower bound of the separating translation. A cylinder or an ellipsoid in a triangle mesh is as deep as
 the polyhedron around it, at most 1 % of its radius larger; whether they meet at all is decided by its own shape.
@@ -116,17 +117,19 @@ def shape_distance(
 
 
 def shape_gap(shape_a: Any, T_a: Any, shape_b: Any, T_b: Any, contain: bool) -> Gap:
-    """What is between two posed shapes."""
+    """What is between two posed shapes; without `contain` triangle meshes are surfaces, other shapes solids as ever."""
     handler = DISPATCH.get((type(shape_a), type(shape_b)))
     if handler is None:
         names = ", ".join(sorted({t.__name__ for t, _ in DISPATCH}))
         found = f"{type(shape_a).__name__} and {type(shape_b).__name__}"
         raise InputError(f"shapes: expected two of {names}, found {found}")
     T_a, T_b = row_matrix(one_row(T_a, "T_a")[0]), row_matrix(one_row(T_b, "T_b")[0])
-    return handler(shape_a, T_a, shape_b, T_b, contain)
+    if not contain:
+        shape_a, shape_b = (s.surface if isinstance(s, TriangleMesh) else s for s in (shape_a, shape_b))
+    return handler(shape_a, T_a, shape_b, T_b)
 
 
-def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
+def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """Spheres and capsules: closest points of two segments."""
     p, p_end, radius_a = _segment(a, T_a)
     q, q_end, radius_b = _segment(b, T_b)
@@ -139,11 +142,11 @@ def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -
     return Gap(length - radius_a - radius_b, point_a + radius_a * normal, normal)
 
 
-def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
+def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """Polyhedra and rounded shapes: the cores as meshes, widened by the radii."""
     (core_a, radius_a), (core_b, radius_b) = _core(a), _core(b)
     radius = radius_a + radius_b
-    found = distance_batch(core_a, T_a, core_b, T_b, contain=contain, signed=False)
+    found = distance_batch(core_a, T_a, core_b, T_b, signed=False)
     if found.tri_a[0] >= 0:
         gap, normal = float(found.distances[0]), found.normals[0].copy()
         if gap <= ON_SURFACE and radius > 0.0:
@@ -152,9 +155,9 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> G
         return Gap(
             gap - radius, point_a, normal, _face(a, int(found.tri_a[0])), _face(b, int(found.tri_b[0]))
         )
-    deep = mesh_mesh_separation(core_a, T_a, core_b, T_b, contain=contain)
+    deep = mesh_mesh_separation(core_a, T_a, core_b, T_b)
     if deep is None:  # they touch to rounding only
-        near = distance(core_a, T_a, core_b, T_b, contain=contain)
+        near = distance(core_a, T_a, core_b, T_b)
         point_a = near.point_a + radius_a * near.normal
         return Gap(
             near.distance - radius, point_a, near.normal.copy(), _face(a, near.tri_a), _face(b, near.tri_b)
@@ -164,7 +167,7 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> G
     return Gap(-deep.depth - radius, point_a, normal, tri_a, tri_b, deep.triangle_depth, deep.state)
 
 
-def _solids(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
+def _solids(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """Convex shapes of which at least one is a cylinder or an ellipsoid."""
     (*solid_a, radius_a, reach_a), (*solid_b, radius_b, reach_b) = _solid(a), _solid(b)
     rel = _relative(T_a, T_b)
@@ -177,7 +180,7 @@ def _solids(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> 
     return Gap(float(d) - radius_a - radius_b, point_a, normal)
 
 
-def _mesh_solid(a: TriangleMesh, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
+def _mesh_solid(a: TriangleMesh, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """A triangle mesh and a cylinder or an ellipsoid."""
     kind, size, _, _, reach = _solid(b)
     triangles, rel = a.triangles[: len(a.order)], _relative(T_a, T_b)
@@ -187,22 +190,25 @@ def _mesh_solid(a: TriangleMesh, T_a: np.ndarray, b: Any, T_b: np.ndarray, conta
     bounds = np.linalg.norm(middle - rel[9:], axis=1) - radii - reach
     out, scale = np.empty(9), a.radius + reach
     d, row = nearest_of_triangles(triangles, bounds, np.argsort(bounds), kind, size, rel, scale, out)
-    if d > 0.0 and not (contain and collide_states(TriangleMesh.core(np.zeros((1, 3))), T_b, a, T_a)[0]):
+    if d > 0.0 and not collide_states(TriangleMesh.core(np.zeros((1, 3))), T_b, a, T_a)[0]:
         point_a = T_a[:3, :3] @ out[3:6] + T_a[:3, 3]
         return Gap(float(d), point_a, T_a[:3, :3] @ out[:3], int(a.order[row]))
-    deep = mesh_mesh_separation(a, T_a, _around(b), T_b, contain=contain)
-    assert deep is not None  # what is around the solid meets what the solid meets
+    deep = mesh_mesh_separation(a, T_a, _around(b), T_b)
+    if deep is None:  # they touch to rounding only
+        depth_inside(POINTS, np.zeros(3), corners[row], kind, size, np.zeros((1, 3)), rel, scale, out)
+        point_a = T_a[:3, :3] @ out[3:6] + T_a[:3, 3]
+        return Gap(0.0, point_a, T_a[:3, :3] @ out[:3], int(a.order[row]))
     return Gap(-deep.depth, deep.point_a.copy(), deep.normal.copy(), deep.tri_a, -1, 0.0, deep.state)
 
 
-def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
+def _with_half_space(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """A shape against a half-space: its lowest point."""
     outward, offset = _plane(b, T_b)
     low = _lowest(a, T_a, outward)
     return Gap(float(outward @ low) - offset, low, -outward)
 
 
-def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
+def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """Two half-spaces: they meet without end unless they face away from each other."""
     normal_a, offset_a = _plane(a, T_a)
     normal_b, offset_b = _plane(b, T_b)
@@ -213,8 +219,8 @@ def _half_spaces(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool
 def _swapped(handler: Handler) -> Handler:
     """The same handler for the shapes in the other order."""
 
-    def swapped(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, contain: bool) -> Gap:
-        return handler(b, T_b, a, T_a, contain).flipped()
+    def swapped(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
+        return handler(b, T_b, a, T_a).flipped()
 
     return swapped
 
@@ -324,7 +330,7 @@ def _outward(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, tri_a: int, tri_b
     return np.array([0.0, 0.0, 1.0])
 
 
-Handler: TypeAlias = Callable[[Any, np.ndarray, Any, np.ndarray, bool], Gap]
+Handler: TypeAlias = Callable[[Any, np.ndarray, Any, np.ndarray], Gap]
 
 ROUNDED, POLYHEDRA, SMOOTH = (Sphere, Capsule), (Box, ConvexMesh), (Cylinder, Ellipsoid)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,10 +48,12 @@ class Group(Frozen):
             joints = names
         if isinstance(joints, str):
             raise InputError(f"joints must be names of joints, found the text {joints!r:.60}")
+        if not isinstance(joints, Iterable):
+            raise InputError(f"joints must be names of joints, found {joints!r:.60}")
         asked = tuple(joints)
         for name in asked:
             if name not in names:
-                raise UnknownJointError(unknown("joint", name, names))
+                raise UnknownJointError(unknown("joint", str(name), names))
         if len(set(asked)) < len(asked):
             raise InputError(f"joints: {max(asked, key=asked.count)!r} is named twice")
         if not asked:
