@@ -98,7 +98,8 @@ class _ModelRobot:
         named = {"left": left, "right": right, "head": head}
         self._links = {frame: link for frame, link in named.items() if link is not None}
         self._robot, self._self_collision, self._yaw = robot or "", self_collision, YAWS[faces]
-        self._srdf, self._dirs = srdf, [str(folder) for folder in as_folders(package_dirs)]
+        self._srdf: str | None = srdf
+        self._dirs = [str(folder) for folder in as_folders(package_dirs)]
         self._fit = FitOptions(n_spheres=n_spheres, apart_at_rest=True)  # the cost sees spheres alone
         self.weights = WEIGHTS | dict(weights or {})
         self._initialize_from_description(urdf_string or self._robot)
