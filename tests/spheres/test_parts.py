@@ -131,12 +131,16 @@ def test_an_inscribed_cover_keeps_off_its_neighbour() -> None:
     poses = np.tile(np.eye(4), (5, 1, 1))
     poses[:, 2, 3], poses[:, 0, 3] = -0.014, np.linspace(-0.05, 0.05, 5)
     field = DistanceField.build(plate, 0.013, 0.001)
-    centers, radii = inscribed_cover(plate, [Neighbour(field, poses)], 0.012, 0.001, seed=0)
+    found = inscribed_cover(plate, [Neighbour(field, poses)], 0.012, 0.001, seed=0)
+    assert found is not None
+    centers, radii = found
     assert check(plate, centers, radii).covered
     assert (centers[:, 2] + radii).max() < 0.004 + 0.003
     assert (radii - centers[:, 2]).max() > 0.004 + 0.006  # on the other side they are free
     free = inscribed_cover(plate, [], 0.012, 0.001, seed=0)
+    assert free is not None
     assert len(free[1]) < len(radii)
+    assert inscribed_cover(plate, [Neighbour(field, poses)], 0.012, 0.001, seed=0, most=20) is None
 
 
 def test_public_names_exist() -> None:

@@ -89,14 +89,19 @@ class Neighbour:
 
 
 def inscribed_cover(
-    shape: LinkShape, neighbours: Sequence[Neighbour], protrusion: float, spacing: float, seed: int
-) -> tuple[Float64, Float64]:
+    shape: LinkShape,
+    neighbours: Sequence[Neighbour],
+    protrusion: float,
+    spacing: float,
+    seed: int,
+    most: int = 1000,
+) -> tuple[Float64, Float64] | None:
     """Proved centres (n, 3) and radii (n,) of balls that keep off the neighbours, link frame, metres.
 
     Args:
         shape: the link to cover. neighbours: other links and their poses.
         protrusion: how far balls may protrude anywhere, metres. spacing: of the lattice, metres.
-        seed: of samples and candidates.
+        seed: of samples and candidates. most: balls; None is returned where more would be needed.
     """
     from scipy.ndimage import distance_transform_edt, maximum_filter
 
@@ -106,10 +111,15 @@ def inscribed_cover(
     allowed = distance < protrusion
     band = np.flatnonzero(allowed & (distance > 0.0))
     nearest = np.full(len(band), np.inf)
+    points = nodes[band]
     for neighbour in neighbours:
+        half = 0.5 * neighbour.field.spacing * (np.array(neighbour.field.values.shape) - 1)
         for pose in neighbour.poses:
-            there = nodes[band] @ pose[:3, :3].T + pose[:3, 3]
-            nearest = np.minimum(nearest, neighbour.field.at(there))
+            middle = np.linalg.solve(pose[:3, :3], neighbour.field.low + half - pose[:3, 3])
+            close = np.flatnonzero(((points - middle) ** 2).sum(axis=1) < half @ half)
+            if len(close):
+                there = points[close] @ pose[:3, :3].T + pose[:3, 3]
+                nearest[close] = np.minimum(nearest[close], neighbour.field.at(there))
     allowed[band[distance[band] + SLACK * spacing > nearest]] = False
     inscribed: Any = distance_transform_edt(allowed.reshape(own.values.shape))
     radii = (spacing * (inscribed - 0.5)).ravel()
@@ -129,12 +139,16 @@ def inscribed_cover(
     centers, radii = nodes[candidates], radii[candidates]
     chosen = _greedy_cover(samples, centers, radii - OVERLAP * spacing)
     for _ in range(ROUNDS):
+        if len(chosen) > most:
+            return None
         missed = check(shape, centers[chosen], radii[chosen]).witnesses
         if len(missed) == 0:
             break
         chosen = np.union1d(chosen, _greedy_cover(missed, centers, radii))
     if len(chosen) == 0:  # thinner than the lattice: the exact check grows one ball around everything
         return _one_ball(shape)
+    if len(chosen) > most:
+        return None
     return centers[chosen], certify(shape, centers[chosen], radii[chosen])
 
 

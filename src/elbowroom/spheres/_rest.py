@@ -41,8 +41,11 @@ GAP_SAMPLES = 3000
 """Surface samples, and vertices at most, that estimate the distance of two meshes."""
 OFTEN = 0.25
 """Share of configurations in which spheres may overlap needlessly before the links are covered again."""
-TIGHTER = 0.5
-"""Largest protrusion of the new spheres, as a share of that of the spheres that they replace."""
+TIGHTER, LEAST_SHARE = 0.5, 0.03
+"""Largest protrusion of the new spheres: a share of that of the spheres they replace, and no less than a share of the
+size of the link."""
+MOST_BALLS = 128
+"""A link that would need more keeps its spheres: its pairs stay with meshes."""
 NODES_PER_PROTRUSION, NODES_PER_SIZE = 6.0, 100.0
 """Lattice nodes along the largest protrusion, and at most along a link; the coarser of the two holds."""
 
@@ -94,11 +97,12 @@ def part_at_rest(
                 if names[model] in fixed:
                     continue
                 if model not in jobs:
-                    most = TIGHTER * protrusion(shapes[names[model]], *fits[names[model]])[1]
-                    jobs[model] = _Job(shapes[names[model]], most, options.seed)
+                    shape = shapes[names[model]]
+                    most = TIGHTER * protrusion(shape, *fits[names[model]])[1]
+                    jobs[model] = _Job(shape, max(most, LEAST_SHARE * shape.size), options.seed)
                 jobs[model].others.append((shapes[names[other]], poses))
     made = parallel_map(_cover, list(jobs.values()), workers=options.workers, prefer_threads=True)
-    covers = dict(zip(jobs, made, strict=True))
+    covers = {model: balls for model, balls in zip(jobs, made, strict=True) if balls is not None}
     trial = fits | {
         name: place(shapes[name], match[name], *covers[match[name].model])
         for name in names
@@ -170,13 +174,13 @@ class _Job:
     """Other shapes, and poses from the frame of this shape to theirs."""
 
 
-def _cover(job: _Job) -> tuple[Float64, Float64]:
+def _cover(job: _Job) -> tuple[Float64, Float64] | None:
     neighbours = [
         Neighbour(DistanceField.build(other, 1.5 * job.protrusion, _spacing(other, job.protrusion)), poses)
         for other, poses in job.others
     ]
     spacing = _spacing(job.shape, job.protrusion)
-    return inscribed_cover(job.shape, neighbours, job.protrusion, spacing, job.seed)
+    return inscribed_cover(job.shape, neighbours, job.protrusion, spacing, job.seed, most=MOST_BALLS)
 
 
 def _spacing(shape: LinkShape, protrusion: float) -> float:
