@@ -34,7 +34,7 @@ MAX_KEPT = 500_000
 class Contact:
     """Where and how two things are in each other: what all contacts have in common.
 
-    Contacts of two triangles are `TriTriContact`s, those of whole bodies `Separation`s.
+    A contact of two triangles is a `TriTriContact`, one of whole bodies a `Separation`.
     """
 
     point: Float[np.ndarray, "3"]
