@@ -131,12 +131,13 @@ def test_checks_quality_and_motions_are_mirror_images(mode: str) -> None:
 
 def test_tables_of_the_right_hand_serve_the_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """The two have one table and one branch in the cache; nothing is computed for the second."""
-    for method in ("proportional", "smooth"):
-        GraspPlanner(load_hand("rh56"), method).range("line")
+    right = [GraspPlanner(load_hand("rh56"), method).range("line") for method in ("proportional", "smooth")]
     monkeypatch.setattr("elbowroom.grasp._tables.TableFingers._build", lambda self: pytest.fail("computed"))
     monkeypatch.setattr("elbowroom.grasp._smooth.SmoothClosure._build", lambda self: pytest.fail("computed"))
-    for method in ("proportional", "smooth"):
-        GraspPlanner(load_hand("rh56_left"), method).range("line")
+    left = [
+        GraspPlanner(load_hand("rh56_left"), method).range("line") for method in ("proportional", "smooth")
+    ]
+    assert left == right
 
 
 def test_a_changed_left_hand_has_tables_of_its_own() -> None:

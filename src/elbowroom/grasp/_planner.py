@@ -73,7 +73,7 @@ class Sweep:
 
 
 def rebuild_tables(hand: Hand, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
-    """Makes all cached tables and branches of a hand anew.
+    """Recomputes all cached tables and branches of a hand.
 
     Args:
         hand: any hand.

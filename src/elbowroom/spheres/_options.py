@@ -81,6 +81,11 @@ class FitOptions:
     cache: bool = True
     """Whether results are kept in the user's cache folder and taken from there."""
 
+    @property
+    def fitted_alone(self) -> frozenset[str]:
+        """Links with a count or a clip plane of their own: they share no spheres and are not covered again."""
+        return frozenset({*(self.per_link or {}), *(plane.link for plane in self.clip_planes)})
+
     def __post_init__(self) -> None:
         if self.method not in ("tight", "centerline"):
             raise InputError(f"method must be 'tight' or 'centerline', found {self.method!r}")

@@ -113,8 +113,7 @@ def shared_shapes(shapes: dict[str, LinkShape], options: FitOptions, frames: Flo
         shapes: by link. options: links with a count or a clip plane of their own share nothing.
         frames: (links, 3, 3) orientations at the zero configuration.
     """
-    alone = {*(options.per_link or {}), *(plane.link for plane in options.clip_planes)}
-    own = [name in alone or not options.share_mirrored for name in shapes]
+    own = [name in options.fitted_alone or not options.share_mirrored for name in shapes]
     return match_shapes(list(shapes.values()), own, frames)
 
 

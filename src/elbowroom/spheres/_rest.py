@@ -70,7 +70,6 @@ def part_at_rest(
     """
     names = list(shapes)
     match = dict(zip(names, matches, strict=True))
-    fixed = {*(options.per_link or {}), *(plane.link for plane in options.clip_planes)}
     adjacent = adjacent_pairs(robot)
     meeting = _Meetings(robot, shapes, options.seed)
 
@@ -94,7 +93,7 @@ def part_at_rest(
             b_from_a: Any = np.linalg.inv(_matrix(match[b])) @ meeting.poses(a, b) @ _matrix(match[a])
             for first, second, poses in ((a, b, b_from_a), (b, a, np.linalg.inv(b_from_a))):
                 model, other = match[first].model, match[second].model
-                if names[model] in fixed:
+                if names[model] in options.fitted_alone:
                     continue
                 if model not in jobs:
                     shape = shapes[names[model]]
