@@ -1,15 +1,18 @@
-# Every target sets itself up: a fresh machine needs Python >= 3.11 with pip and venv, and make.
+# Every target sets itself up: a fresh machine needs Python >= 3.11 with pip and venv, a C++20 compiler, and make.
 # What is installed is pinned with hashes in constraints/; a second run finds the stamp and starts at once.
+# pip installs uv, and uv the rest, in seconds and from the index that pip is set up with; without uv, pip does it all.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python tools/install.py --no-deps
 OUT ?= demo-report
 OLDEST := .venv-oldest
 MINIMAL := .venv-minimal
+ASAN := .venv-asan
+CORE := $(shell find core -type f)
 
-.PHONY: demo test bench docs linkcheck soak lint types assets kernels wheel wheel-check sdist sdist-check oldest minimal pins clean help
+.PHONY: demo test bench docs linkcheck soak lint types assets kernels wheel wheel-check sdist sdist-check oldest minimal asan stubs pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
@@ -20,9 +23,11 @@ help:
 	@echo "make soak    run the fuzzers for five minutes; ARGS=\"--minutes 20 --seed 1 --only formats\" for other times and parts"
 	@echo "make lint    ruff;   make types   pyright"
 	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
-	@echo "make kernels compile the kernels ahead of time, for x86-64-v3"
-	@echo "make wheel   a wheel with these kernels in dist/;   make wheel-check   try it in a fresh environment"
-	@echo "make sdist   source archive, and the wheel for every machine built from it;   make sdist-check   try that wheel"
+	@echo "make kernels compile the numba kernels ahead of time, for x86-64-v3"
+	@echo "make wheel   a wheel with both variants of the core and these kernels in dist/;   make wheel-check   try it"
+	@echo "make sdist   source archive, and the wheel built from it;   make sdist-check   try that wheel"
+	@echo "make asan    build the core with sanitizers in $(ASAN) and run the tests that touch it; ARGS as for test"
+	@echo "make stubs   write the type stub of elbowroom._core"
 	@echo "make oldest  run the tests on the oldest dependencies that pyproject.toml allows, in $(OLDEST); ARGS as for test"
 	@echo "make minimal a plain pip install in $(MINIMAL): nothing of the extras is needed"
 	@echo "make pins    refresh constraints/ after a change of dependencies"
@@ -31,13 +36,25 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "elbowroom needs Python 3.11 or newer, found %s; set PYTHON=" % sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run: $(BIN)/python constraints/run.txt pyproject.toml
-	$(PIP_INSTALL) --no-deps --require-hashes -r constraints/run.txt
-	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+$(VENV)/.uv: $(BIN)/python constraints/uv.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	  -r constraints/uv.txt 2>$(VENV)/uv.log || \
+	  echo "uv cannot be had (see $(VENV)/uv.log); pip installs instead, which takes longer"
+	@touch $@
+
+$(VENV)/.pins: $(VENV)/.uv constraints/run.txt
+	$(INSTALL) --require-hashes -r constraints/run.txt
+	@touch $@
+
+# The core is built here; after an edit only what changed is compiled again.
+$(VENV)/.run: $(VENV)/.pins pyproject.toml $(CORE)
+	@command -v $${CXX:-c++} >/dev/null || { echo "elbowroom's core is C++20 and no compiler was found: install g++ 12 or \
+	clang 15 or newer (Debian: apt install g++; macOS: xcode-select --install), or set CXX" >&2; exit 1; }
+	$(INSTALL) --no-build-isolation $(CORE_SETTINGS) --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run constraints/dev.txt
-	$(PIP_INSTALL) --no-deps --require-hashes -r constraints/dev.txt
+	$(INSTALL) --require-hashes -r constraints/dev.txt
 	@touch $@
 
 demo: $(VENV)/.run
@@ -70,24 +87,26 @@ assets: $(VENV)/.dev
 	$(BIN)/python tools/model_rh56.py
 	$(BIN)/python tools/ship_results.py
 
+VARIANTS := $(if $(filter x86_64 AMD64,$(shell uname -m)),v2;v3,local)
 kernels: $(VENV)/.dev
 	$(BIN)/python tools/build_kernels.py
 
 wheel: kernels
-	rm -f dist/elbowroom-*manylinux*.whl
-	$(BIN)/python -m hatchling build --target wheel
+	rm -f dist/elbowroom-*.whl
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist \
+	  --config-settings="cmake.define.ELBOWROOM_VARIANTS=$(VARIANTS)" .
 
 wheel-check: wheel
-	$(BIN)/python tools/check_wheel.py dist/elbowroom-*manylinux*.whl
+	$(BIN)/python tools/check_wheel.py dist/elbowroom-*.whl
 
-# The wheel is made from the archive, not from here: what the archive lacks is missed at once, and it has no kernels.
+# The wheel is made from the archive, not from here: what the archive lacks is missed at once.
 sdist: $(VENV)/.dev
-	rm -f dist/elbowroom-*.tar.gz dist/elbowroom-*-none-any.whl
-	$(BIN)/python -m hatchling build --target sdist
+	rm -f dist/elbowroom-*.tar.gz dist/elbowroom-*.whl
+	$(BIN)/uv build --quiet --sdist --no-build-isolation --python $(BIN)/python --out-dir dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/elbowroom-*.tar.gz
 
 sdist-check: sdist
-	$(BIN)/python tools/check_wheel.py dist/elbowroom-*-none-any.whl
+	$(BIN)/python tools/check_wheel.py dist/elbowroom-*.whl
 
 # Python 3.11, the oldest we name; later ones have no wheels of the oldest dependencies.
 $(OLDEST)/.oldest: $(VENV)/.dev pyproject.toml constraints/build.in
@@ -107,11 +126,29 @@ minimal:
 	$(MINIMAL)/bin/python -m pip check --disable-pip-version-check
 	$(MINIMAL)/bin/python tools/minimal.py
 
+# Python itself is not instrumented, so the sanitizer's library is loaded before it; leaks of Python are not ours.
+$(ASAN)/.asan: $(VENV)/.dev $(CORE)
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(ASAN)
+	$(BIN)/uv pip install --quiet --python $(ASAN) --no-deps --require-hashes -r constraints/run.txt -r constraints/dev.txt
+	$(BIN)/uv pip install --quiet --python $(ASAN) --no-deps --no-build-isolation --editable . \
+	  --config-settings=cmake.define.ELBOWROOM_SANITIZE=ON --config-settings=build-dir=build/asan
+	@touch $@
+
+asan: $(ASAN)/.asan
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(ASAN)/bin/python -m pytest -n 2 --dist loadfile $(or $(ARGS),$(addprefix tests/,core robot mesh spheres distance pairs))
+
+stubs: $(VENV)/.dev
+	$(BIN)/python -m nanobind.stubgen -q -o src/elbowroom/_core/__init__.pyi \
+	  -m $$($(BIN)/python -c 'import elbowroom._core as core; print("elbowroom._core." + core.VARIANT)')
+	$(BIN)/ruff format --quiet src/elbowroom/_core
+
 PIN := $(BIN)/uv pip compile pyproject.toml constraints/build.in --universal --python-version 3.11 \
   --generate-hashes --no-emit-index-url --quiet --custom-compile-command "make pins"
 pins: $(VENV)/.dev
 	$(PIN) --output-file constraints/run.txt
 	$(PIN) --all-extras --constraint constraints/run.txt --output-file constraints/dev.txt
+	{ head -2 constraints/dev.txt; sed -n '/^uv==/,/sha256:[0-9a-f]*$$/p' constraints/dev.txt; } >constraints/uv.txt
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(MINIMAL) $(OUT) bench-report .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(MINIMAL) $(ASAN) build $(OUT) bench-report .pytest_cache .ruff_cache

@@ -1,6 +1,6 @@
-"""Forward kinematics of all link frames: numba (one thread) and JAX against Pinocchio called per configuration.
+"""Forward kinematics of all link frames: the core (one thread) and JAX against Pinocchio called per configuration.
 
-Seconds per configuration, smallest of several runs, all in one process: CPU time for Pinocchio and numba,
+Seconds per configuration, smallest of several runs, all in one process: CPU time for Pinocchio and the core,
 wall time for JAX, which uses all cores. Pinocchio computes the
 joint placements and all frame placements, as we do; its poses are left in its own data structure, ours
 are written to an array.
@@ -23,7 +23,7 @@ from elbowroom.robot.doors import find_robot
 from tests.oracles import PinocchioModel, pin
 
 ROBOTS = ("panda", "ur5", "g1_with_hands", "talos")
-BATCH = 2_000  # below PARALLEL_ROWS, so numba runs in one thread
+BATCH = 2_000  # below PARALLEL_ROWS, so the core runs in one thread
 
 
 def pinocchio_seconds(name: str, cfgs: np.ndarray) -> float:
@@ -46,7 +46,7 @@ def measure(name: str) -> tuple[object, ...]:
     cfgs = robot.random_cfgs(BATCH)
     robot.link_poses(cfgs)
     peer = pinocchio_seconds(name, cfgs)
-    numba = cpu_seconds(lambda: robot.link_poses(cfgs), 15) / BATCH
+    core = cpu_seconds(lambda: robot.link_poses(cfgs), 15) / BATCH
     single = jax.numpy.asarray(cfgs, dtype=np.float32)
     start = time.perf_counter()
     robot.forward_kinematics(single).block_until_ready()
@@ -56,8 +56,8 @@ def measure(name: str) -> tuple[object, ...]:
         name,
         len(robot.link_names),
         peer * 1e6,
-        numba * 1e6,
-        peer / numba,
+        core * 1e6,
+        peer / core,
         batched * 1e6,
         peer / batched,
         compile_seconds,
@@ -65,16 +65,16 @@ def measure(name: str) -> tuple[object, ...]:
 
 
 def rows() -> Iterator[Row]:
-    """Of the table: numba's and JAX's time beside Pinocchio's."""
+    """Of the table: the core's and JAX's time beside Pinocchio's."""
     for robot in ROBOTS:
-        name, links, peer, numba, _, jax, _, _ = measure(robot)
+        name, links, peer, core, _, jax, _, _ = measure(robot)
         case, theirs = f"{name}, {links} links", ("us", peer, "Pinocchio", version("Pinocchio"))
-        yield Row("kinematics", case, "all link poses by numba, one thread, CPU time", numba, *theirs)
+        yield Row("kinematics", case, "all link poses by the core, one thread, CPU time", core, *theirs)
         yield Row("kinematics", case, "all link poses by JAX in float32, all cores, wall time", jax, *theirs)
 
 
 def main() -> None:
-    heads = ("robot", "links", "pinocchio us", "numba us", "ratio", "jax us", "ratio", "jax compile s")
+    heads = ("robot", "links", "pinocchio us", "core us", "ratio", "jax us", "ratio", "jax compile s")
     print("{:<14}{:>6}{:>14}{:>10}{:>7}{:>8}{:>7}{:>15}".format(*heads))
     for name in ROBOTS:
         print(

@@ -73,7 +73,7 @@ def test_pythons_are_those_of_the_classifiers():
     tested = jobs(GITHUB / "workflows/tests.yml")["newest"]["strategy"]["matrix"]
     assert tested["python"] == named
     assert [name.split("-")[0] for name in tested["system"]] == ["ubuntu", "macos", "windows"]
-    built = jobs(GITHUB / "workflows/wheel.yml")["kernels"]["strategy"]["matrix"]
+    built = jobs(GITHUB / "workflows/wheel.yml")["wheel"]["strategy"]["matrix"]
     assert built["python"] == named
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 import elbowroom as er
+from elbowroom._numba.pairs import _kernels as pair_kernels
+from elbowroom._numba.robot import chain_poses, chord_of
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.collision import _kernels_segment as segment_kernels
 from elbowroom.mesh import TriangleMesh, distance
 from elbowroom.pairs import _chain
-from elbowroom.pairs import _kernels as pair_kernels
-from elbowroom.robot.kernels import chain_poses, chord_of
 from elbowroom.spheres import _kernels_proof as proof_kernels
 
 
@@ -79,7 +79,7 @@ class PairProof:
 
     def clearance(self, cfg: np.ndarray) -> float:
         """Distance of the spheres at one configuration of the joints between the links."""
-        return pair_kernels.clearance(np.ascontiguousarray(cfg), *self.chain.arrays)
+        return float(self.chain.core.clearances(np.atleast_2d(cfg))[0])
 
     def boxes(self, pad: float) -> list[tuple[np.ndarray, np.ndarray, float]]:
         """The boxes of the proof, as `prove` halves them: centre, half-widths, lower bound."""

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from ._brief import brief
+from ._text import number
 
+SMALL = 0.05
+"""Millimetres that one decimal would call 0.0."""
+
+
+@brief
 @dataclass(frozen=True, eq=False)
 class Clash:
     """Two links (or a link and an obstacle), how far apart they are and where; world frame.
@@ -36,9 +43,25 @@ class Clash:
 
     @property
     def depth(self) -> float:
-        """Metres that the two must move apart along the normal; negative when they are apart."""
+        """Metres that the two must move apart along the normal: positive overlapping, negative apart."""
         return -self.distance
 
+    def refused(self, buffer: float) -> str:
+        """Why the pair is not free, in words.
+
+        Args:
+            buffer: clearance asked of it, metres.
+        """
+        if self.distance <= 0.0:
+            return str(self)
+        if self.distance <= buffer:
+            return f"{self}, closer than the buffer of {number(1e3 * buffer)} mm"
+        asked = f"the buffer of {number(1e3 * buffer)} mm" if buffer else "touching"
+        return f"{self} as measured, too little to be told from {asked}"
+
     def __str__(self) -> str:
+        if self.distance == 0.0:
+            return f"{self.a} and {self.b} touch"
         verb = "are apart by" if self.distance > 0.0 else "overlap by"
-        return f"{self.a} and {self.b} {verb} {1000.0 * abs(self.distance):.1f} mm"
+        size = 1e3 * abs(self.distance)
+        return f"{self.a} and {self.b} {verb} {f'{size:.1f}' if size >= SMALL else f'{size:.2g}'} mm"

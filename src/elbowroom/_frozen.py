@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ._brief import brief_value
+
 Key = TypeVar("Key")
 Value = TypeVar("Value", covariant=True)
 Array = TypeVar("Array", bound=np.ndarray)
@@ -31,7 +33,7 @@ def freeze(*arrays: np.ndarray) -> None:
 
 
 class FrozenMap(Mapping[Key, Value]):
-    """A mapping that cannot be changed; it prints like a dict. Arrays among its values are frozen."""
+    """A mapping that cannot be changed; it prints like a dict, in short. Arrays among its values are frozen."""
 
     __slots__ = ("_items",)
 
@@ -51,7 +53,7 @@ class FrozenMap(Mapping[Key, Value]):
         return len(self._items)
 
     def __repr__(self) -> str:
-        return repr(self._items)
+        return brief_value(self._items)
 
     def __reduce__(self) -> tuple[type[FrozenMap[Any, Any]], tuple[dict[Any, Any]]]:
         return FrozenMap, (self._items,)

@@ -94,9 +94,9 @@ def _of_xml(data: bytes) -> str:
         root: Any = parse_xml(data, "").getroot()
     except ElbowroomError:
         return "XML that cannot be read"
-    if "http://www.ros.org/wiki/xacro" in root.nsmap.values() or b"<xacro:" in data:
-        return "a xacro file"
     ours = f"<!-- {MARK} -->".encode() in data
+    if not ours and ("http://www.ros.org/wiki/xacro" in root.nsmap.values() or b"<xacro:" in data):
+        return "a xacro file"
     if root.tag == "mujoco":
         return OUR_MJCF if ours else MJCF
     if root.tag == "robot":

@@ -26,6 +26,18 @@ Progress = Callable[[int, int], None]
 """Called with (done, total) as work proceeds."""
 
 
+def check_workers(workers: object) -> None:
+    """Refuses what is no number of processes; a result from the cache should not hide it.
+
+    Raises:
+        InputError: not a positive whole number, nor None.
+    """
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(
+            f"workers must be a whole number from 1 up, or None for all cores; found {workers!r:.40}"
+        )
+
+
 def parallel_map(
     function: Callable[[Item], Result],
     items: Iterable[Item],
@@ -47,10 +59,7 @@ def parallel_map(
     Raises:
         InputError: `workers` is not a positive whole number.
     """
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(
-            f"workers must be a whole number from 1 up, or None for all cores; found {workers!r:.40}"
-        )
+    check_workers(workers)
     work = list(items)
     alone = workers == 1 or len(work) < 2
     found = map(function, work) if alone else _spread(function, work, workers, prefer_threads)

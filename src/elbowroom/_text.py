@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
 import reprlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,27 @@ def number(value: float, digits: int = 4) -> str:
     return np.format_float_positional(value, precision=digits, unique=False, fractional=False, trim="-")
 
 
+def shortest(values: float | Iterable[float]) -> str:
+    """Numbers in the fewest digits that read back as the same float64, for XML; several are joined by spaces.
+
+    >>> shortest([0.1, -0.0, 2.0, 1e-6]), shortest(0.1 + 0.2)
+    ('0.1 0 2 1e-6', '0.30000000000000004')
+    """
+    if not isinstance(values, (int, float)):
+        return " ".join(map(shortest, values))
+    mantissa, sign, exponent = repr(float(values) + 0.0).partition("e")
+    return mantissa.removesuffix(".0") + (f"e{int(exponent)}" if sign else "")
+
+
+def nine_digits(value: float, rounding: str = decimal.ROUND_HALF_EVEN) -> float:
+    """The nearest number of at most nine significant digits; `rounding` is one of the words of `decimal`.
+
+    >>> nine_digits(2 / 3), nine_digits(2 / 3, decimal.ROUND_FLOOR), nine_digits(0.25)
+    (0.666666667, 0.666666666, 0.25)
+    """
+    return float(decimal.Context(prec=9, rounding=rounding).create_decimal_from_float(value))
+
+
 def fixed(value: float, decimals: int) -> str:
     """A number with so many decimals, for columns of a table; no minus before zero.
 
@@ -45,6 +67,33 @@ def fixed(value: float, decimals: int) -> str:
     return f"{round(float(value), decimals) + 0.0:.{decimals}f}"
 
 
+def at_least(value: float, decimals: int = 2) -> str:
+    """A lower bound with so many decimals, rounded down: what is said still holds.
+
+    >>> at_least(0.996), at_least(2.0), at_least(float("inf"))
+    ('0.99', '2.00', 'inf')
+    """
+    if not np.isfinite(value):
+        return str(float(value))
+    scale = 10.0**decimals
+    down = np.floor(value * scale) / scale
+    exact = f"{value:.{decimals}f}"
+    return exact if float(exact) <= value else f"{down:.{decimals}f}"
+
+
+def beyond(value: float, lower: float, upper: float) -> str:
+    """A value and the limits that it is outside of, with digits enough to see it.
+
+    >>> beyond(2.0, -1.0, 1.0), beyond(1.00001, -1.0, 1.0)
+    ('2, outside its limits [-1, 1]', '1.00001, outside its limits [-1, 1]')
+    """
+    for digits in (4, 6, 9, 12, 17):
+        texts = [number(entry, digits) for entry in (value, lower, upper)]
+        if texts[0] not in texts[1:] or digits == 17:
+            break
+    return f"{texts[0]}, outside its limits [{texts[1]}, {texts[2]}]"
+
+
 def counted(count: int, noun: str) -> str:
     """So many of something.
 
@@ -52,6 +101,19 @@ def counted(count: int, noun: str) -> str:
     ('1 pair', '0 pairs')
     """
     return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+SHOWN = 8
+"""Names listed before the rest is counted."""
+
+
+def some_names(names: Sequence[str]) -> str:
+    """Names one after the other; of many, the first and how many more there are.
+
+    >>> some_names(["base", "link01"]), some_names([str(k) for k in range(10)])
+    ('base, link01', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
+    """
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 class _Short(reprlib.Repr):

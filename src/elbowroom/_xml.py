@@ -164,6 +164,50 @@ def append(root: Any, tag: str, attributes: dict[str, str], after: tuple[str, ..
     return element
 
 
+def add_line(parent: Any, tag: str, attributes: dict[str, str], before: Any = None) -> Any:
+    """Adds an element to any other, on a line of its own that is indented like its neighbours.
+
+    Args:
+        parent: the element to add to.
+        tag: the new element.
+        attributes: of the new element.
+        before: the child to put it in front of; None puts it behind all of them.
+    """
+    element = etree.Element(tag, attributes)
+    outer = _line_start(parent)
+    if not len(parent):
+        parent.text = (parent.text or "").rstrip() + outer + "  "
+        parent.append(element)
+        element.tail = outer
+        return element
+    next_one = parent[-1] if before is None else before
+    previous = next_one.getprevious()
+    ahead = (parent.text if previous is None else previous.tail) or ""
+    inner = ahead[ahead.rindex("\n") :] if "\n" in ahead else ""
+    inner = inner if inner.isspace() else outer + "  "
+    if before is not None:
+        before.addprevious(element)
+        element.tail = inner
+        return element
+    tail = next_one.tail or ""
+    parent.append(element)
+    next_one.tail = tail.rstrip() + inner
+    element.tail = tail[tail.rindex("\n") :] if "\n" in tail else outer
+    return element
+
+
+def _line_start(element: Any) -> str:
+    """A line break and the indentation of the line on which an element begins."""
+    while (parent := element.getparent()) is not None:
+        previous = element.getprevious()
+        before = (parent.text if previous is None else previous.tail) or ""
+        if "\n" in before:
+            start = before[before.rindex("\n") :]
+            return start[: len(start) - len(start.lstrip())]
+        element = parent
+    return "\n"
+
+
 def remove(root: Any, element: Any) -> None:
     """Removes an element; text and comments around it stay, those behind it on its line take the line."""
     previous, following, after = element.getprevious(), element.getnext(), element.tail or ""

@@ -23,6 +23,9 @@ Matrix4: TypeAlias = Float[np.ndarray, "4 4"]
 """A rigid motion; `T_a_b` maps coordinates of b to coordinates of a."""
 LinkPair: TypeAlias = tuple[str, str]
 """Two link names, sorted; `sorted_pair` makes one."""
+RobotLike: TypeAlias = Any
+"""Wherever a robot is asked for: an `elbowroom.Robot`, what `load_robot` takes (a name, a path, a `yourdfpy.URDF`, a
+`mujoco.MjModel` or `MjSpec`), or a pyroki Robot. It is loaded at each call: load one yourself that is used often."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ import pytest
 from elbowroom.cli import main
 from elbowroom.collision import CollisionModel
 from elbowroom.spheres import FitOptions, fit_spheres
+from elbowroom.world import Box, World
 
 QUICK = ["--method", "centerline"]
 
@@ -218,3 +219,37 @@ def test_the_pairs_of_an_audit_are_those_that_a_model_keeps(capsys, tmp_path, lo
     monkeypatch.setattr("elbowroom.collision._defaults.compute_pairs", None)  # nothing is decided twice
     path = table(tmp_path, [robot.named_cfgs["hug"]] * 2, robot.joint_names)
     assert report_of(capsys, "--trajectory", path)[0] == 0
+
+
+def test_clearances_that_no_joint_changes_are_named_apart_and_once(capsys, tmp_path, load):
+    """The base of panda 2 mm above a table, at three configurations: none of them is told by that alone."""
+    low = float(load("panda").link_mesh("panda_link0").bounds[0, 2])
+    table = Box((2.0, 2.0, 0.1), pose=[1, 0, 0, 0, 0, 0, low - 0.052], name="table")
+    scene = tmp_path / "scene.json"
+    World([table]).write(scene)
+    rows = np.array([[0, -0.6, 0, -2.0, 0, 1.5, 0.8, 0.04], [0.5, -0.4, 0, -1.8, 0, 1.6, 0.8, 0.04]])
+    columns = ",".join(load("panda").joint_names)
+    values = rows[:, : load("panda").dof]
+    motion = tmp_path / "rows.csv"
+    motion.write_text("\n".join([columns, *(",".join(map(str, row)) for row in values)]))
+    asked = ["check", "panda", *QUICK, "--scene", str(scene)]
+    assert main([*asked, "--cfg-file", str(motion)]) == 0
+    text = capsys.readouterr().out
+    assert text.count("always 2.0 mm: panda_link0 and table") == 1
+    assert text.count("--allow panda_link0 table") == 1
+    assert "closest checked pair: panda_link0 and table" not in text
+    assert main([*asked, "--cfg-file", str(motion), "--json"]) == 0
+    for entry in json.loads(capsys.readouterr().out)["listed"]:
+        assert entry["clearance"] == pytest.approx(0.002, abs=1e-6)
+        assert entry["varying_clearance"] > 0.002
+        assert (entry["constant"][0]["a"], entry["constant"][0]["b"]) == ("panda_link0", "table")
+    assert main([*asked, "--trajectory", str(motion), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["clearance"] == pytest.approx([0.002, 0.002], abs=1e-6)
+    assert min(report["varying_clearance"]) == pytest.approx(
+        report["closest_at"]["clashes"][0]["distance"], abs=1e-9
+    )
+    assert report["constant"][0]["samples"] == 0
+    allowed = [*asked, "--allow", "panda_link0", "table", "--cfg-file", str(motion)]
+    assert main(allowed) == 0
+    assert "panda_link0 and table" not in capsys.readouterr().out

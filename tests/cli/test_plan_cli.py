@@ -42,6 +42,13 @@ def test_a_motion_between_named_configurations(capsys, robot, tmp_path):
     report = json.loads(out)
     assert report["success"]
     assert report["proof"]["free"]
+    assert report["model_seconds"] > 0.0
+    assert report["seconds"]["setup"] > 0.0
+    assert len(report["clearance"]["rows"]) == len(report["clearance"]["varying"])
+    # Where each pair is the closest, it is nearer than what the motion cannot change only where that is said.
+    assert all(
+        one["distance"] < max(report["clearance"]["varying"]) for one in report["clearance"]["constant"]
+    )
     assert report["written"] == [str(table), str(picture)]
     np.testing.assert_array_equal(report["path"][0], robot.named_cfgs["arms_forward"])
     np.testing.assert_array_equal(report["path"][-1], robot.named_cfgs["hug"])
@@ -59,6 +66,11 @@ def test_text_says_how_one_knows(capsys, tmp_path):
     lines = out.splitlines()
     assert lines[0].startswith("teaarm: reached the goal in ")
     assert any(line.startswith("  proof: free") for line in lines)
+    took = next(line for line in lines if line.startswith("  the search took "))
+    assert "set-up, not counted against --timeout: spheres and pairs " in took
+    assert "goals" not in took.split("; set-up")[0]
+    assert "setup" not in took.split("; set-up")[0]
+    assert sum(line.startswith("  closest of ") for line in lines) == 1
     assert any(line.split()[:1] == ["left_j1"] and line.count("%") == 3 for line in lines)
     assert lines[-1] == f"wrote {whole}"
     motion = Motion.read(whole)

@@ -1,4 +1,4 @@
-"""The numba checker against plain numpy in float64, against JAX, and against its own guarantees."""
+"""The checker against plain numpy in float64, against JAX, and against its own guarantees."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def numpy_distances(robot, spheres, pairs, cfgs):
 
 
 @pytest.mark.parametrize("name", ["teaarm", "panda"])
-def test_jax_numba_and_numpy_agree_on_ten_thousand_configurations(model, name):
+def test_jax_core_and_numpy_agree_on_ten_thousand_configurations(model, name):
     robot, spheres = model(name)
     checker = SelfCollisionChecker(robot, spheres)
     cfgs = robot.random_cfgs(10_000, seed=5)
@@ -231,7 +231,7 @@ def test_bad_spheres_and_pairs_are_refused(model, load):
     with pytest.raises(InputError, match="sphere model"):
         SelfCollisionChecker(robot, 3)
     with pytest.raises(InputError, match="robot|Robot"):
-        SelfCollisionChecker("panda", spheres)
+        SelfCollisionChecker(3, spheres)
     with pytest.raises(InputError, match="negative padding"):
         SelfCollisionChecker(robot, spheres, padding=-1.0)
     with pytest.raises(UnknownLinkError, match="padding"):

@@ -52,6 +52,24 @@ MJCF = """<mujoco model="made">
 </mujoco>"""
 """A robot without a file: a joint beside its body's origin, a coupling, a named pose."""
 
+URDF = """<robot name="gripped">
+  <link name="world"><collision><geometry><box size="0.2 0.2 0.1"/></geometry></collision></link>
+  <link name="arm"><collision><origin xyz="0 0 0.2"/><geometry><box size="0.06 0.06 0.3"/></geometry></collision>
+    <inertial><mass value="2"/><inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.02" iyz="0" izz="0.01"/></inertial></link>
+  <link name="hand"><collision><geometry><box size="0.1 0.1 0.02"/></geometry></collision></link>
+  <link name="left_jaw"><collision><origin xyz="0.04 0 0.05"/><geometry><box size="0.01 0.01 0.03"/></geometry></collision></link>
+  <link name="right_jaw"><collision><origin xyz="-0.04 0 0.05"/><geometry><box size="0.01 0.01 0.03"/></geometry></collision></link>
+  <joint name="turn" type="continuous"><parent link="world"/><child link="arm"/><origin xyz="0 0 0.1"/><axis xyz="0 0 1"/>
+    <limit effort="50" velocity="1"/><dynamics damping="0.5" friction="0.1"/></joint>
+  <joint name="bend" type="revolute"><parent link="arm"/><child link="hand"/><origin xyz="0 0 0.4" rpy="0 0 0.3"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="20" velocity="1"/></joint>
+  <joint name="left" type="revolute"><parent link="hand"/><child link="left_jaw"/><axis xyz="0 1 0"/>
+    <limit lower="-0.2" upper="0.2" effort="5" velocity="1"/></joint>
+  <joint name="right" type="revolute"><parent link="hand"/><child link="right_jaw"/><axis xyz="0 -1 0"/>
+    <limit lower="-0.2" upper="0.2" effort="5" velocity="1"/><mimic joint="left"/></joint>
+</robot>"""
+"""An arm on MuJoCo's own world, with a gripper and all that a URDF says of dynamics."""
+
 
 def fields_of_values(value: Any, path: str = "") -> set[str]:
     """Paths of plain values, as JSON and YAML have them."""
@@ -140,7 +158,7 @@ def _spheres_and_pairs(made: Made) -> dict[str, set[str]]:
         "Sphere JSON": fields_of_values(json.loads(made.write("s.json").read_text())),
         "Sphere JSON: collision": fields_of_values(json.loads((made.folder / "c.json").read_text())),
         "Pairs JSON": fields_of_values(json.loads((made.folder / "pairs.json").read_text())),
-        "SRDF": fields_of_xml(etree.parse(made.write("a.srdf")).iter()),
+        "SRDF": fields_of_xml([*etree.parse(made.write("a.srdf")).iter(), *_gripped(made, "g.srdf").iter()]),
         "cuRobo YAML": curobo,
         "XRDF": fields_of_values(read(made.write("a.xrdf"))),
     }
@@ -159,8 +177,20 @@ def _descriptions(made: Made) -> dict[str, set[str]]:
     ours = [geom for geom in of_mine.iter("geom") if geom.get("name", "").startswith("sphere:")]
     return {
         "Spherized URDF": fields_of_xml(element for shape in shapes for element in shape.iterdescendants()),
-        "MJCF": fields_of_xml([*new.iter(), *ours, *of_mine.find("contact").iter()]),
+        "MJCF": fields_of_xml(
+            [*new.iter(), *_gripped(made, "g.xml").iter(), *ours, *of_mine.find("contact").iter()]
+        ),
     }
+
+
+def _gripped(made: Made, name: str) -> Any:
+    """A file of the arm with a gripper."""
+    (made.folder / "gripped.urdf").write_text(URDF)
+    robot = er.load_robot(made.folder / "gripped.urdf")
+    spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
+    pairs = er.compute_pairs(robot, spheres, PairOptions(samples=16, proof_boxes=8))
+    formats.write(made.folder / name, robot=robot, spheres=spheres, pairs=pairs)
+    return etree.parse(made.folder / name)
 
 
 def _scenes(made: Made) -> dict[str, set[str]]:

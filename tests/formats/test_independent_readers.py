@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 import mujoco
@@ -53,7 +54,10 @@ def test_srdf_by_a_plain_walk(tmp_path, computed, name):
     assert set(found) == set(spheres.counts)
     for link, balls in found.items():
         centers, radii = spheres.link(link)
-        np.testing.assert_array_equal(balls, np.column_stack([centers, radii]))
+        np.testing.assert_allclose(balls, np.column_stack([centers, radii]), rtol=1e-8, atol=1e-9)
+        # Nine digits, rounded outwards: each written sphere holds the one that was meant.
+        for center, radius, ball in zip(centers, radii, balls, strict=True):
+            assert math.dist(center, ball[:3]) + radius <= ball[3]
     # What is in the file for us alone is said.
     counts = pairs.counts()
     if PairReason.NEVER_PROVED in counts:

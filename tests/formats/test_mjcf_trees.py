@@ -149,18 +149,15 @@ class TestMasses:
         np.testing.assert_array_equal(after.body_mass, before.body_mass)
         np.testing.assert_array_equal(after.body_inertia, before.body_inertia)
 
-    def test_spheres_that_are_the_only_mass_keep_it(self, tmp_path):
+    def test_a_file_of_ours_weighs_the_same_when_it_is_written_again(self, tmp_path):
         (tmp_path / "a.urdf").write_text(LIMITS)
         robot = er.load_robot(tmp_path / "a.urdf")
         formats.write(tmp_path / "a.xml", robot=robot, spheres=balls(robot, "base", "c"))
         before = mujoco.MjModel.from_xml_path(str(tmp_path / "a.xml"))
         robot = er.load_robot(tmp_path / "a.xml")
-        lost = formats.write(tmp_path / "b.xml", robot=robot, spheres=balls(robot, "base", "b", "c"))
+        formats.write(tmp_path / "b.xml", robot=robot, spheres=balls(robot, "base", "b", "c"))
         after = mujoco.MjModel.from_xml_path(str(tmp_path / "b.xml"))
         np.testing.assert_array_equal(after.body_mass, before.body_mass)
-        assert any(
-            "masses of these links are those of their spheres" in text and "base, c" in text for text in lost
-        )
 
 
 class TestIncludes:

@@ -275,6 +275,9 @@ TOOLS = {
     "baxter": {"left_gripper", "right_gripper"},
     "tiago": {"hand_tool_link"},
     "ur5": {"tool0"},
+    "so100": {"gripper"},
+    "finger_edu": {"finger_tip_link"},
+    "hector": set(),
     "anymal": {"LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"},
     "allegro_right_hand": {"link_3.0_tip", "link_7.0_tip", "link_11.0_tip", "link_15.0_tip"},
 }
@@ -283,6 +286,11 @@ TOOLS = {
 @pytest.mark.parametrize("name", TOOLS)
 def test_tools_are_the_ends_of_the_longest_chains(load, name):
     assert set(formats.default_tool_frames(load(name))) == TOOLS[name]
+
+
+def test_the_tool_with_most_joints_before_it_comes_first(load):
+    assert formats.default_tool_frames(load("b1-z1"))[0] == "gripperStator"
+    assert formats.default_tool_frames(load("talos"))[0] == "gripper_left_base_link"
 
 
 class TestOptions:

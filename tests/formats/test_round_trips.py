@@ -54,7 +54,13 @@ def test_spheres_round_trip_and_lost_padding_is_said(tmp_path, arm, model, name)
     lost = formats.write(tmp_path / name, robot=arm, spheres=model)
     assert any("padding is not kept" in text for text in lost)
     back = formats.read(tmp_path / name, robot=arm).spheres
-    assert back == SphereModel(model.link_names, model.centers, model.radii, model.link_idx)
+    if name == "a.srdf":  # nine digits, rounded outwards
+        np.testing.assert_array_equal(back.link_idx, model.link_idx)
+        np.testing.assert_allclose(back.centers, model.centers, rtol=1e-8)
+        np.testing.assert_allclose(back.radii, model.radii, rtol=1e-7)
+        assert (np.linalg.norm(back.centers - model.centers, axis=1) + model.radii <= back.radii).all()
+    else:
+        assert back == SphereModel(model.link_names, model.centers, model.radii, model.link_idx)
 
 
 @pytest.mark.parametrize("style", ["full", "list", "arrays", "collision"])

@@ -10,7 +10,6 @@ import pytest
 from elbowroom import load_robot
 from elbowroom.errors import InputError, UnknownLinkError, UnknownNameError
 from elbowroom.ik import AxisTarget, LookAt, PoseTarget, PositionTarget
-from elbowroom.ik._ends import likely_ends
 from elbowroom.ik._messages import (
     MOST_BYTES,
     Clutch,
@@ -112,10 +111,3 @@ def test_what_goes_out_is_one_line_of_json():
     )
     assert "\n" not in text
     assert json.loads(text) == {"type": "x", "a": [0, 1], "b": None, "c": "two\nlines", "d": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"), [("teaarm", {LEFT, RIGHT}), ("panda", {"panda_hand_tcp"}), ("ur5", {"tool0"})]
-)
-def test_ends_of_arms_are_found(load, name, expected):
-    assert set(likely_ends(load(name))) == expected

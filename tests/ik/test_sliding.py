@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom._numba.mesh import MOTION
+from elbowroom._numba.robot import chain_poses
 from elbowroom.collision._kernels_swept import joint_curves, relative_motion
 from elbowroom.collision.kernels import joint_rates
 from elbowroom.ik._proof import StepProof
 from elbowroom.ik.doors import CollisionRows
-from elbowroom.mesh.kernels import MOTION
-from elbowroom.robot.kernels import chain_poses
 from tests.ik.models import model_of
 from tests.ik.motions import box
 from tests.oracles import ShapeCoal

@@ -260,10 +260,11 @@ def test_no_joint_moves_where_none_may(rails):
     np.testing.assert_array_equal(solver.track(at(0.5, -0.5), [0.5, 0.5], DT).cfg, [0.5, 0.5])
 
 
-def test_a_robot_alone_is_refused(rails):
+def test_a_robot_alone_gets_a_model_without_obstacles(rails):
     for make in (Tracker, er.Guard):
-        with pytest.raises(InputError, match="expected a CollisionModel, found a Robot"):
-            make(rails.robot)
+        assert make(rails.robot).model.world is None
+        with pytest.raises(InputError, match="cannot load a robot from a int"):
+            make(3)
 
 
 def test_what_does_not_exist_is_named(rails):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,6 +43,8 @@ def test_out_of_reach_by_how_much(planar):
     assert "out of reach" in result.why
     assert "tip" in result.why
     np.testing.assert_allclose(result.cfg, 0.0, atol=0.05)  # best effort: stretched out towards it
+    starts = int(re.search(r"out of reach of all (\d+) starts", result.why)[1])  # searched, not proved
+    assert starts >= er.IkOptions().seeds
 
 
 def test_out_of_reach_in_a_direction_that_no_joint_gives(planar):
@@ -54,13 +57,20 @@ def test_limits_and_whose(planar):
     result = planar.solve(PositionTarget("tip", [-1.2, 1.5, 0.0]))
     assert result.reason == "limits"
     assert result.failure.joints == ("shoulder",)
-    assert "shoulder" in result.why
+    # By arithmetic: the arm must point 2.25 rad from ahead, give or take the 0.28 of a bent elbow, which has 2.5.
+    assert "something beyond those of shoulder does" in result.why
+    assert "elbow" not in result.why
+    assert "forbid" not in result.why
 
 
 def test_an_orientation_that_does_not_go_with_the_position(planar):
     result = planar.solve({"tip": [0, 1, 0, 0, 1.5, 0.0, 0.0]})
     assert result.reason == "out of reach"
-    assert "orientation" in result.why
+    assert (
+        "its position can be reached; nothing found, within limits or not, has its orientation too"
+        in result.why
+    )
+    assert planar.solve(PositionTarget("tip", [1.5, 0.0, 0.0])).success
     assert result.failure.angle > 1.0
 
 
@@ -90,6 +100,12 @@ def test_a_target_inside_an_obstacle_names_the_pair_the_depth_and_the_nearest_fr
     depth = -result.verdict.clashes[0].distance
     assert depth > 0.05
     assert f"{1e3 * depth:.1f} mm" in result.why
+    assert f"of {result.refused} configurations judged that meet the targets, none is free" in result.why
+    others = er.IkSolver(model.robot).solutions(
+        {HAND: pose}, count=8
+    )  # without a verdict: brute force by the model
+    assert len(others) > 1
+    assert not model.free(others).any()
     near = result.nearest_free
     assert near is not None
     assert 0.05 < near.shift + near.turn < 0.2  # the block ends 0.1 m from the target
@@ -174,9 +190,15 @@ def test_a_local_minimum_is_told_from_what_cannot_be_reached():
     robot = model_of("panda").robot
     solver = er.IkSolver(robot, options=options)
     poses = robot.link_poses(robot.random_cfgs(20, seed=5))[:, robot.link_index(HAND)]
-    reasons = {result.reason for result in solver.solve_batch({HAND: poses})}
+    results = solver.solve_batch({HAND: poses})
+    reasons = {result.reason for result in results}
     assert "local minimum" in reasons
     assert reasons <= {"", "local minimum", "limits"}
+    for result in results:  # all of them can be reached: nothing else may be claimed
+        assert "out of reach" not in result.why
+        if result.reason == "local minimum":
+            assert f"none of {result.seeds_tried} start" in result.why
+            assert "every start ended" not in result.why
 
 
 def test_time_that_is_up():
@@ -204,6 +226,7 @@ def test_what_is_made_once_does_not_count_against_the_time(monkeypatch):
     result = er.IkSolver(model_of("panda")).solve({HAND: target})
     assert clock.now == 3600.0
     assert not result.timed_out
+    assert result.setup_seconds == 3600.0
     assert result.seeds_tried == er.IkOptions().seeds
 
 

@@ -1,44 +1,50 @@
-"""The blocks of eight hold every triangle once, and batched contacts equal those of single triangle pairs."""
+"""The walk over two trees loses no pair of triangles, and batched contacts equal those of single triangle pairs."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from elbowroom.mesh import TriangleMesh, mesh_mesh_contact, triangle_triangle_intersection
-from elbowroom.mesh._kernels_wide import BLOCK_COLUMN, BLOCK_ROWS, FIELDS, LANES, TRIANGLE
+from elbowroom.mesh import (
+    TriangleMesh,
+    mesh_mesh_contact,
+    query_bvh_pair,
+    triangle_aabbs_overlap,
+    triangle_triangle_intersection,
+)
 
-from .mesh_tools import mesh, poses, shape
-
-
-def lanes(m: TriangleMesh, node: int) -> np.ndarray:
-    row = int(m.packed[node, BLOCK_COLUMN])
-    assert row >= len(m.nodes)
-    block = m.packed[row : row + BLOCK_ROWS].reshape(FIELDS, LANES).T
-    return block[block[:, 3] >= 0.0]
+from .mesh_tools import mesh, moved, poses, rotations, shape
 
 
-@pytest.mark.parametrize("name", ["cube0", "talos_torso"])
-def test_every_triangle_is_in_one_lane_and_inside_the_boxes_above_it(name: str):
+@pytest.mark.parametrize("name", ["cube0", "cube2", "torus", "panda_hand", "talos_torso"])
+def test_a_mesh_meets_itself_in_every_triangle_and_each_pair_is_found_once(name: str):
     m = mesh(name)
-    seen: list[int] = []
-    work = [(1, m.center - m.half_extents, m.center + m.half_extents)]
-    while work:
-        node, low, high = work.pop()
-        for entry in lanes(m, node):
-            bottom, top = entry[:3] - entry[3:6], entry[:3] + entry[3:6]
-            assert np.all(bottom >= low - 1e-12)
-            assert np.all(top <= high + 1e-12)
-            if entry[11] < TRIANGLE:
-                work.append((int(entry[11]), bottom, top))
-                continue
-            t = int(entry[11]) - TRIANGLE
-            seen.append(t)
-            corners = m.triangles[t].reshape(3, 3)
-            assert np.all(corners >= bottom - 1e-12)
-            assert np.all(corners <= top + 1e-12)
-            assert np.all(np.abs(corners @ entry[6:9] - entry[9]) <= entry[10] + 1e-12)
-    assert sorted(seen) == list(range(len(m.order)))
+    found = query_bvh_pair(m, m)
+    assert len(np.unique(found, axis=0)) == len(found)
+    own = found[found[:, 0] == found[:, 1], 0]
+    assert sorted(own.tolist()) == sorted(m.order.tolist())
+
+
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e7])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
+def test_no_pair_of_triangles_that_meets_is_lost_at_any_size_and_place(size: float, far: float):
+    rng = np.random.default_rng(7)
+    corners = rng.normal(size=(2, 60, 3, 3)) * size
+    place = far * rng.normal(size=3)
+    a, b = (TriangleMesh((c + place).reshape(-1, 3), np.arange(180).reshape(-1, 3)) for c in corners)
+    T = np.eye(4)
+    T[:3, :3] = rotations(rng, 1)[0]
+    T[:3, 3] = place - T[:3, :3] @ place + rng.normal(size=3) * 0.3 * size
+    found = {tuple(pair) for pair in query_bvh_pair(a, b, None, T).tolist()}
+    met = 0
+    for i, one in enumerate(moved(a, np.eye(4))):
+        for j, other in enumerate(moved(b, T)):
+            if triangle_aabbs_overlap(one, other) and triangle_triangle_intersection(one, other) is not None:
+                met += 1
+                assert (i, j) in found
+    assert met > 50
+    contacts = mesh_mesh_contact(a, None, b, T)
+    assert {*zip(contacts.tri_a.tolist(), contacts.tri_b.tolist(), strict=True)} <= found
 
 
 def test_contacts_in_lanes_equal_those_of_single_pairs():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import time
 import tracemalloc
 
@@ -139,24 +141,30 @@ def test_arrays_are_read_only_and_not_shared():
     m = TriangleMesh(vertices, [[0, 1, 2]])
     vertices[0] = 5
     assert m.vertices[0, 0] == 0
-    for array in (m.vertices, m.faces, m.nodes, m.triangles, m.order):
+    for array in (m.vertices, m.faces, m.closed_faces, m.triangles, m.order):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
     with pytest.raises(AttributeError):
         m.closed = True  # type: ignore[misc]
 
 
-def test_tree_boxes_hold_their_triangles():
+def test_the_tree_holds_every_triangle_once():
     m = mesh("talos_torso")
-    for node in m.nodes[1:]:
-        if node[7] > 0:
-            corners = m.triangles[int(node[6]) : int(node[6] + node[7])].reshape(-1, 3)
-            assert np.all(np.abs(corners - node[:3]) <= node[3:6] + 1e-12)
-            if node[12] < 1e300:
-                assert np.all(np.abs(corners @ node[8:11] - node[11]) <= node[12] + 1e-12)
-    leaves = m.nodes[1:][m.nodes[1:, 7] > 0]
-    held = np.concatenate([np.arange(n[6], n[6] + n[7]) for n in leaves])
-    assert sorted(held.astype(int).tolist()) == list(range(len(m.order)))
+    assert sorted(m.order.tolist()) == np.flatnonzero(~m.degenerate).tolist()
+    corners = m.vertices[m.faces]
+    assert np.all(np.abs(corners - m.center) <= m.half_extents + 1e-12)
+    same = np.sort(m.triangles.reshape(-1, 3, 3), axis=1) == np.sort(corners[m.order], axis=1)
+    assert same.all()  # the same corners, whichever way they are wound
+
+
+def test_pickled_and_copied_meshes_answer_alike():
+    m = mesh("panda_hand")
+    for twin in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m), copy.copy(m)):
+        assert repr(twin) == repr(m)
+        assert twin.digest == m.digest
+        np.testing.assert_array_equal(twin.order, m.order)
+        assert not twin.triangles.flags.writeable
+        assert collide_states(twin, None, m, shift(0.02))[0] == 1
 
 
 def test_many_equal_triangles_do_not_make_a_deep_tree():

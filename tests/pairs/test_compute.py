@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from elbowroom import load_robot
 from elbowroom.distance import SelfCollisionChecker
 from elbowroom.errors import InputError, UnknownLinkError, UnknownNameError
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs
@@ -228,13 +229,8 @@ def test_a_changed_description_shows_in_the_diff(load, model):
     robot, spheres = model("panda")
     options = PairOptions(samples=2000, proof_boxes=500, use_srdf=False)
     before = compute_pairs(robot, spheres, options)
-    grown = SimpleNamespace(
-        link_names=spheres.link_names,
-        centers=spheres.centers,
-        radii=spheres.radii + 0.05,
-        link_idx=spheres.link_idx,
-    )
-    diff = before.diff(compute_pairs(robot, grown, options))
+    stiff = load_robot("panda", hold={"panda_joint4": -1.5, "panda_joint6": 1.5})
+    diff = before.diff(compute_pairs(stiff, spheres, options))
     assert diff.changed
     assert all(old is not new for old, new in diff.changed.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,6 +40,27 @@ def cart() -> er.CollisionModel:
         robot = er.load_robot(path)
         spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
         return er.CollisionModel(robot, spheres, er.compute_pairs(robot, spheres))
+
+
+ROOTED = """<robot name="rooted">
+  <link name="post"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+  <link name="flag"><collision><origin xyz="0 0 2"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+  <joint name="turn" type="revolute"><parent link="post"/><child link="flag"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+</robot>"""
+
+
+def rooted(world: World) -> er.CollisionModel:
+    """A post that no joint moves, and a flag high above it that turns."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rooted.urdf"
+        path.write_text(ROOTED)
+        robot = er.load_robot(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that nothing is free is what tests ask about
+        return er.CollisionModel(
+            robot, er.fit_spheres(robot, er.FitOptions(method="centerline")), world=world
+        )
 
 
 def block(name: str, x: tuple[float, float], y: tuple[float, float]) -> Box:

@@ -235,7 +235,7 @@ def test_default_costs_are_those_of_stomp(teaarm):
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda m: default_costs(m.robot, m.robot.default_cfg), InputError, "CollisionModel"),
+        (lambda m: default_costs(5, m.robot.default_cfg), InputError, "cannot load a robot"),
         (lambda m: default_costs(m, np.zeros(3)), InputError, "configurations"),
         (lambda m: default_costs(m, np.zeros((0, m.robot.dof))), InputError, "at least one"),
         (lambda m: default_costs(m, m.robot.default_cfg, "left_j1"), InputError, "names of joints"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import re
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from elbowroom.errors import InputError, UnknownJointError
-from elbowroom.plan import PlanOptions, _finish, plan_motion, prove_path
+from elbowroom.plan import PlanOptions, Stomp, _finish, plan_motion, prove_path
+from elbowroom.plan._costs import default_costs
 from elbowroom.plan._roughness import roughness
 from elbowroom.world import World
 from tests.plan.cart import HALF, LEFT, PLANE, RIGHT, SPEED, along, block, cart, clear, wall
@@ -192,7 +196,7 @@ def test_a_seed_that_is_not_free_is_said_and_not_used():
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK, seed_path=through)
     assert is_sound(wall(), result, LEFT, RIGHT)
     assert result.method == "sampler"
-    assert any("seed path is not free" in note for note in result.notes)
+    assert any("seed path was not proved free" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(
@@ -261,8 +265,54 @@ def test_progress_tells_the_stages():
 
 def test_seconds_name_every_stage():
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK)
-    assert set(result.seconds) == {"first", "shorten", "smooth", "timing", "proof", "total"}
-    assert sum(v for k, v in result.seconds.items() if k != "total") <= result.seconds["total"]
+    stages = {"goals", "setup", "first", "shorten", "smooth", "timing", "proof"}
+    assert set(result.seconds) == {*stages, "total"}
+    assert sum(result.seconds[name] for name in stages) <= result.seconds["total"]
+
+
+SLOW, SHORT = 1.0, 0.5
+"""Seconds that a set-up is made to take, and of the search, which takes some milliseconds."""
+
+
+def slowed(work):
+    """The same work, on a machine where it takes longer than the time limit."""
+
+    def slow(*args, **more):
+        time.sleep(SLOW)
+        return work(*args, **more)
+
+    return slow
+
+
+@pytest.mark.parametrize("part", ["elbowroom.plan._plan.set_up", "elbowroom.plan._plan.goals_of"])
+def test_the_time_limit_starts_with_the_search(monkeypatch, part):
+    """A fresh machine: what comes before the search takes longer than the search may."""
+    module, name = part.rsplit(".", 1)
+    monkeypatch.setattr(part, slowed(getattr(importlib.import_module(module), name)))
+    result = plan_motion(wall(), LEFT, RIGHT, PLANE, PlanOptions(timeout=SHORT))
+    assert is_sound(wall(), result, LEFT, RIGHT)
+    assert result.method == "sampler"
+    assert result.seconds["setup" if name == "set_up" else "goals"] >= SLOW
+    assert result.seconds["first"] < SHORT
+    closed = plan_motion(wall(0.0), LEFT, RIGHT, PLANE, PlanOptions(timeout=0.1))
+    assert closed.reason == "timeout"
+    assert closed.nodes > 100  # it did search
+    assert (
+        float(re.search(r"time was up after ([\d.]+) s", closed.why)[1]) < SLOW
+    )  # the time that is said is the search's
+
+
+def test_costs_of_stomp_are_made_before_its_time_limit_counts(monkeypatch):
+    monkeypatch.setattr("elbowroom.plan._stomp.default_costs", slowed(default_costs))
+    model = cart().with_world(World([block("post", (-0.1, 0.1), (-0.3, 0.15))]))
+    result = plan_motion(model, LEFT, RIGHT, PLANE, PlanOptions(timeout=SLOW, method="stomp"))
+    assert is_sound(model, result, LEFT, RIGHT)
+    assert result.seconds["setup"] >= SLOW
+    alone = Stomp(wall(0.0), LEFT, RIGHT, PLANE).run(timeout=SHORT)
+    assert alone.reason == "timeout"
+    assert alone.iterations > 0
+    assert alone.setup_seconds >= SLOW
+    assert alone.seconds >= alone.setup_seconds + SHORT
 
 
 # Input ------------------------------------------------------------------------------------------
@@ -274,7 +324,7 @@ def test_seconds_name_every_stage():
         ({"start": LEFT[:2]}, r"start: .*shape \(3,\)"),
         ({"start": [np.nan, 0, 0]}, "start: .*NaN"),
         ({"start": "home"}, "start: .*numbers"),
-        ({"model": "cart"}, "model must be a CollisionModel"),
+        ({"model": 3}, "cannot load a robot from a int; expected a name, a path"),
         ({"joints": "x"}, "found the text 'x'"),
         ({"joints": ()}, "at least one joint must move"),
         ({"cancel": 3}, "cancel must be a function"),

@@ -84,7 +84,8 @@ def test_links_that_no_check_sees_are_named(part, capsys):
     assert unseen_links(robot).startswith("1 link has visual geometry only and no check sees it (a); ")
     for verb in ("info", "spheres", "check"):
         assert main([verb, str(part)]) == 0
-        assert "1 link has visual geometry only and no check sees it (a)" in capsys.readouterr().err
+        said = capsys.readouterr()
+        assert "1 link has visual geometry only and no check sees it (a)" in said.out + said.err
     assert main(["info", str(part), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["visual_only"] == ["a"]
 

@@ -177,8 +177,9 @@ class TestPyrokiDuckType:
 
     def test_ours_stays_as_it_is_and_others_are_refused(self, load):
         assert er.as_robot(load("teaarm")) is load("teaarm")
-        with pytest.raises(InputError, match="found a str"):
-            er.as_robot("panda")
+        assert er.as_robot("teaarm").joint_names == load("teaarm").joint_names
+        with pytest.raises(InputError, match="cannot load a robot from a dict"):
+            er.as_robot({})
 
 
 def pyroki_like(robot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from pathlib import Path
@@ -154,6 +155,86 @@ class TestPackages:
     def test_names_as_windows_writes_them(self, workspace):
         write(workspace, urdf(r" ..\meshes\box.stl "), "ws/src/pkg/urdf/r.urdf")
         assert er.load_robot("../ws/src/pkg/urdf/r.urdf").link_mesh("a") is not None
+
+
+LAYOUTS = {
+    "packages in a folder": ("", None),
+    "in robots/": ("robots", None),
+    "in example-robot-data/robots/": ("example-robot-data/robots", None),
+    "file beside the packages": ("", "."),
+    "file in a folder beside the packages": ("", "robots"),
+}
+"""Folder of the packages, and where the file is put if it does not stay in its own."""
+
+
+class TestSeveralPackages:
+    """b1-z1 has meshes of two packages, ur10 of one; both come without package.xml."""
+
+    @pytest.mark.robots
+    @pytest.mark.filterwarnings("ignore::elbowroom.errors.ApproximationWarning")
+    @pytest.mark.parametrize("layout", LAYOUTS)
+    @pytest.mark.parametrize(
+        ("name", "packages"), [("ur10", ["ur_description"]), ("b1-z1", ["b1_description", "z1_description"])]
+    )
+    def test_copied_packages_are_found(self, workspace, name, packages, layout):
+        original = find_robot(name).description
+        folder, put = LAYOUTS[layout]
+        for package in packages:
+            shutil.copytree(original.parents[2] / package, workspace / "mine" / folder / package)
+        path = workspace / "mine" / folder / packages[0] / "urdf" / original.name
+        if put is not None:
+            path = write(workspace / "mine", path.read_text(), f"{put}/{path.name}")
+        robot = er.load_robot(path)
+        sources = {
+            Path(shape.source) for shapes in robot.shapes.values() for shape in shapes if shape.kind == "mesh"
+        }
+        assert all((workspace / "mine") in source.parents for source in sources)
+        assert len(robot.mesh_links) == len(er.load_robot(name).mesh_links)
+
+    @pytest.mark.parametrize("address", ["package://p/other/meshes/box.stl", "package://p/box.stl",
+                                         "package://p/.hidden/meshes/box.stl", "../../other/meshes/box.stl",
+                                         "package://p/far/meshes/box.stl", "package://p/papers/box.stl",
+                                         "package://p/other/.git/box.stl"])  # fmt: skip
+    def test_what_else_is_beside_stays_closed(self, workspace, address):
+        """Only folders beside a package in the common form are reached, by package:// and without links elsewhere."""
+        closed = ("mine", "mine/.hidden/meshes", "mine/other/.git", "mine/papers", "outside/meshes")
+        for place in ("mine/other/meshes", *closed):
+            write_box_mesh(workspace / place / "box.stl")
+        (workspace / "mine/far").symlink_to(workspace / "outside")
+        path = write(workspace, urdf(address), "mine/pkg/urdf/r.urdf")
+        if address == "package://p/other/meshes/box.stl":
+            with pytest.warns(ApproximationWarning, match="its files are taken from"):
+                assert er.load_robot(path).link_mesh("a") is not None
+            path = write(
+                workspace, urdf(address), "mine/pkg/deep/folder/r.urdf"
+            )  # not urdf/: no package known
+        with pytest.raises((UnsafeFileError, MeshError), match="outside|was not found"):
+            er.load_robot(path)
+
+    @pytest.mark.parametrize(
+        "place", ["home/Downloads", "home/Documents", "home/Documents/meshes", "home/pictures/meshes"]
+    )
+    def test_a_home_folder_is_no_folder_of_packages(self, workspace, monkeypatch, place):
+        """~/Downloads/urdf/r.urdf reads what lies in ~/Downloads, and nothing beside it."""
+        monkeypatch.setenv("HOME", str(workspace / "home"))
+        write_box_mesh(workspace / place / "private.stl")
+        address = f"package://p/{place.removeprefix('home/')}/private.stl"
+        path = write(workspace, urdf(address), "home/Downloads/urdf/r.urdf")
+        if place == "home/Downloads":  # the description's own package
+            with pytest.warns(ApproximationWarning, match="its files are taken from"):
+                assert er.load_robot(path).link_mesh("a") is not None
+            return
+        with pytest.raises((UnsafeFileError, MeshError), match="outside|was not found"):
+            er.load_robot(path)
+
+    @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+    def test_a_folder_that_everybody_writes_to_is_no_folder_of_packages(self, workspace):
+        """As /tmp/pkg/urdf/r.urdf and /tmp/other/meshes."""
+        write_box_mesh(workspace / "mine/other/meshes/box.stl")
+        path = write(workspace, urdf("package://p/other/meshes/box.stl"), "mine/pkg/urdf/r.urdf")
+        (workspace / "mine").chmod(0o1777)
+        with pytest.raises((UnsafeFileError, MeshError), match="outside|was not found"):
+            er.load_robot(path)
 
 
 @pytest.mark.robots

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 import trimesh
 
+from elbowroom.robot import Robot
 
-class Toy:
-    """A robot of loose meshes."""
+
+class Toy(Robot):
+    """A robot of loose meshes that no file could hold: a point, a line, vertices to the last bit."""
 
     name = "toy"
     dof = 0
+    link_names = ()
 
     def __init__(self, **meshes: trimesh.Trimesh) -> None:
-        self.meshes = meshes
-        self.link_names = (*meshes, "frame")
+        vars(self).update(meshes=meshes, link_names=(*meshes, "frame"))
 
     def link_mesh(self, name: str) -> trimesh.Trimesh | None:
         return self.meshes.get(name)

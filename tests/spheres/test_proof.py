@@ -11,12 +11,12 @@ from scipy.spatial import ConvexHull
 
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import SphereModel, prove_coverage
-from elbowroom.spheres._certify import certify
-from elbowroom.spheres._kernels_proof import power_vertices
+from elbowroom.spheres._certify import certify, check
 from elbowroom.spheres._shape import LinkShape
 from elbowroom.spheres.doors import prove_mesh_coverage
 
 from .shapes import (
+    Toy,
     degenerate,
     flipped_box,
     one_triangle,
@@ -162,10 +162,11 @@ def test_a_face_of_very_many_corners_has_each_in_its_place() -> None:
     ring = 0.4 * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(150)])
     centers = np.concatenate([[[0.0, 0.0, -0.1], [0.0, 0.0, 0.1]], ring])
     radii = np.array([0.15, 0.15, *np.full(150, 0.05)])
-    points, found_gaps = np.empty((20_000, 3)), np.empty(20_000)
-    found = power_vertices(centers, radii, np.zeros(3), np.full(3, 0.35), points, found_gaps)
-    assert 150 <= found <= len(points)
-    powers = np.sort(((points[:found, None] - centers) ** 2).sum(axis=2) - radii**2, axis=1)
+    box = LinkShape.from_mesh(trimesh.creation.box((0.7, 0.7, 0.7)))
+    result = check(box, centers, radii)
+    assert result.cavities >= 150
+    points = result.witnesses[-result.cavities :]
+    powers = np.sort(((points[:, None] - centers) ** 2).sum(axis=2) - radii**2, axis=1)
     np.testing.assert_allclose(powers[:, 3], powers[:, 0], atol=1e-9)  # four balls are nearest: a vertex
 
 
@@ -240,14 +241,6 @@ def test_bad_radii_are_refused() -> None:
         prove_mesh_coverage(one_triangle(), [[0, 0, np.nan]], [1.0])
 
 
-class _OneLink:
-    name = "toy"
-    link_names = ("base", "frame")
-
-    def link_mesh(self, name: str) -> trimesh.Trimesh | None:
-        return trimesh.creation.box((0.2, 0.2, 0.2)) if name == "base" else None
-
-
 def test_a_solid_link_with_large_spheres_is_no_thin_shell() -> None:
     box = trimesh.creation.box((0.02, 0.02, 0.02))
     result = prove_mesh_coverage(box, np.zeros((1, 3)), np.array([0.05]))
@@ -256,7 +249,7 @@ def test_a_solid_link_with_large_spheres_is_no_thin_shell() -> None:
 
 
 def test_prove_coverage_of_a_robot() -> None:
-    robot = _OneLink()
+    robot = Toy(base=trimesh.creation.box((0.2, 0.2, 0.2)))
     good = SphereModel.from_links(robot.link_names, {"base": ([[0, 0, 0]], [0.18])})
     proof = prove_coverage(robot, good)
     assert proof.proved

@@ -73,7 +73,7 @@ def test_inside_lattice_against_trimesh() -> None:
     mesh = trimesh.creation.annulus(r_min=0.03, r_max=0.05, height=0.1, sections=17)
     shape = LinkShape.from_mesh(mesh)
     low, spacing = np.array([-0.0601, -0.0602, -0.0603]), 0.0117
-    inside = shape.inside_lattice(low, spacing, (11, 11, 11)).reshape(-1)
+    inside = shape.signed_distances(low, spacing, (11, 11, 11)).reshape(-1) < 0.0
     nodes = low + spacing * np.stack(np.meshgrid(*[np.arange(11)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     assert np.array_equal(inside, trimesh.ray.ray_triangle.RayMeshIntersector(mesh).contains_points(nodes))
     assert inside.sum() > 50
@@ -94,3 +94,23 @@ def test_report_of_a_robot() -> None:
     assert report.volume_ratio == pytest.approx(union / (1e-3 + hull), rel=3e-3)
     assert "hull" in str(report)
     assert str(report).splitlines()[-1].startswith("all")
+
+
+@pytest.mark.parametrize(
+    "balls",
+    [
+        np.zeros((2, 3)),
+        np.full((2, 4), np.nan),
+        np.full((1, 4), -1.0),
+        np.full((1, 4), 1e300),
+        np.zeros(4),
+        "balls",
+    ],
+    ids=["shape", "nan", "negative", "huge", "axes", "type"],
+)
+def test_the_core_refuses_arrays_that_are_not_balls(balls) -> None:
+    # looks inside: what reaches the core by mistake must be an error, not a crash
+    core = LinkShape.from_mesh(open_patch()).core
+    for call in (core.volumes, core.protrusion, core.prove_coverage):
+        with pytest.raises((TypeError, ValueError)):
+            call(balls)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import trimesh
@@ -7,8 +9,9 @@ import trimesh
 from elbowroom import load_robot
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import ClipPlane, FitOptions, _fit, fit_spheres, prove_coverage, sphere_quality
-from elbowroom.spheres._problem import Problem
+from elbowroom.spheres._problem import Problem, comparison_volume
 from elbowroom.spheres._shape import LinkShape
+from elbowroom.spheres._tight import QUICK
 
 from .shapes import (
     Toy,
@@ -60,7 +63,7 @@ def test_links_apart_at_rest_get_spheres_that_are_apart(load) -> None:
     robot = load("teaarm")
     counts, sizes = [], []
     for apart in (False, True):
-        model = fit_spheres(robot, FitOptions(effort=0.5, cache=False, apart_at_rest=apart))
+        model = fit_spheres(robot, FitOptions(n_spheres=120, effort=0.5, cache=False, apart_at_rest=apart))
         assert prove_coverage(robot, model, measure=False).proved
         counts.append(len(compute_pairs(robot, model, PairOptions(samples=500)).by_meshes))
         sizes.append(len(model))
@@ -245,6 +248,78 @@ def test_small_closed_links_are_kept_below_the_cap() -> None:
     assert proof.links["bar"].volume_ratio <= 3.0
 
 
+PINCER = """<robot name="pincer">
+  <link name="base"><collision><geometry><box size="0.5 0.4 0.3"/></geometry></collision></link>
+  <link name="mast"><collision><geometry><box size="0.03 0.03 0.5"/></geometry></collision></link>
+  <joint name="up" type="fixed"><parent link="base"/><child link="mast"/><origin xyz="-0.2 0 0.42"/></joint>
+  <link name="left"><collision><geometry><box size="0.2 0.02 0.03"/></geometry></collision></link>
+  <link name="right"><collision><geometry><box size="0.2 0.02 0.03"/></geometry></collision></link>
+  <joint name="l" type="prismatic"><parent link="base"/><child link="left"/><origin xyz="0.5 {side} 0"/>
+    <axis xyz="0 1 0"/><limit lower="0" upper="0.01" velocity="1" effort="1"/></joint>
+  <joint name="r" type="prismatic"><parent link="base"/><child link="right"/><origin xyz="0.5 -{side} 0"/>
+    <axis xyz="0 -1 0"/><limit lower="0" upper="0.01" velocity="1" effort="1"/></joint>
+</robot>"""
+"""Two fingers on a large base, and a mast that nothing comes near."""
+
+
+@pytest.mark.slow
+def test_spheres_go_to_links_that_are_in_each_others_way(tmp_path) -> None:
+    counts = {}
+    for name, side in (("near", 0.016), ("far", 0.3)):
+        path = tmp_path / f"{name}.urdf"
+        path.write_text(PINCER.format(side=side))
+        robot = load_robot(path)
+        model = fit_spheres(robot, quick(n_spheres=40))
+        assert prove_coverage(robot, model).proved
+        counts[name] = model.counts
+    near, far = counts["near"], counts["far"]
+    assert near["left"] == near["right"] > far["left"]
+    assert near["mast"] <= far["mast"]
+    assert sum(near.values()) == sum(far.values()) == 40
+
+
+def test_an_exhausted_budget_is_said_with_the_count_that_would_do() -> None:
+    bars = {f"bar_{k}": trimesh.creation.box((0.3, 0.03 + 0.004 * k, 0.03)) for k in range(8)}
+    robot = Toy(**bars, cube=trimesh.creation.box((0.1, 0.1, 0.1)))
+    model = fit_spheres(robot, quick(n_spheres=10))
+    (note,) = model.notes
+    assert note.startswith("8 links stay above 3 times the volume of the convex hull: bar_0 (")
+    assert "and 2 more" in note
+    enough = int(note.split("n_spheres=")[1].split()[0])
+    assert enough < 48 * len(robot.meshes)
+    better = fit_spheres(robot, quick(n_spheres=enough))
+    assert better.notes == ()
+    assert len(better) <= enough
+    assert max(link.hull_ratio for link in prove_coverage(robot, better).links.values()) <= 3.0
+    assert fit_spheres(robot, quick()).notes == ()  # without a budget there are as many as it takes
+
+
+def test_links_that_no_count_mends_and_given_counts_are_named() -> None:
+    sheet, bar = trimesh.creation.box((0.3, 0.3, 1e-4)), trimesh.creation.box((0.3, 0.03, 0.03))
+    robot = Toy(sheet=sheet, bar=bar)
+    (note,) = fit_spheres(robot, quick(n_spheres=6, per_link={"bar": 1})).notes
+    assert "the count of bar is given" in note
+    assert "no count that was tried would bring sheet below" in note
+    assert "n_spheres" not in note
+    stored = fit_spheres(robot, quick(n_spheres=6, per_link={"bar": 1}))
+    assert type(stored).from_json(stored.to_json()).notes == (note,)
+
+
+@pytest.mark.robots
+@pytest.mark.slow
+def test_fingers_of_a_mobile_robot_get_spheres(load) -> None:
+    """One sphere each once was 6 and 13 times their hull, 33 and 40 mm out, and most refusals were theirs."""
+    robot = load("tiago_pro")
+    model = fit_spheres(robot, quick())
+    proof = prove_coverage(robot, model)
+    assert proof.proved
+    assert max(link.hull_ratio for link in proof.links.values()) <= 3.0
+    assert model.notes == ()
+    for link in ("gripper_left_fingertip_left_link", "gripper_left_outer_finger_left_link"):
+        assert proof.links[link].max_protrusion < 0.020
+    assert model.counts["base_dock_link"] < 10
+
+
 def test_margin_grows_every_radius() -> None:
     robot = Toy(link=trimesh.creation.box((0.3, 0.1, 0.05)))
     plain, grown = (fit_spheres(robot, quick(n_spheres=4, margin=m)) for m in (0.0, 0.01))
@@ -313,21 +388,17 @@ def test_a_foreign_cache_file_is_not_taken_for_a_fit(tmp_path, monkeypatch, dama
 
 
 def test_exposed_area_is_the_derivative_of_the_volume() -> None:
-    # the descent relies on dV/dr = exposed area: check by finite differences of the measured volume
-    from elbowroom.spheres import _kernels_descent as kernels
-
+    # looks inside: the descent relies on dV/dr = exposed area, here compared with finite differences of the volume
     problem = Problem.build(LinkShape.from_mesh(open_patch()), deep=1e6)
     balls = np.array([[0.0, 0, 0, 0.5], [0.4, 0.1, 0, 0.45], [0.1, 0.5, 0.2, 0.4]])
-    grad = np.zeros((3, 4))
-    outside = problem.field._replace(weight=1.0)
-    for step in range(len(outside.dirs)):
-        one = np.zeros((3, 4))
-        kernels.exposure_gradient(balls, outside, step, one)
-        grad += one / len(outside.dirs)
+    turns = range(problem.core.n_turns)
+    scale = (
+        comparison_volume(problem.shape) / problem.input["scale"] ** 3
+    )  # costs are shares of this scaled volume
+    grad = scale * np.mean([problem.core.cost_gradient(balls, turn) for turn in turns], axis=0)
 
     def volume(b: np.ndarray) -> float:
-        rows = problem.shape.ray_volumes(np.ascontiguousarray(b[:, :3]), np.ascontiguousarray(b[:, 3]))
-        return float(np.mean([row[1] for row in rows]))
+        return float(problem.shape.ray_volumes(b[:, :3], b[:, 3])[:, 1].mean())
 
     for k in range(3):
         for d in range(4):
@@ -335,3 +406,10 @@ def test_exposed_area_is_the_derivative_of_the_volume() -> None:
             step[k, d] = 0.02
             slope = (volume(balls + step) - volume(balls - step)) / 0.04
             assert grad[k, d] == pytest.approx(slope, abs=0.08)
+
+
+def test_a_prepared_link_pickles_by_its_data() -> None:
+    problem = Problem.build(LinkShape.from_mesh(thin_wall()), deep=0.01)
+    balls = problem.clustered(4, np.random.default_rng(0))
+    copy = pickle.loads(pickle.dumps(problem))
+    assert np.array_equal(copy.descend(balls, QUICK), problem.descend(balls, QUICK))

@@ -80,6 +80,7 @@ def test_what_is_not_a_scene_is_refused(load):
         scene_for(load("teaarm"), "table", -1)
 
 
-def test_a_scene_is_for_a_robot():
-    with pytest.raises(InputError, match="expected an elbowroom or pyroki Robot, found a str"):
-        scene_for("panda", "table")
+def test_a_scene_is_for_a_robot(load):
+    with pytest.raises(InputError, match="cannot load a robot from a int"):
+        scene_for(3, "table")
+    assert scene_for("teaarm", "table").names == scene_for(load("teaarm"), "table").names

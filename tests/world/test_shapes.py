@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import trimesh
 
+from elbowroom._numba.mesh._pack import pack_meshes
 from elbowroom.mesh import TriangleMesh
-from elbowroom.mesh.doors import pack_meshes
 from elbowroom.world import (
     Box,
     Capsule,

@@ -24,9 +24,8 @@ from .._text import short
 from ..collision import CollisionModel
 from ..distance import MultiSphereCollision, self_collision_residual
 from ..errors import DescriptionError, InputError, MissingExtraError, unknown
-from ..ik.doors import likely_ends
 from ..robot import Robot, load_robot
-from ..robot.doors import as_folders
+from ..robot.doors import as_folders, default_tool_frames
 from ..spheres import FitOptions, fit_spheres
 
 INSTALL = "pip install git+https://github.com/qrafty-ai/teleop_xr git+https://github.com/chungmin99/pyroki"
@@ -108,7 +107,7 @@ class _ModelRobot:
         """Takes a name, a path or the text of a URDF; versions of teleop_xr that swap descriptions call it too."""
         self.robot = self._load(description)
         if not self._links:
-            ends = ", ".join(likely_ends(self.robot)) or "none found"
+            ends = ", ".join(default_tool_frames(self.robot)) or "none found"
             raise InputError(f"name links to steer: left, right or head; ends of {self.robot.name}: {ends}")
         self._indices = {frame: self.robot.link_index(link) for frame, link in self._links.items()}
         path = self.robot.path

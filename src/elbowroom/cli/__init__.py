@@ -32,7 +32,7 @@ VERBS = {
     "grasp": "Plan grasps of a hand: line, plane or cylinder at a given width",
     "convert": "Convert spheres, ignored pairs and scenes of obstacles between file formats",
     "view": "Look at a robot in the browser: move it, see what would touch, and why",
-    "doctor": "Say what is installed, what is missing and how to get it",
+    "doctor": "Say what is installed, what is missing, and what is slow on this machine",
     "completion": "Print a script that completes verbs and options in bash, zsh or fish",
 }
 """Verb -> one line of help; the module is `_VERB.py`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,13 +105,43 @@ class Chosen:
         return name(row - first)
 
 
+def check_choice(robot: Robot, options: CfgOptions) -> None:
+    """Refuses configurations that cannot be chosen, before any work is done for them.
+
+    Raises:
+        InputError: a wrong number of values. UnknownNameError: no configuration of that name.
+    """
+    from ..robot.doors import named_poses
+
+    check_count(robot, options.cfg, several=True)
+    named_poses(robot, options.named)
+    if not 0 <= options.random <= MOST_RANDOM:
+        raise InputError(
+            f"--random: expected a number from 0 to {MOST_RANDOM:,}, found {options.random}; draw more with other seeds"
+        )
+
+
+def check_count(robot: Robot, numbers: Sequence[float], *, several: bool = False) -> None:
+    """Refuses values of --cfg that are not one configuration, or not whole ones where `several` are allowed.
+
+    Raises:
+        InputError: says how many there should be, and of which joints.
+    """
+    count = len(numbers)
+    if count and (not robot.dof or count % robot.dof or not (several or count == robot.dof)):
+        joints = ", ".join(robot.joint_names) or "it has no joints"
+        each = " per configuration" if several else ""
+        raise InputError(f"--cfg needs {robot.dof} numbers{each} ({joints}), found {count}")
+
+
 def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
     """The configurations that the arguments name, in the order cfg, file, named, random.
 
     Raises:
-        InputError: a wrong number of values, or a file that does not fit the robot.
+        InputError: what `check_choice` refuses, or a file that does not fit the robot.
     """
     robot = model.robot
+    check_choice(robot, options)
     parts: list[np.ndarray] = []
     groups: list[tuple[int, Callable[[int], str]]] = []
     notes: tuple[str, ...] = ()
@@ -121,11 +151,6 @@ def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
         parts.append(np.asarray(rows))
 
     if options.cfg:
-        if not robot.dof or len(options.cfg) % robot.dof:
-            joints = ", ".join(robot.joint_names) or "it has no joints"
-            raise InputError(
-                f"--cfg needs {robot.dof} numbers per configuration ({joints}), found {len(options.cfg)}"
-            )
         given = np.array(options.cfg).reshape(-1, robot.dof)
         if options.degrees:
             given = in_radians(robot, given)
@@ -137,10 +162,6 @@ def choose(model: CollisionModel, options: CfgOptions, seed: int) -> Chosen:
     for name in options.named:
         label, cfg = named(model, name)
         add(cfg[None], lambda _, label=label: label)
-    if not 0 <= options.random <= MOST_RANDOM:
-        raise InputError(
-            f"--random: expected a number from 0 to {MOST_RANDOM:,}, found {options.random}; draw more with other seeds"
-        )
     if options.random:
         add(robot.random_cfgs(options.random, seed), lambda k: f"random {k + 1}")
     if not parts:

@@ -2,14 +2,13 @@
 
 Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
 and never calls a collision free. `--trajectory` audits a recorded motion: first and worst contact, clearance over time,
-and what is proved between the rows. A few configurations need no fit: a ball around each link tells which meshes
-to ask.
+and what is proved between the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,9 +17,8 @@ import numpy as np
 from .._files import check_place
 from .._text import counted
 from ..errors import InputError
-from ..spheres import FitOptions
 from . import _model_options
-from ._cfg_options import CfgOptions, Chosen, check_there, choose, no_effect
+from ._cfg_options import CfgOptions, Chosen, check_choice, check_there, choose, no_effect
 from ._check_motion import check_motion, clash_facts
 from ._common import check_plot, console, print_json, some, waiting
 from ._model_options import ModelOptions
@@ -39,8 +37,8 @@ EXAMPLES = {
     "elbowroom check teaarm --trajectory run.csv --plot run.png": "audit a recorded motion",
 }
 EXIT_COLLIDES = 1
-FIT_PAYS = 20_000
-"""Configurations from which on fitting spheres costs less than the questions to meshes that they save."""
+NEIGHBOURS = 4
+"""Pairs of neighbours that are named."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def run(options: Options) -> int:
 
 def _run(options: Options, helper: Helper) -> int:
     from ..collision import CollisionModel
-    from ..collision.doors import covering, one_ball_a_link
+    from ..collision.doors import covering
 
     if options.limit < 0:
         raise InputError(f"--limit: expected a number from 0 up, found {options.limit}")
@@ -98,11 +96,10 @@ def _run(options: Options, helper: Helper) -> int:
         check_there(path)
     world = options.read_world()
     robot = options.load()
+    check_choice(robot, options)
     options.check_allow(robot, world)
-    fit = _fit_pays(options)
-    spheres, uncovered = covering(robot, options.chosen_spheres(robot) if fit else one_ball_a_link(robot))
-    # With fitted spheres: the pairs that other verbs, and CollisionModel, keep too.
-    pairs = options.decided_pairs(robot, spheres, depths=fit)
+    spheres, uncovered = covering(robot, options.chosen_spheres(robot))
+    pairs = options.decided_pairs(robot, spheres)
     if world is not None:
         helper.wait("world")
     model = CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
@@ -140,9 +137,7 @@ def _run(options: Options, helper: Helper) -> int:
             "modelled": robot.modelled,
             "by": options.by,
             **options.scene_facts(world),
-            "checked_pairs": len(model.pairs.checked),
-            "decided_by_meshes_alone": len(model.by_meshes),
-            "ignored_pairs": len(model.ignored),
+            **options.model_facts(model),
             "configurations": len(free),
             "colliding": len(bad),
             "colliding_names": [chosen.label(k) for k in bad.tolist()],
@@ -162,12 +157,6 @@ def _run(options: Options, helper: Helper) -> int:
     return EXIT_COLLIDES if len(bad) else 0
 
 
-def _fit_pays(options: Options) -> bool:
-    """Whether spheres are fitted: one ball a link will do where the spheres' own answer is not asked for."""
-    asked = options.spheres or options.pairs or options.fit != FitOptions() or options.by == "spheres"
-    return bool(asked or options.cfg_file or options.trajectory or options.random > FIT_PAYS)
-
-
 def _notes(world: World | None) -> tuple[str, ...]:
     return () if world is None else world.notes
 
@@ -179,6 +168,9 @@ def _entry(label: str, free: bool, verdict: Verdict) -> dict[str, Any]:
         "by": verdict.by,
         "clearance": verdict.clearance,
         "closest": None if verdict.closest is None else clash_facts(verdict.closest),
+        "varying_clearance": verdict.varying_clearance,
+        "closest_varying": None if verdict.closest_varying is None else clash_facts(verdict.closest_varying),
+        "constant": [asdict(found) for found in verdict.constant],
         "clashes": [clash_facts(clash) for clash in verdict.clashes],
         "allowed_touching": verdict.allowed_touching,
         "ignored_touching": [
@@ -203,6 +195,7 @@ def _print(
     verdicts: Iterable[tuple[str, bool, Verdict]],
     left_out: int,
 ) -> None:
+    from ..collision.doors import constant_lines
     from ..pairs import PairReason
 
     out = console()
@@ -211,11 +204,13 @@ def _print(
         out.print(text, markup=False)
 
     if uncovered:
-        line(f"  the spheres do not cover {', '.join(uncovered)}; a ball around each mesh stands in")
+        line(
+            f"  the spheres are not proved to cover {', '.join(uncovered)}; a ball around each mesh stands in"
+        )
     bad = int((~free).sum())
     line(
-        f"{model.robot.name}: {bad} of {len(free)} configurations are not free, by {options.by} "
-        f"({len(model.pairs.checked)} link pairs checked, {len(model.by_meshes)} of them by meshes alone)"
+        f"{model.robot.name}: free at {len(free) - bad} of {len(free)} configurations, by {options.by} "
+        f"({counted(len(model.pairs.checked), 'link pair')} checked, {len(model.by_meshes)} of them by meshes alone)"
     )
     if model.world is not None:
         line(f"  among {counted(len(model.world), 'obstacle')} of {options.scene}")
@@ -223,17 +218,23 @@ def _print(
         line(f"  note: {note}")
     if outside:
         line(f"  {outside} configurations are outside the joint limits")
+    said: set[str] = set()
     for label, answer, verdict in verdicts:
-        text = str(verdict)
+        constant = [f"  {one}" for one in constant_lines(verdict.constant)]
+        text = "\n".join(one for one in str(verdict).split("\n") if one not in said)
+        said.update(constant)  # the same at every configuration: once
         if verdict.free and not answer:
-            text = f"free by meshes, but not by spheres, which overlap ({text})"
+            near = "overlap" if not model.buffer else "overlap or come closer than the buffer"
+            text = f"free by meshes, but not by spheres, which {near} ({text})"
         line(f"  {label}: {text}".replace("\n", "\n  "))
         adjacent = [
             " and ".join(pair)
             for pair, found in verdict.ignored_touching.items()
             if found.reason is PairReason.ADJACENT
         ]
-        if adjacent:
+        if len(adjacent) > NEIGHBOURS:
+            line(f"    {len(adjacent)} pairs of neighbours touch here, as they may; --json names them")
+        elif adjacent:
             line(f"    neighbours that touch here, as they may: {', '.join(adjacent)}")
     if left_out:
         line(f"  ... and {left_out} more; --limit {bad} lists all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ def check_motion(
         out.print(text, markup=False)
 
     for link in uncovered:
-        line(f"  the spheres do not cover {link}; a ball around its mesh stands in")
+        line(f"  the spheres are not proved to cover {link}; a ball around its mesh stands in")
     line(f"{motion.source}: " + "\n".join(found.lines(limit)))
     if model.world is not None:
         line(f"  among {counted(len(model.world), 'obstacle')} of {scene['scene']}")
@@ -77,7 +78,8 @@ def _report(
         "buffer": found.buffer,
         "rows_in_contact": int((~found.rows_free).sum()),
         "first_contact": found.first and _moment(found.first, motion),
-        "worst_contact" if found.first else "closest": found.worst and _moment(found.worst, motion),
+        "worst_contact" if found.first else "closest_at": found.worst and _moment(found.worst, motion),
+        "constant": [asdict(one) for one in found.constant],
         "contacts": [
             {"from_row": a + 1, "to_row": b + 1, "from_time": found.time_at(a), "to_time": found.time_at(b)}
             for a, b in found.stretches
@@ -105,6 +107,8 @@ def _report(
         "rows_free": found.rows_free,
         "clearance": found.clearance,
         "closest": [pair(k) for k in found.closest_idx.tolist()],
+        "varying_clearance": found.varying_clearance,
+        "closest_varying": [pair(k) for k in found.varying_idx.tolist()],
         "to_next": [BETWEEN[k] for k in found.between.tolist()],
         "proved_clearance": found.proved_clearance,
     }

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -26,7 +26,7 @@ from ._progress import waiting as waiting
 if TYPE_CHECKING:
     from ..mesh import TriangleMesh
     from ..pairs import PairMatrix
-    from ..robot import Robot
+    from ..robot import DefaultPose, Robot
     from ..spheres import SphereModel
 
 
@@ -44,13 +44,15 @@ class RobotOptions:
     """Take visual geometry for links that have no collision geometry."""
     xacro_args: tuple[str, ...] = ()
     """Arguments of a xacro file, each as name:=value."""
+    hold: tuple[str, ...] = ()
+    """Joints to be held still, each as name=value in rad or m: they are no joints of the robot then."""
     strict: bool = False
     """Refuse a description that breaks a rule, instead of mending it."""
     json: bool = False
     """Print JSON instead of tables."""
 
-    def load(self) -> Robot:
-        """Loads the robot that the arguments name."""
+    def load(self, *, tell: bool = True) -> Robot:
+        """Loads the robot that the arguments name; `tell`: says on standard error which links no check sees."""
         from ..robot import load_robot
         from ..robot.doors import unseen_links
 
@@ -62,8 +64,9 @@ class RobotOptions:
                 use_visual=self.use_visual,
                 strict=self.strict,
                 xacro_args=dict(xacro_arg(text) for text in self.xacro_args),
+                hold=dict(hold_arg(text) for text in self.hold),
             )
-        if (unseen := unseen_links(robot)) is not None:
+        if tell and (unseen := unseen_links(robot)) is not None:
             print(f"note: {robot.name}: {unseen}", file=sys.stderr)
         return robot
 
@@ -78,6 +81,21 @@ def xacro_arg(text: str) -> tuple[str, str]:
     if not (name and separator):
         raise InputError(f"--xacro-args: expected name:=value, found {text!r}")
     return name, value
+
+
+def hold_arg(text: str) -> tuple[str, float]:
+    """Name and value of a joint to be held.
+
+    Raises:
+        InputError: not name=number.
+    """
+    name, separator, value = text.rpartition("=")
+    try:
+        if name and separator:
+            return name, float(value)
+    except ValueError:
+        pass
+    raise InputError(f"--hold: expected name=value with a number in rad or m, found {text!r}")
 
 
 MOST_NOTES = 20
@@ -170,6 +188,13 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         raise InputError(f"{path}: there is no such mesh file")
     data = read_mesh(path, (scale, scale, scale), "mesh")
     return TriangleMesh(data.vertices, data.faces)
+
+
+def pose_facts(pose: DefaultPose | None) -> dict[str, Any] | None:
+    """A default pose as plain values."""
+    if pose is None:
+        return None
+    return {"cfg": pose.cfg, "source": pose.source, "guessed_joints": pose.guessed_joints}
 
 
 def some(notes: tuple[str, ...]) -> tuple[str, ...]:

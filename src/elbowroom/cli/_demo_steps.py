@@ -121,11 +121,11 @@ def spheres(report: Report, robot: Robot) -> SphereModel:
     plot(robot, model, report.picture("spheres"))
     report.add(
         "Spheres",
-        f"{len(model)} spheres in {seconds:.1f} s; coverage proved for every triangle of every link: {proof.proved}; "
+        f"{len(model)} spheres in {seconds:.1f} s, {proof.headline}, triangle by triangle; "
         f"their union has {quality.volume_ratio:.2f} times the volume of the meshes.",
         numbers={
             "spheres": str(len(model)),
-            "coverage proved": _yes(proof.proved),
+            "links proved to be covered": f"{len(proof.covered)} of {len(proof.with_geometry)}",
             "union / mesh volume": f"{quality.volume_ratio:.2f}",
         },
         notes=robot.modelled,
@@ -210,7 +210,3 @@ def grasp(report: Report) -> None:
         notes=planner.hand.robot.modelled,
         pictures={"grasp": "Thumb and index finger on 40 mm", "cylinder": "All five fingers around 60 mm"},
     )
-
-
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"

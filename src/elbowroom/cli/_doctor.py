@@ -1,17 +1,24 @@
-"""Say what is installed, what is missing and how to get it."""
+"""What a bug report needs, and what is slow on this machine: versions, what is missing and how to get it, caches,
+robots and browsers that are found, variables that matter, and measured speeds beside those of a named machine.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
 import platform
+import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from .._cache import cache_dir
-from ._common import console, print_json, table
+from .._parallel import cores
+from .._text import number
+from ._common import console, print_json, waiting
+from ._doctor_speed import FIGURES, SLOW, slower_by, speeds
 
 REQUIRED = (
     "numpy", "scipy", "jax", "jaxlie", "jax_dataclasses", "jaxtyping", "numba", "mujoco", "yourdfpy", "trimesh",
@@ -24,24 +31,47 @@ OPTIONAL = {
     "dask": ("cluster", "long work on a Dask cluster"),
     "distributed": ("cluster", "long work on a Dask cluster"),
     "ray": ("cluster", "long work on a Ray cluster"),
+    "pymodbus": ("hand", "angle commands to a real RH56"),
     "coal": ("test", "oracle of the collision tests"),
     "pin": ("test", "oracle of the kinematics tests"),
 }
+"""Package -> extra that brings it, and what it is for."""
+OTHERS = ("xacro", "llvmlite", "jaxlib", "uv", "pip")
+"""Versions worth knowing that are nobody's direct dependency."""
+VARIABLES = (
+    "ELBOWROOM_CACHE", "ELBOWROOM_DEBUG", "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME",
+    "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "XLA_FLAGS",
+    "MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY", "PYTHONPATH",
+)  # fmt: skip
+"""Environment variables that change what Elbowroom or its dependencies do."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox", "msedge")
+FEATURES = ("avx2", "fma", "avx512f", "neon")
+"""Features of a CPU that the kernels gain from; shipped kernels need the first two."""
 
-EXAMPLES = {"elbowroom doctor --json": "what is installed, for a bug report"}
+EXAMPLES = {
+    "elbowroom doctor": "is everything here, and is it as fast as it should be",
+    "elbowroom doctor --json": "the same for a bug report, with every version",
+    "elbowroom doctor --no-speed": "without measuring, at once",
+}
 
 
 @dataclass(frozen=True)
 class Options:
     """Arguments of `elbowroom doctor`."""
 
+    speed: bool = True
+    """Measure how fast this machine is; takes a few seconds, at most twenty."""
     json: bool = False
-    """Print JSON instead of a table."""
+    """Print JSON instead of text."""
 
 
 def run(options: Options) -> int:
     """Prints the report; exit code 1 when something required is missing."""
     report = examine()
+    if options.speed and not report["missing_required"]:
+        with waiting("measuring"):
+            report["speed"] = speeds()
+        report["slow"] = _slow(report)
     if options.json:
         print_json(report)
     else:
@@ -51,17 +81,28 @@ def run(options: Options) -> int:
 
 def examine() -> dict[str, Any]:
     """State of the installation as plain values."""
-    versions = {name: _version(name) for name in (*REQUIRED, *OPTIONAL)}
+    versions = {name: _version(name) for name in (*REQUIRED, *OPTIONAL, *OTHERS)}
     folder = cache_dir()
+    missing = [name for name in REQUIRED if versions[name] is None]
     return {
         "elbowroom": __version__,
+        "installed_at": str(Path(__file__).parents[1]),
         "python": sys.version.split()[0],
+        "executable": sys.executable,
         "platform": platform.platform(),
-        "cores": os.cpu_count(),
+        "cpu": _cpu(),
+        "cpu_features": _features() if versions["llvmlite"] is not None else [],
+        "cores": cores(),
+        "load": _load(),
         "cache": str(folder),
+        "cache_mb": _megabytes(folder),
         "cache_writable": _writable(folder),
+        "kernels": _kernels() if not missing else "",
+        "robots": _robots() if not missing else {},
+        "browser": next((path for name in BROWSERS if (path := shutil.which(name))), None),
+        "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
         "versions": versions,
-        "missing_required": [name for name in REQUIRED if versions[name] is None],
+        "missing_required": missing,
         "missing_optional": [name for name in OPTIONAL if versions[name] is None],
     }
 
@@ -73,33 +114,136 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _writable(folder: Any) -> bool:
+def _cpu() -> str:
+    """What the processor calls itself."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _features() -> list[str]:
+    from llvmlite import binding
+
+    found = binding.get_host_cpu_features()
+    return [name for name in FEATURES if found.get(name, False)]
+
+
+def _load() -> float | None:
+    """Processes that want a core, on average over the last minute; None where the system does not say."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):
+        return None
+
+
+def _megabytes(folder: Path) -> float:
+    try:
+        return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6, 1)
+    except OSError:
+        return 0.0
+
+
+def _writable(folder: Path) -> bool:
     while not folder.exists() and folder.parent != folder:
         folder = folder.parent
     return os.access(folder, os.W_OK)
+
+
+def _kernels() -> str:
+    """Where the compiled code of a first verdict is."""
+    from .._kernel_cache import runs_shipped
+    from ..collision.doors import is_warm
+
+    if runs_shipped():
+        return "came with the wheel"
+    return "compiled and kept" if is_warm() else "to be compiled at first use, a minute or two, once"
+
+
+def _robots() -> dict[str, int]:
+    """How many robots are found by name, by where they come from."""
+    from ..robot import catalogue
+
+    origins = [entry.origin for entry in catalogue()]
+    return {origin: origins.count(origin) for origin in dict.fromkeys(origins)}
+
+
+def _slow(report: dict[str, Any]) -> list[str]:
+    """Sentences on what is slow here and what may be the reason."""
+    figures = report["speed"]["figures"]
+    found = [
+        f"{FIGURES[name][0]}: takes {slower_by(name, value):.1f} times as long as on the reference machine"
+        for name, value in figures.items()
+        if slower_by(name, value) >= SLOW
+    ]
+    if report["load"] is not None and report["load"] > report["cores"]:
+        found.append(
+            f"the machine is busy (load {report['load']:g} on {report['cores']} cores): measured times are longer"
+        )
+    if report["cores"] < 2:
+        found.append("one core: nothing is compiled beside other work, and batches run on one thread")
+    if not {"avx2", "neon"} & set(report["cpu_features"]):
+        found.append("the CPU has neither AVX2 nor NEON: kernels run with narrower vectors")
+    if not report["cache_writable"]:
+        found.append(f"{report['cache']} cannot be written: fits, pairs and kernels are made anew every time")
+    if report["kernels"].startswith("to be compiled"):
+        found.append(
+            "kernels are not compiled yet: the first verdict, solve and plan each take up to a minute, once"
+        )
+    return found
 
 
 def _print(report: dict[str, Any]) -> None:
     out = console()
 
     def line(text: str, style: str = "") -> None:
-        out.print(text, markup=False, style=style)
+        out.print(text, markup=False, highlight=False, style=style)
 
-    line(
-        f"elbowroom {report['elbowroom']}, Python {report['python']}, {report['platform']}, {report['cores']} cores",
-        "bold",
-    )
-    state = "writable" if report["cache_writable"] else "NOT writable: results are computed anew every time"
-    line(f"cache: {report['cache']} ({state})")
     versions = report["versions"]
-    rows = [(name, versions[name] or "missing", "everything", "pip install elbowroom") for name in REQUIRED]
-    rows += [
-        (name, versions[name] or "-", purpose, f"pip install 'elbowroom[{extra}]'")
-        for name, (extra, purpose) in OPTIONAL.items()
-    ]
-    out.print(table(("package", "version", "needed for", "if missing"), rows))
+    line(f"elbowroom {report['elbowroom']}, Python {report['python']}, {report['platform']}", "bold")
+    features = f", {' '.join(report['cpu_features'])}" if report["cpu_features"] else ""
+    line(f"cpu: {report['cpu']}, {report['cores']} cores{features}; load {report['load']}")
+    state = "" if report["cache_writable"] else ", NOT writable: results are computed anew every time"
+    line(f"cache: {report['cache']} ({report['cache_mb']:g} MB{state})")
+    if report["kernels"]:
+        line(f"kernels: {report['kernels']}")
+    if report["robots"]:
+        line(
+            "robots by name: " + ", ".join(f"{count} {origin}" for origin, count in report["robots"].items())
+        )
+    line(f"browser: {report['browser'] or 'none found; elbowroom view prints an address to open elsewhere'}")
+    if report["variables"]:
+        line("set: " + ", ".join(f"{name}={value}" for name, value in report["variables"].items()))
+    line("needed: " + ", ".join(f"{name} {versions[name] or 'MISSING'}" for name in REQUIRED))
     missing = report["missing_required"]
-    line(
-        f"missing: {', '.join(missing)}" if missing else "everything required is here",
-        "red" if missing else "",
-    )
+    if missing:
+        line(f"missing: {', '.join(missing)}; pip install elbowroom brings them", "red")
+    else:
+        line("everything required is here")
+    for extra in dict.fromkeys(extra for extra, _ in OPTIONAL.values()):
+        names = [name for name, (of, _) in OPTIONAL.items() if of == extra]
+        here = ", ".join(f"{name} {versions[name]}" for name in names if versions[name])
+        gone = [f"no {name} ({OPTIONAL[name][1]})" for name in names if not versions[name]]
+        how = f"; pip install 'elbowroom[{extra}]'" if gone else ""
+        line(f"extra {extra}: {', '.join(filter(None, (here, *gone)))}{how}")
+    if "speed" in report:
+        _print_speed(report, line)
+
+
+def _print_speed(report: dict[str, Any], line: Any) -> None:
+    speed = report["speed"]
+    line(f"{'speed':<50} {'here':>14}   {'reference':>14}", "bold")
+    for name, (text, unit, reference) in FIGURES.items():
+        value = speed["figures"].get(name)
+        shown = "-" if value is None else _amount(value, unit)
+        line(f"  {text:<48} {shown:>14}   {_amount(reference, unit):>14}")
+    line(f"  reference: {speed['reference_machine']}; {speed['reference_how']}")
+    if speed["ended"]:
+        line(f"  {speed['ended']}")
+    for sentence in report["slow"]:
+        line(f"  slow: {sentence}", "yellow")
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if value >= 1000 else f"{number(value, 3)} {unit}"

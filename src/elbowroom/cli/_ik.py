@@ -19,10 +19,10 @@ import tyro
 from .._files import check_place
 from ..errors import InputError, UnknownJointError, unknown
 from ..ik import IkOptions, XrOptions
-from ..ik.doors import check_port, checked_rate, likely_ends
+from ..ik.doors import check_port, checked_rate
 from ..pairs import PairOptions
 from . import _ik_report, _model_options
-from ._cfg_options import named
+from ._cfg_options import check_count, named
 from ._common import check_plot, progress_bar, waiting
 from ._ik_targets import read_targets, targets_from_words
 from ._model_options import ModelOptions
@@ -189,11 +189,11 @@ def _check_question(options: Options, robot: Robot) -> None:
         named_poses(robot, [options.named])
     if options.cfg and options.named:
         raise InputError("--cfg and --named cannot both be given")
-    if options.cfg and len(options.cfg) != robot.dof:
-        joints = ", ".join(robot.joint_names) or "it has no joints"
-        raise InputError(f"--cfg needs {robot.dof} numbers ({joints}), found {len(options.cfg)}")
+    check_count(robot, options.cfg)
     if not (options.target or options.targets or options.serve):
-        ends = likely_ends(robot)
+        from ..robot.doors import default_tool_frames
+
+        ends = default_tool_frames(robot)
         likely = f"; likely end-effector links: {', '.join(ends[:MOST_LINKS])}" if ends else ""
         raise InputError(
             f"nothing to reach: expected --target LINK x y z [qw qx qy qz], --targets FILE or --serve{likely}"

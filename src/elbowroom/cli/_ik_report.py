@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,10 @@ def one(result: IkResult, robot: Robot, options: Options) -> None:
         save_png(options.plot, ik_picture(robot, result))
     if options.json:
         scene = options.scene_facts(None if result.model is None else result.model.world)
-        print_json({"robot": robot.name, "modelled": robot.modelled, **scene, **facts(result, robot)})
+        about = {} if result.model is None else options.model_facts(result.model)
+        print_json(
+            {"robot": robot.name, "modelled": robot.modelled, **scene, **about, **facts(result, robot)}
+        )
         return
     out = console()
 
@@ -91,7 +95,7 @@ def many(results: Sequence[IkResult], places: Sequence[str], robot: Robot, optio
             "yes" if results[k].success else "no",
             fixed(1e3 * results[k].position_error.max(), 3),
             fixed(np.degrees(results[k].orientation_error.max()), 3),
-            "" if results[k].clearance is None else fixed(1e3 * (results[k].clearance or 0.0), 1),
+            "" if (verdict := results[k].verdict) is None else fixed(1e3 * verdict.varying_clearance, 1),
             results[k].why,
         )
         for k in shown
@@ -119,6 +123,8 @@ def facts(result: IkResult, robot: Robot) -> dict[str, Any]:
         ],
         "free": result.free,
         "clearance": result.clearance,
+        "varying_clearance": None if verdict is None else verdict.varying_clearance,
+        "constant": [] if verdict is None else [asdict(found) for found in verdict.constant],
         "clashes": [] if verdict is None else [clash_facts(clash) for clash in verdict.clashes],
         "chosen": result.chosen,
         "candidates": result.candidates,

@@ -11,7 +11,7 @@ from ..pairs import PairOptions
 from ..pairs.doors import BUFFER
 from ..spheres import FitOptions
 from . import _sphere_options
-from ._common import pairs_from_file, progress_bar, quiet, waiting
+from ._common import pairs_from_file, pose_facts, progress_bar, quiet, waiting
 from ._options import NoEffect, Shared
 from ._sphere_options import SphereOptions
 
@@ -64,6 +64,16 @@ class ModelOptions(SphereOptions):
             return {}
         return {"scene": self.scene, "obstacles": len(world), "allowed": self.allow}
 
+    def model_facts(self, model: CollisionModel) -> dict[str, Any]:
+        """What reports say of the model itself: its pairs and its default pose."""
+        pose = model.pairs.default_pose
+        return {
+            "checked_pairs": len(model.pairs.checked),
+            "decided_by_meshes_alone": len(model.by_meshes),
+            "ignored_pairs": len(model.ignored),
+            "default_pose": pose_facts(model.robot.default_pose if pose is None else pose),
+        }
+
     def chosen_spheres(self, robot: Robot) -> SphereModel:
         """Those of --spheres, those that the pairs of --pairs were decided with, or fitted ones."""
         from .. import formats
@@ -74,15 +84,15 @@ class ModelOptions(SphereOptions):
                 return held
         return self.model(robot)
 
-    def decided_pairs(self, robot: Robot, spheres: SphereModel, *, depths: bool = False) -> PairMatrix:
-        """Those of --pairs, or computed ones, with what --ignore names; `depths` as of `PairOptions`."""
+    def decided_pairs(self, robot: Robot, spheres: SphereModel) -> PairMatrix:
+        """Those of --pairs, or computed ones, with what --ignore names."""
         from ..collision.doors import cached_pairs
 
         if self.pairs is not None:
             return pairs_from_file(self.pairs, robot).with_user(ignore=self.settings.ignore)
         buffer = max(BUFFER, self.buffer)  # a pair that is never met must stay apart by the buffer asked for
         with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-            settings = replace(self.settings, buffer=buffer, depths=depths)
+            settings = replace(self.settings, buffer=buffer)
             return cached_pairs(robot, spheres, settings, progress=progress)
 
     def collision_model(self, robot: Robot, world: World | None, helper: Helper) -> CollisionModel:
@@ -91,9 +101,7 @@ class ModelOptions(SphereOptions):
         from ..collision.doors import covering
 
         spheres, _ = covering(robot, self.chosen_spheres(robot))
-        pairs = self.decided_pairs(
-            robot, spheres, depths=True
-        )  # as CollisionModel itself does, and as is kept
+        pairs = self.decided_pairs(robot, spheres)
         if world is not None:
             helper.wait("world")
         helper.wait("free")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from .._files import check_place, is_template
 from .._text import counted
 from ..errors import InputError
-from ..pairs import PairOptions, compute_pairs
-from ..pairs.doors import CHECKPOINT, write_pairs_srdf
+from ..pairs import PairOptions, PairReason, compute_pairs
+from ..pairs.doors import CHECKPOINT, grouped_by_reason, write_pairs_srdf
 from . import _sphere_options
 from ._common import (
     aside,
@@ -19,12 +19,14 @@ from ._common import (
     check_out,
     check_plot,
     console,
+    pose_facts,
     print_json,
     progress_bar,
     table,
     waiting,
 )
 from ._options import NoEffect, Shared
+from ._pairs_diff import Difference, difference_lines, differences
 from ._sphere_options import SphereOptions as SphereOptions
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Options(SphereOptions):
     ] = field(default_factory=PairOptions)
     """How they are decided."""
     all: bool = False
-    """List the pairs that are checked too; JSON always does."""
+    """List every pair; JSON always does."""
     diff: bool = False
     """Compare with the SRDF's own pairs, which are then not taken over."""
     out: Path | None = None
@@ -70,6 +72,8 @@ NO_EFFECT = (
     NoEffect(("use_srdf",), lambda options: options.diff, "--diff does not take over the pairs of the SRDF"),
     NoEffect(("format",), lambda options: options.out is None, "it is the format of --out"),
 )
+LISTED = 16
+"""Ignored pairs up to which each has a line, unless all are asked for: what fits a screen."""
 MATRIX = "JSON of the format 'elbowroom pairs'"
 """Kind of file that JSON of a matrix is."""
 
@@ -81,18 +85,22 @@ def run(options: Options) -> int:
     check_plot(options.plot)
     if options.checkpoint is not None:
         check_place(options.checkpoint, CHECKPOINT)
+    from ..collision.doors import cached_pairs
+
     robot = options.load()
     check_not_description(options.out, robot)
     model = options.model(robot)
     settings = replace(options.settings, use_srdf=options.settings.use_srdf and not options.diff)
     start = time.perf_counter()
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        pairs = compute_pairs(
-            robot, model, settings, workers=options.workers, progress=progress, checkpoint=options.checkpoint
-        )
+        how: dict[str, Any] = {"workers": options.workers, "progress": progress}
+        if options.checkpoint is None:
+            pairs = cached_pairs(robot, model, settings, **how)
+        else:
+            pairs = compute_pairs(robot, model, settings, checkpoint=options.checkpoint, **how)
     seconds = time.perf_counter() - start
     notes = _write(robot, model, pairs, options)
-    changes = _changes(robot, pairs) if options.diff else None
+    changes = differences(robot, pairs) if options.diff else None
     if options.json:
         print_json(_report(robot, pairs, seconds, notes, changes))
     else:
@@ -121,19 +129,8 @@ def _write(robot: Robot, model: SphereModel, pairs: PairMatrix, options: Options
     return notes
 
 
-def _changes(robot: Robot, pairs: PairMatrix) -> list[dict[str, Any]]:
-    """Pairs that the SRDF and the matrix treat differently, checked or not."""
-    found: list[dict[str, Any]] = []
-    for (a, b), evidence in pairs.entries.items():
-        given = robot.disabled_pairs.get((a, b))
-        if (given is None) != (evidence.reason.name == "CHECKED"):
-            says = "checked" if given is None else f"disabled, {given}"
-            found.append({"link_a": a, "link_b": b, "srdf": says, "found": evidence.text})
-    return found
-
-
 def _report(
-    robot: Robot, pairs: PairMatrix, seconds: float, notes: list[str], changes: list[dict[str, Any]] | None
+    robot: Robot, pairs: PairMatrix, seconds: float, notes: list[str], changes: list[Difference] | None
 ) -> dict[str, Any]:
     return {
         "robot": pairs.robot_name,
@@ -151,6 +148,8 @@ def _report(
                 "bound": found.bound,
                 "confidence": found.confidence,
                 "clearance": found.clearance,
+                "closest": found.closest,
+                "witness": found.witness,
                 "boxes": found.boxes,
                 "decided_by": found.decided_by,
                 "mesh_samples": found.mesh_samples,
@@ -158,18 +157,14 @@ def _report(
                 "mesh_depth": found.mesh_depth,
                 "source": found.source,
                 "srdf": found.srdf_reason,
+                "contradicted": found.contradicted,
             }
             for (a, b), found in pairs.entries.items()
         ],
-        "default_pose": pairs.default_pose
-        and {
-            "cfg": pairs.default_pose.cfg,
-            "source": pairs.default_pose.source,
-            "guessed_joints": pairs.default_pose.guessed_joints,
-        },
+        "default_pose": pose_facts(pairs.default_pose),
         "notes": pairs.notes,
         "not_written": notes,
-        **({} if changes is None else {"differs_from_srdf": changes}),
+        **({} if changes is None else {"differs_from_srdf": [change.facts() for change in changes]}),
     }
 
 
@@ -178,7 +173,7 @@ def _print(
     pairs: PairMatrix,
     seconds: float,
     notes: list[str],
-    changes: list[dict[str, Any]] | None,
+    changes: list[Difference] | None,
     options: Options,
 ) -> None:
     out = console(aside=aside(options.out, options.plot))
@@ -187,24 +182,24 @@ def _print(
         out.print(text, markup=False, style=style)
 
     line(f"{pairs} ({seconds:.1f} s)", "bold")
-    rows = [
-        (a, b, str(found.reason), found.text)
-        for (a, b), found in pairs.entries.items()
-        if options.all or found.reason.name != "CHECKED"
-    ]
-    out.print(table(("link", "link", "reason", ""), rows))
+    shown = [pair for pair in pairs.entries if options.all or pair in pairs.ignored]
+    if options.all or len(shown) <= LISTED:
+        rows = [(a, b, str(pairs.entries[a, b].reason), pairs.entries[a, b].text) for a, b in shown]
+        out.print(table(("link", "link", "reason", ""), rows))
+    else:
+        settled = (PairReason.ADJACENT, PairReason.NEVER_PROVED)
+        unsettled = {p: e for p, e in pairs.entries.items() if p in pairs.ignored and e.reason not in settled}
+        for reason, text in grouped_by_reason(unsettled).items():
+            line(f"{reason}: {text}")
     line(f"default pose: {pairs.default_pose}")
     for note in (*robot.modelled, *pairs.notes):
         line(f"note: {note}")
     if not options.all:
-        line(f"checked: {counted(len(pairs.checked), 'pair')}; --all lists them")
+        line(f"checked: {counted(len(pairs.checked), 'pair')}; --all lists every pair and why")
     if changes is not None:
-        line(
-            f"\n{counted(len(changes), 'pair')} {'differs' if len(changes) == 1 else 'differ'} from the SRDF",
-            "bold",
-        )
-        for change in changes:
-            line(f"  {change['link_a']}, {change['link_b']}: SRDF {change['srdf']}; {change['found']}")
+        line("")
+        for text, heading in difference_lines(changes):
+            line(text, "bold" if heading else "")
     for path in (options.out, options.plot):
         if path is not None:
             line(f"wrote {path}")

@@ -7,6 +7,7 @@ link should be. --out writes the motion as rows a fixed time apart.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,13 +115,15 @@ def _run(options: Options, helper: Helper) -> int:
     limits_of(robot, asked)  # wrong ones are told before the long work
     start, goal = _places(options, robot, robot.default_cfg)
     Group.of(robot, start, options.joints or None)
+    began = time.perf_counter()
     model = options.collision_model(robot, world, helper)
+    made = time.perf_counter() - began
     if "default" in (*options.start, *options.goal):  # the model's is free where the robot's own guess is not
         start, goal = _places(options, robot, model.default_cfg)
     with live(options.search.method) as progress:
         result = plan_motion(model, start, goal, options.joints or None, asked, progress=progress)
     _write(model, result, options)
-    _plan_report.report(model, result, options)
+    _plan_report.report(model, result, options, made)
     return 0 if result.success else EXIT_NO_PATH
 
 

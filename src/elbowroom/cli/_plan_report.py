@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +13,13 @@ from ._check_motion import clash_facts
 from ._common import aside, console, print_json, some, table
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel
+    from ..collision import CollisionModel, VaryingClearance
     from ..plan import PlanResult
     from ._plan import Options
 
 
-def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
-    """Prints the answer, as text or as JSON."""
+def report(model: CollisionModel, result: PlanResult, options: Options, made: float) -> None:
+    """Prints the answer, as text or as JSON; the model was made in so many seconds."""
     written = [
         path
         for path, made in ((options.out, result.motion), (options.plot, result.path))
@@ -30,7 +32,9 @@ def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
                 "robot": model.robot.name,
                 "modelled": model.robot.modelled,
                 **options.scene_facts(model.world),
+                **options.model_facts(model),
                 **facts(model, result),
+                "model_seconds": made,
                 "notes": [*around, *result.notes],
                 "written": written,
             }
@@ -52,7 +56,9 @@ def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
         line(f"  note: {note}")
     if result.proof is not None:
         line(f"  proof: {result.proof.why}")
-    line(f"  {_stages(result)}")
+    for text in _along(model, result):
+        line(f"  {text}")
+    line(f"  {_stages(result, made)}")
     if result.path is not None:
         out.print(_joints(model, result))
     if result.nearest_free is not None:
@@ -63,7 +69,7 @@ def report(model: CollisionModel, result: PlanResult, options: Options) -> None:
 
 def facts(model: CollisionModel, result: PlanResult) -> dict[str, Any]:
     """A result for JSON."""
-    proof, motion = result.proof, result.motion
+    proof, motion, found = result.proof, result.motion, measured(model, result)
     return {
         "success": result.success,
         "why": result.why,
@@ -84,6 +90,14 @@ def facts(model: CollisionModel, result: PlanResult) -> dict[str, Any]:
             "slack": proof.slack,
             "why": proof.why,
         },
+        "clearance": None
+        if found is None
+        else {
+            "rows": found[0],
+            "varying": found[1].clearance,
+            "closest_varying": found[1].pairs,
+            "constant": [asdict(one) for one in found[1].constant],
+        },
         "nodes": result.nodes,
         "seconds": dict(result.seconds),
         "cost_history": result.cost_history,
@@ -95,16 +109,57 @@ def facts(model: CollisionModel, result: PlanResult) -> dict[str, Any]:
     }
 
 
-def _stages(result: PlanResult) -> str:
-    """How long each stage took, in milliseconds, and how much was searched."""
-    stages = ", ".join(
-        f"{name} {number(1e3 * seconds, 3)}" for name, seconds in result.seconds.items() if name != "total"
-    )
+MEASURED = 60
+"""Rows of a path at which the clearance is measured, at most."""
+
+
+def measured(model: CollisionModel, result: PlanResult) -> tuple[Any, VaryingClearance] | None:
+    """Rows along a path, evenly, and the clearance there of what the motion can change; None without a path."""
+    from ..collision.doors import moving_joints
+
+    if result.path is None:
+        return None
+    rows = np.unique(np.linspace(0, len(result.path) - 1, MEASURED).round().astype(int))
+    return rows, model.varying_clearance(result.path[rows], moving_joints(model.robot, result.path))
+
+
+def _along(model: CollisionModel, result: PlanResult) -> Iterator[str]:
+    """How close the motion comes, and what it cannot change."""
+    from ..collision.doors import constant_lines
+
+    found = measured(model, result)
+    if found is None:
+        return
+    rows, near = found
+    k = int(np.argmin(near.clearance))
+    pair = near.pairs[k]
+    if pair is not None:
+        assert result.path is not None
+        row = int(rows[k])
+        at = f"row {row + 1}" if result.times is None else f"{number(float(result.times[row]), 3)} s"
+        apart = f"{pair[0]} and {pair[1]} are {1e3 * near.clearance[k]:.1f} mm apart at {at}"
+        yield f"closest of {counted(len(rows), 'measured row')}: {apart}"
+    yield from constant_lines(near.constant)
+
+
+def _stages(result: PlanResult, made: float) -> str:
+    """How long each stage took, in milliseconds, and how much was searched; what is made once, apart."""
+    apart = ("goals", "setup", "total")
+    stages = [(name, seconds) for name, seconds in result.seconds.items() if name not in apart]
+    named = ", ".join(f"{name} {number(1e3 * seconds, 3)}" for name, seconds in stages)
     nodes = f"; {result.nodes:,} nodes" if result.nodes else ""
-    total = number(1e3 * result.seconds.get("total", 0.0), 3)
-    return (
-        f"took {total} ms{f' ({stages})' if stages else ''}, with all that a first question prepares{nodes}"
+    worked = number(1e3 * sum(seconds for _, seconds in stages), 3)
+    before = ", ".join(
+        f"{what} {number(1e3 * seconds, 3)} ms"
+        for what, seconds in (
+            ("spheres and pairs", made),
+            ("start and goal", result.seconds.get("goals")),
+            ("what a search needs", result.seconds.get("setup")),
+        )
+        if seconds is not None
     )
+    took = f"the search took {worked} ms ({named}{nodes})" if stages else "nothing was searched"
+    return f"{took}; set-up, not counted against --timeout: {before}"
 
 
 def _joints(model: CollisionModel, result: PlanResult) -> Any:

@@ -19,6 +19,7 @@ from .._text import number
 from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairOptions
 from ..spheres import FitOptions
+from ._cfg_options import check_count
 from ._common import RobotOptions, console, print_json, progress_bar, waiting
 from ._options import Shared
 
@@ -106,8 +107,8 @@ def run(options: Options) -> int:
 
 
 def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Options) -> Made:
+    from ..collision.doors import cached_pairs
     from ..formats.doors import path_text
-    from ..pairs import compute_pairs
     from ..spheres import fit_spheres, prove_coverage
     from ._setup_files import RECORD
 
@@ -120,7 +121,8 @@ def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Opti
     proved = time.perf_counter()
     settings = replace(options.settings, seed=options.seed)
     with progress_bar(f"deciding the pairs of {robot.name}") as progress:
-        pairs = compute_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
+        pairs = cached_pairs(robot, spheres, settings, workers=options.workers, progress=progress)
+    pose = robot.default_pose if pairs.default_pose is None else pairs.default_pose
     seconds = {"spheres": fitted - start, "proof": proved - fitted, "pairs": time.perf_counter() - proved}
     choices = {
         "description": path_text(robot.path, options.out / RECORD, export.paths)
@@ -130,7 +132,7 @@ def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Opti
         "tool_frames": export.tool_frames,
         "held_still": dict(export.locked),
         "paths": export.paths,
-        "default_pose": dict(zip(robot.joint_names, robot.default_cfg.tolist(), strict=True)),
+        "default_pose": dict(zip(robot.joint_names, pose.cfg.tolist(), strict=True)),
         "spheres_in_all": fit.n_spheres,
         "spheres_per_link": dict(fit.per_link or {}),
         "margin": fit.margin,
@@ -154,6 +156,7 @@ def _with_default(robot: Robot, options: Options) -> Robot:
         raise InputError("--pose and --cfg both give the default pose; give one of them")
     if options.pose is None and not options.cfg:
         return robot
+    check_count(robot, options.cfg)
     wanted = options.pose if options.pose is not None else np.array(options.cfg)
     (label, cfg), *_ = named_poses(robot, [wanted])
     _check_limits(robot, dict(zip(robot.joint_names, cfg.tolist(), strict=True)), "the default pose")

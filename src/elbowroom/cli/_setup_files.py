@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._files import UNFINISHED, make_folder, plain, write_bytes
 from ..errors import InputError
+from ._common import pose_facts
 from ._setup_report import headline, report
 
 if TYPE_CHECKING:
@@ -57,17 +58,18 @@ class Written:
     def facts(self) -> dict[str, Any]:
         """Everything as plain values."""
         made = self.made
-        pose = made.pairs.default_pose
         return {
             "robot": made.robot.name,
             "folder": self.folder,
             "spheres": len(made.spheres),
             "proved": made.proof.proved,
+            "coverage": made.proof.counts(),
             "modelled": made.robot.modelled,
+            "loose": made.spheres.notes,
             "pairs": {reason.name: count for reason, count in made.pairs.counts().items()},
             "by_meshes": len(made.pairs.by_meshes),
             "choices": made.choices,
-            "default_pose": pose and {"source": pose.source, "cfg": pose.cfg},
+            "default_pose": pose_facts(made.pairs.default_pose),
             "seconds": made.seconds,
             "files": {name: list(notes) for name, notes in self.files.items()},
             "not_written": self.missing,
@@ -78,7 +80,7 @@ class Written:
     def text(self) -> str:
         """A short account for the terminal."""
         lines = [f"{self.made.robot.name}: {headline(self.made)}"]
-        lines += [f"  note: {text}" for text in self.made.robot.modelled]
+        lines += [f"  note: {text}" for text in (*self.made.robot.modelled, *self.made.spheres.notes)]
         if self.changes is not None:
             count = {0: "nothing", 1: "one thing"}.get(len(self.changes), f"{len(self.changes)} things")
             lines += [f"changed since the last run: {count}", *(f"  {change}" for change in self.changes)]
@@ -230,7 +232,7 @@ def _srdf(made: Made, path: Path) -> tuple[str, ...]:
 def _picture(made: Made, path: Path) -> tuple[str, ...]:
     from ._spheres import plot
 
-    plot(made.robot, made.spheres, path)
+    plot(made.robot, made.spheres, path, made.pairs.default_cfg)
     return ()
 
 
@@ -245,12 +247,14 @@ PRODUCTS = {
     OURS: Product(
         "everything, lossless; --spheres and --pairs of check, ik and plan take it", _format("json")
     ),
-    SRDF: Product("MoveIt: pairs with reasons, spheres, named poses", _srdf),
+    SRDF: Product("MoveIt: planning groups, named states, pairs with reasons, spheres", _srdf),
     "curobo_v1.yml": Product("cuRobo 0.7", _format("curobo", curobo=1)),
     "curobo_v2.yml": Product("cuRobo 2", _format("curobo", curobo=2)),
     "robot.xrdf": Product("Isaac Sim, cuMotion, Lula", _format("xrdf")),
     "spheres.urdf": Product("VAMP, PyBullet, Pinocchio: the URDF with spheres to collide", _format("urdf")),
-    "mujoco.xml": Product("MuJoCo: the tree with spheres and excluded pairs", _format("mjcf")),
+    "mujoco.xml": Product(
+        "MuJoCo: a model that holds its pose, with spheres and excluded pairs", _format("mjcf")
+    ),
     "robot.png": Product("picture of the robot and its spheres", _picture),
     "pairs.png": Product("picture of the pairs", _matrix),
 }

@@ -1,6 +1,7 @@
 """Cover a robot's links with spheres, prove that they contain it, and write them to a file.
 
-The exit code is 1 when the spheres are not proved to cover every link.
+The exit code is 1 when the spheres are not proved to cover every link that has collision geometry; links without any
+are named.
 """
 
 from __future__ import annotations
@@ -112,7 +113,9 @@ def run(options: Options) -> int:
         "n_spheres": len(model),
         "seconds": seconds,
         "proved": proof.proved,
+        "coverage": proof.counts(),
         "modelled": robot.modelled,
+        "loose": model.notes,
         "links": {name: asdict(link) for name, link in proof.links.items()},
         "spheres": model.to_json()["spheres"],
     }
@@ -128,7 +131,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(report)
     else:
-        _print(robot, proof, quality, seconds, notes, options)
+        _print(robot, model, proof, quality, seconds, notes, options)
     return 0 if proof.proved else EXIT_NOT_PROVED
 
 
@@ -144,19 +147,19 @@ def _write(robot: Robot, model: SphereModel, options: Options) -> list[str]:
     return notes
 
 
-def plot(robot: Robot, model: SphereModel, path: Path) -> None:
-    """Writes a PNG: the robot alone, and with its spheres."""
+def plot(robot: Robot, model: SphereModel, path: Path, cfg: np.ndarray | None = None) -> None:
+    """Writes a PNG: the robot alone, and with its spheres, at a configuration (dof,); None is the robot's default."""
     from ..ui.draw import Camera, robot_picture, save_png
 
     spheres = {link: np.column_stack(model.link(link)) for link in model.counts}
     camera = Camera(azimuth_deg=40.0)
-    save_png(
-        path, np.concatenate([robot_picture(robot, spheres=s).draw(camera) for s in (None, spheres)], axis=1)
-    )
+    pictures = [robot_picture(robot, cfg, spheres=shown).draw(camera) for shown in (None, spheres)]
+    save_png(path, np.concatenate(pictures, axis=1))
 
 
 def _print(
     robot: Robot,
+    model: SphereModel,
     proof: CoverageProof,
     quality: QualityReport | None,
     seconds: float,
@@ -172,9 +175,8 @@ def _print(
     if quality is not None:
         line(f"\n{quality}")
     total = sum(link.n_spheres for link in proof.links.values())
-    verdict = "proved to cover every link" if proof.proved else f"NOT covering: {', '.join(proof.uncovered)}"
-    line(f"\n{total} spheres in {seconds:.1f} s, {verdict}")
-    for text in robot.modelled:
+    line(f"\n{total} spheres in {seconds:.1f} s, {proof.headline}")
+    for text in (*robot.modelled, *model.notes):
         line(f"  note: {text}")
     for path in (options.out, options.plot):
         if path is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from ._common import RobotOptions, print_json, waiting, xacro_arg
+from ._common import RobotOptions, hold_arg, print_json, waiting, xacro_arg
 from ._interrupt import last_words
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Options(RobotOptions):
             self.use_visual,
             self.strict,
             tuple(map(xacro_arg, self.xacro_args)),
+            hold=tuple(map(hold_arg, self.hold)),
         )
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
-from ..errors import InputError
+from .._frozen import frozen
+from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairEvidence, PairMatrix
 from ..robot import Robot
 from ..typing import LinkPair
+from ._allow import Allow
+from ._constant import ConstantClearance, Constants, VaryingClearance
 from ._engine import Engine
 from ._near_links import NearLinks
 from ._parts import Parts, parts_of
@@ -22,6 +26,15 @@ from ._slack import as_slacks
 from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
 
+if TYPE_CHECKING:
+    from ._model import CollisionModel
+
+ROUNDING = 1e-9
+"""Radians or metres beyond a limit that do not count."""
+NO_SLACK = frozen(np.zeros((1, 1)))
+MADE = ("_parts", "_pieces", "_constants", "_fewer", "_whole")
+"""What is made on demand and does not travel."""
+
 
 class Answers:
     """The questions; `CollisionModel` makes what they need."""
@@ -29,6 +42,7 @@ class Answers:
     robot: Robot
     pairs: PairMatrix
     buffer: float
+    allow: Allow
     _engine: Engine
     """Links in compiled calls."""
     _links: NearLinks
@@ -38,7 +52,14 @@ class Answers:
     _parts: tuple[Surroundings | None, Parts] | None = None
     """What was packed for others, and among what."""
     _pieces: tuple[Surroundings | None, Pieces] | None = None
+    _whole: tuple[Surroundings | None, CollisionModel] | None = None
     """The same for proofs by spheres first."""
+    _constants: tuple[Surroundings | None, Constants] | None = None
+    """Which pairs a motion cannot change, and among what."""
+    _constant_links: dict[LinkPair, ConstantClearance | None]
+    """What is decided of pairs of links, whatever is around them."""
+    _fewer: tuple[Surroundings, frozenset[LinkPair], Surroundings] | None = None
+    """The obstacles without some pairs."""
 
     # The parts ----------------------------------------------------------------------------------
 
@@ -71,7 +92,7 @@ class Answers:
         return self._parts[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_parts", "_pieces")}
+        return {key: value for key, value in self.__dict__.items() if key not in MADE}
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -89,6 +110,8 @@ class Answers:
             InputError: wrong shape, NaN, or joint values beyond what the error bounds cover.
         """
         alone = self._engine.free(cfgs, by)
+        if (whole := self._beyond_limits(np.asarray(cfgs), NO_SLACK)) is not None:
+            return whole.free(cfgs, by=by)
         if self._around is None:
             return alone
         rows, single = self.robot.cfg_rows(cfgs)
@@ -97,7 +120,7 @@ class Answers:
         return self._around.engine.free(rows, by, alone)
 
     def clearance(self, cfgs: Any, *, exact: bool = False) -> Any:
-        """Clearance of the closest checked pair in metres: float for (dof,), (n,) float64 for (n, dof).
+        """Clearance of the closest checked pair in metres, positive apart, negative overlapping: float or (n,) float64.
 
         Args:
             cfgs: (dof,) or (n, dof).
@@ -110,18 +133,34 @@ class Answers:
         """
         rows, single = self.robot.cfg_rows(cfgs)
         rows = self.robot.as_cfgs(rows)
-        out, _, touching = self._engine.gaps(rows, exact=exact)
+        if (whole := self._beyond_limits(rows, NO_SLACK)) is not None:
+            return whole.clearance(cfgs, exact=exact)
         if exact:
-            for k in np.flatnonzero(touching.any(axis=1)):
-                depths = [clash.distance for clash in self._links.contacts(rows[k])]
-                # At bare contact, two ways to pose a link may differ: touching it is.
-                out[k] = min(out[k], *depths, 0.0)
-        if self._around is not None and exact:
-            for k, near in self._around.nearer(rows, out):
-                out[k] = near.distance
-        elif self._around is not None:
-            np.minimum(out, self._around.engine.gaps(rows)[0], out=out)
+            out, _ = self._measured(rows)
+        else:
+            out, _, _ = self._engine.gaps(rows, exact=False)
+            if self._around is not None:
+                np.minimum(out, self._around.engine.gaps(rows)[0], out=out)
         return float(out[0]) if single else out
+
+    def varying_clearance(self, cfgs: Any, joints: Sequence[str] | None = None) -> VaryingClearance:
+        """Measured clearance of the closest checked pair that a motion can change, and what it cannot change apart.
+
+        A base over its table, or two links between which only a round flange turns, have one clearance wherever the
+        robot goes; where it is the smallest, `clearance` says nothing else.
+
+        Args:
+            cfgs: (dof,) or (n, dof).
+            joints: names of those that move; None for all. What they cannot change counts as constant.
+
+        Raises:
+            UnknownJointError: the robot does not have such a joint.
+        """
+        rows = self.robot.as_cfgs(self.robot.cfg_rows(cfgs)[0])
+        for name in joints or ():
+            if name not in self.robot.joint_names:
+                raise UnknownJointError(unknown("actuated joint", name, self.robot.joint_names))
+        return self._varying_of(rows, *self._measured(rows), None if joints is None else frozenset(joints))
 
     def clashes(self, cfg: Any) -> tuple[Clash, ...]:
         """What touches at one configuration, or comes closer than the buffer, the deepest first.
@@ -145,6 +184,8 @@ class Answers:
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""
         row = self.robot.as_cfg(cfg)
+        if (whole := self._beyond_limits(row, NO_SLACK)) is not None:
+            return whole.explain(row)
         links, obstacles, free = self._links.near(row), self._near_obstacles(row), bool(self.free(row))
         near = _closest_first(links, obstacles)
         clashes = () if free else self._clashing(row, links, obstacles)
@@ -160,6 +201,7 @@ class Answers:
                 else self._links.by_spheres(clash.pair)
                 for clash in clashes
             )
+        varying, constant = self._varying(row, links, obstacles) if free else (near[0] if near else None, ())
         return Verdict(
             robot_name=self.robot.name,
             cfg=row,
@@ -171,6 +213,9 @@ class Answers:
             out_of_limits=out_of_limits(self.robot, row),
             obstacles=names,
             allowed_touching=() if self._around is None else self._around.allowed_touching(row),
+            closest_varying=varying,
+            buffer=self.buffer,
+            constant=constant,
         )
 
     def in_contact(self, cfg: Any = None) -> tuple[tuple[str, str], ...]:
@@ -212,6 +257,8 @@ class Answers:
         chained = len(begins) > 1 and bool((begins[1:] == ends[:-1]).all())
         self._engine.free(np.concatenate([begins, ends[-1:] if chained else ends]), "meshes")
         slacks = as_slacks(slack, len(begins), self.robot.dof)
+        if (whole := self._beyond_limits(np.concatenate([begins, ends]), slacks)) is not None:
+            return whole.segments_free(begins, ends, slack)
         among = None if self._around is None else self._around.engine
         return self._engine.segments(begins, ends, slacks, among)
 
@@ -230,9 +277,36 @@ class Answers:
         if given.ndim != 3 or given.shape[1:] != (4, dof):
             raise InputError(f"pieces must be (n, 4, {dof}), found the shape {given.shape}")
         rows = self.robot.as_cfgs(given.reshape(-1, dof)).reshape(given.shape)
-        among = None if self._around is None else self._around.engine
         slacks = as_slacks(slack, len(rows), dof)
+        if (whole := self._beyond_limits(rows.reshape(-1, dof), slacks)) is not None:
+            return whole.curves_free(rows, slack)
+        among = None if self._around is None else self._around.engine
         return self._engine.curves(rows, slacks, among, self._quick())
+
+    @cached_property
+    def _proved_range(self) -> tuple[Float[np.ndarray, "dof"], Float[np.ndarray, "dof"]]:
+        """Joint values between which pairs are shown never to collide."""
+        return self.robot.lower - ROUNDING, self.robot.upper + ROUNDING
+
+    def _beyond_limits(
+        self, rows: Float[np.ndarray, "*n dof"], slacks: Float[np.ndarray, "k dof"]
+    ) -> CollisionModel | None:
+        """A model that checks "never" pairs too, where rows or their slack leave the limits; None within them.
+
+        Pairs are shown never to collide within the limits of the joints. What is asked beyond them is asked of all.
+        """
+        lower, upper = self._proved_range
+        if slacks is not NO_SLACK:
+            most = slacks.max(axis=0, initial=0.0)
+            lower, upper = lower + most, upper - most
+        if not ((rows < lower) | (rows > upper)).any():
+            return None
+        from ._model import checked_for
+
+        if self._whole is None or self._whole[0] is not self._around:
+            self._whole = self._around, checked_for(cast("CollisionModel", self), np.inf)
+        found = self._whole[1]
+        return None if found.pairs is self.pairs else found
 
     def _quick(self) -> Pieces:
         """Proofs by spheres first, for robot and obstacles as they are."""
@@ -241,16 +315,99 @@ class Answers:
             self._pieces = self._around, Pieces(self._engine.lanes, among, self._engine.pairs, self.buffer)
         return self._pieces[1]
 
-    def _closest_pairs(
-        self, rows: Float[np.ndarray, "n dof"]
+    def _measured(
+        self, rows: Float[np.ndarray, "n dof"], without: Collection[LinkPair] = ()
     ) -> tuple[Float[np.ndarray, "n"], list[LinkPair | None]]:
-        """Measured clearances of free configurations, and whose they are; None when nothing is checked."""
-        out, closest, _ = self._engine.gaps(rows, exact=True)
+        """Measured clearances and whose they are, pairs left out; None when nothing is checked."""
+        out, closest, touching = self._engine.gaps(rows, exact=True, without=without)
         pairs = [self._engine.pairs[k] if k >= 0 else None for k in closest.tolist()]
+        for k in np.flatnonzero(touching.any(axis=1)).tolist():
+            found = [clash for clash in self._links.contacts(rows[k]) if clash.pair not in without]
+            # At bare contact, two ways to pose a link may differ: touching it is.
+            pairs[k] = found[0].pair if found else self._engine.pairs[int(touching[k].argmax())]
+            out[k] = min(out[k], *(clash.distance for clash in found), 0.0)
         if self._around is not None:
-            for k, near in self._around.nearer(rows, out):
+            for k, near in self._with_fewer(self._around, without).nearer(rows, out):
                 out[k], pairs[k] = near.distance, near.pair
         return out, pairs
+
+    def _varying_of(
+        self,
+        rows: Float[np.ndarray, "n dof"],
+        known: Float[np.ndarray, "n"],
+        pairs: Sequence[LinkPair | None],
+        moving: frozenset[str] | None,
+    ) -> VaryingClearance:
+        """`varying_clearance` of rows whose clearances and closest pairs are known; `moving` joints, or all."""
+        constants, out, closest = self._known_constants(), np.array(known), list(pairs)
+        apart: dict[LinkPair, ConstantClearance] = {
+            one.pair: one for one in constants.found() if not one.joints
+        }
+        varying: set[LinkPair] = set()
+        todo = list(range(len(rows)))
+        while todo:
+            for k in todo:
+                pair = closest[k]
+                if pair is not None and pair not in varying:
+                    found = constants.of(pair, float(out[k]), moving)
+                    if found is not None:
+                        apart[pair] = found
+                    else:
+                        varying.add(pair)
+            for one in [one for pair, one in apart.items() if one.samples and pair not in varying]:
+                hidden = [k for k in todo if closest[k] != one.pair and out[k] < one.distance]
+                if self._closer_than_sampled(rows[hidden], one):
+                    varying.add(one.pair)
+            for pair in varying & apart.keys():  # rows that left it out are asked again
+                del apart[pair]
+                todo, out, closest = list(range(len(rows))), np.array(known), list(pairs)
+            todo = [k for k in todo if closest[k] in apart]
+            if todo:
+                out[todo], again = self._measured(rows[todo], apart)
+                for k, pair in zip(todo, again, strict=True):
+                    closest[k] = pair
+        return VaryingClearance(
+            frozen(out), tuple(closest), _closer(apart.values(), float(out.max(initial=-np.inf)))
+        )
+
+    def _closer_than_sampled(self, rows: Float[np.ndarray, "n dof"], one: ConstantClearance) -> bool:
+        """Whether a pair that was constant at all samples is closer at one of the rows."""
+        constants = self._known_constants()
+        return any(constants.of(one.pair, constants.measured(row, one.pair).distance) is None for row in rows)
+
+    def _with_fewer(self, around: Surroundings, pairs: Collection[LinkPair]) -> Surroundings:
+        """The same obstacles, without some pairs of links and obstacles."""
+        left_out = frozenset(pair for pair in pairs if pair[1] in around.world)
+        if not left_out:
+            return around
+        if self._fewer is None or self._fewer[0] is not around or self._fewer[1] != left_out:
+            self._fewer = around, left_out, around.among(around.world, self.allow | left_out)
+        return self._fewer[2]
+
+    def _known_constants(self) -> Constants:
+        """Which pairs a motion cannot change, as far as was asked."""
+        if self._constants is None or self._constants[0] is not self._around:
+            found = Constants(self._links, self._around, self.buffer, self._constant_links)
+            self._constants = self._around, found
+        return self._constants[1]
+
+    def _varying(
+        self, row: Float[np.ndarray, "dof"], links: Sequence[Clash], obstacles: Sequence[Clash]
+    ) -> tuple[Clash | None, tuple[ConstantClearance, ...]]:
+        """The closest of what joints can change at a free configuration, and the constants that are closer."""
+        constants = self._known_constants()
+
+        def varies(clash: Clash) -> bool:
+            return constants.of(clash.pair, clash.distance) is None
+
+        own = next(filter(varies, links), None)
+        left_out = [one.pair for one in constants.found() if not one.joints]
+        while obstacles and not varies(obstacles[0]):  # then the closest of the others
+            assert self._around is not None
+            left_out.append(obstacles[0].pair)
+            obstacles = self._with_fewer(self._around, left_out).near(row)
+        near = _closest_first([clash for clash in (own, *obstacles[:1]) if clash is not None])
+        return (near[0] if near else None), _closer(constants.found(), near[0].distance if near else np.inf)
 
     def _clashing(
         self, row: Float[np.ndarray, "dof"], links: Sequence[Clash], obstacles: Sequence[Clash]
@@ -269,3 +426,10 @@ class Answers:
 
 def _closest_first(*found: Sequence[Clash]) -> tuple[Clash, ...]:
     return tuple(sorted((clash for part in found for clash in part), key=lambda clash: clash.distance))
+
+
+def _closer(found: Iterable[ConstantClearance], than: float) -> tuple[ConstantClearance, ...]:
+    """Those closer than so many metres, the closest first."""
+    return tuple(
+        sorted((one for one in found if one.distance < than), key=lambda one: (one.distance, one.pair))
+    )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import world
+from .._brief import brief
 from .._frozen import frozen
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..distance import SelfCollisionChecker
@@ -29,6 +30,7 @@ SPHERES = 12
 """Spheres that an object gets at most."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Attachment:
     """An object fixed to a link; see `CollisionModel.attach`."""

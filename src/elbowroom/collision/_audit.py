@@ -19,9 +19,10 @@ from .._clash import Clash
 from .._frozen import freeze, frozen
 from .._parallel import Progress
 from ..errors import InputError
-from ..typing import LinkPair
+from ..typing import LinkPair, RobotLike
 from ._audit_report import BLOCKED, CONTACT, PROVED, UNDECIDED, Audit, Moment
-from ._model import CollisionModel
+from ._constant import ConstantClearance, moving_joints
+from ._model import CollisionModel, as_model
 
 BLOCK = 4096
 """Rows asked at a time: distances of all pairs are held in memory for so many."""
@@ -30,7 +31,7 @@ DEPTHS = 300
 
 
 def audit(
-    model: CollisionModel,
+    model: CollisionModel | RobotLike,
     cfgs: Any,
     times: Any = None,
     *,
@@ -49,6 +50,7 @@ def audit(
     Raises:
         InputError: wrong shapes, values that are not finite, times that go back.
     """
+    model = as_model(model)
     start = time.perf_counter()
     rows = model.robot.as_cfgs(cfgs)
     n = len(rows)
@@ -58,14 +60,24 @@ def audit(
     pairs = _Pairs(model.pairs.checked)
     free = np.empty(n, np.bool_)
     clearance, closest = np.full(n, np.nan), np.full(n, -1)
+    varying, varying_pair = np.full(n, np.nan), np.full(n, -1)
+    joints = moving_joints(model.robot, rows)
+    moving = None if joints is None else frozenset(joints)
+    constant: dict[LinkPair, ConstantClearance] = {}
     between = np.full(n - 1, CONTACT)
     at, pair, proved = np.full(n - 1, np.nan), np.full(n - 1, -1), np.full(n - 1, np.nan)
     for begin in range(0, n, BLOCK):
         part = slice(begin, min(begin + BLOCK, n))
         free[part] = model.free(rows[part])
         open_rows = begin + np.flatnonzero(free[part])
-        clearance[open_rows], near = model._closest_pairs(rows[open_rows])  # pyright: ignore[reportPrivateUsage]
+        clearance[open_rows], near = model._measured(rows[open_rows])  # pyright: ignore[reportPrivateUsage]
         closest[open_rows] = [pairs.number(pair) for pair in near]
+        moved = model._varying_of(rows[open_rows], clearance[open_rows], near, moving)  # pyright: ignore[reportPrivateUsage]
+        varying[open_rows], varying_pair[open_rows] = (
+            moved.clearance,
+            [pairs.number(pair) for pair in moved.pairs],
+        )
+        constant |= {one.pair: one for one in moved.constant}
         first = max(begin - 1, 0)  # segments that end in this block
         asked = first + np.flatnonzero(free[first : part.stop - 1] & free[first + 1 : part.stop])
         found = model.segments_free(rows[asked], rows[asked + 1]) if len(asked) else None
@@ -79,17 +91,18 @@ def audit(
             progress(part.stop, n)
     moments = _measure(model, rows, stamps, np.flatnonzero(~free), depths)
     for moment in moments:
-        clearance[moment.row] = moment.clashes[0].distance
-        closest[moment.row] = pairs.number(moment.clashes[0].pair)
+        clearance[moment.row] = varying[moment.row] = moment.clashes[0].distance
+        closest[moment.row] = varying_pair[moment.row] = pairs.number(moment.clashes[0].pair)
     if moments:
         worst: Moment | None = min(moments, key=lambda moment: moment.clashes[0].distance)
     else:
-        worst = _nearest(model, rows, stamps, int(np.argmin(clearance)))
+        row = int(np.argmin(varying))
+        worst = _nearest(model, rows[row], stamps, row, pairs.named_at(int(varying_pair[row])))
     outside = (rows < model.robot.lower) | (rows > model.robot.upper)
-    freeze(free, clearance, closest, between, at, pair, proved, outside)
+    freeze(free, clearance, closest, varying, varying_pair, between, at, pair, proved, outside)
     notes = list(_jumps(model, rows))
     if len(moments) < int((~free).sum()):
-        notes.append(f"depth measured at {len(moments)} of the {int((~free).sum())} rows in contact")
+        notes.append(f"depth measured at {len(moments)} of the {int((~free).sum())} rows that are not free")
     return Audit(
         robot_name=model.robot.name,
         joint_names=model.robot.joint_names,
@@ -98,6 +111,9 @@ def audit(
         rows_free=free,
         clearance=clearance,
         closest_idx=closest,
+        varying_clearance=varying,
+        varying_idx=varying_pair,
+        constant=tuple(sorted(constant.values(), key=lambda one: (one.distance, one.pair))),
         between=between,
         blocked_at=at,
         blocked_idx=pair,
@@ -120,6 +136,10 @@ class _Pairs:
     def number(self, pair: LinkPair | None) -> int:
         """Place of a pair in `named`; -1 for None."""
         return -1 if pair is None else self._number.setdefault(pair, len(self._number))
+
+    def named_at(self, number: int) -> LinkPair | None:
+        """The pair at a place of `named`; None for -1."""
+        return None if number < 0 else self.named[number]
 
     @property
     def named(self) -> tuple[LinkPair, ...]:
@@ -169,11 +189,18 @@ def _measure(
 
 
 def _nearest(
-    model: CollisionModel, rows: Float[np.ndarray, "n dof"], stamps: np.ndarray | None, row: int
+    model: CollisionModel,
+    row: Float[np.ndarray, "dof"],
+    stamps: np.ndarray | None,
+    number: int,
+    pair: LinkPair | None,
 ) -> Moment | None:
-    """The closest pair at a free row."""
-    near = model.explain(rows[row]).closest
-    return None if near is None else _moment(stamps, row, (near,))
+    """A pair at a free row, or the closest where no pair varies."""
+    if pair is not None:
+        near: Clash | None = model._known_constants().measured(row, pair)  # pyright: ignore[reportPrivateUsage]
+    else:
+        near = model.explain(row).closest
+    return None if near is None else _moment(stamps, number, (near,))
 
 
 def _jumps(model: CollisionModel, rows: Float[np.ndarray, "n dof"]) -> Iterator[str]:

@@ -9,9 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._brief import brief
 from .._clash import Clash
 from .._frozen import Frozen
+from .._text import at_least, number
 from ..typing import LinkPair
+from ._constant import ConstantClearance, constant_lines
+from ._segment import touch_text
 
 LISTED = 5
 """Stretches and segments named in the text."""
@@ -22,6 +26,7 @@ at its ends is in contact."""
 PROVED, BLOCKED, UNDECIDED, CONTACT = range(4)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Moment(Frozen):
     """One row of a motion, and what is nearest or touches there."""
@@ -38,6 +43,7 @@ class Moment(Frozen):
         return f"row {self.row + 1}{at}: " + "; ".join(map(str, self.clashes))
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Audit(Frozen):
     """What is known of a motion of n rows. It is true when all of it, between the rows too, is proved free."""
@@ -53,6 +59,12 @@ class Audit(Frozen):
     """Measured clearance, metres, minus the depth where things overlap; NaN where a depth was not measured."""
     closest_idx: Int[np.ndarray, "n"]
     """Entry of `pairs` that is closest or deepest, -1 where not known."""
+    varying_clearance: Float[np.ndarray, "n"]
+    """The same over pairs that the motion can change, and over clashes; infinite where none varies."""
+    varying_idx: Int[np.ndarray, "n"]
+    """Entry of `pairs` that this is of, -1 where not known."""
+    constant: tuple[ConstantClearance, ...]
+    """Pairs closer than what varies at some row that the motion cannot change, or was not seen to change."""
     between: Int[np.ndarray, "n-1"]
     """What is known of the segment from row k to row k + 1: entry of `BETWEEN`."""
     blocked_at: Float[np.ndarray, "n-1"]
@@ -66,7 +78,8 @@ class Audit(Frozen):
     first: Moment | None
     """First row in contact; None when all rows are free."""
     worst: Moment | None
-    """Row of the deepest contact measured, or of the smallest clearance when all rows are free."""
+    """Row of the deepest contact measured; when all rows are free, of the smallest clearance of what the motion can
+    change."""
     outside: Bool[np.ndarray, "n dof"]
     """Joints beyond their limits; they do not make a row colliding."""
     notes: tuple[str, ...]
@@ -82,6 +95,13 @@ class Audit(Frozen):
 
     def __len__(self) -> int:
         return len(self.rows_free)
+
+    @property
+    def refused(self) -> str:
+        """What rows that are not free are called: in contact, or closer than the buffer where one is asked for."""
+        return (
+            "in contact" if not self.buffer else f"in contact or closer than {number(1e3 * self.buffer)} mm"
+        )
 
     @property
     def stretches(self) -> tuple[tuple[int, int], ...]:
@@ -108,18 +128,26 @@ class Audit(Frozen):
     def segment_text(self, k: int) -> str:
         """A sentence on the segment from row k to the next."""
         if self.between[k] == PROVED:
-            return f"rows {k + 1} to {k + 2}: proved free, at least {1e3 * self.proved_clearance[k]:.2f} mm apart"
+            low = float(self.proved_clearance[k])
+            room = (
+                f", at least {at_least(1e3 * low)} mm apart" if np.isfinite(low) else "; nothing is checked"
+            )
+            return f"rows {k + 1} to {k + 2}: proved free{room}"
         if self.between[k] == CONTACT:
-            return f"rows {k + 1} to {k + 2}: a row is in contact"
+            return f"rows {k + 1} to {k + 2}: a row is {self.refused}"
         at, (a, b) = self.blocked_at[k], self.pairs[self.blocked_idx[k]]
         when = "" if self.times is None else f" (t = {self.time_at(k, at):.3f} s)"
-        verb = "touch" if self.between[k] == BLOCKED else "come too close for a proof"
-        return f"rows {k + 1} to {k + 2}: {a} and {b} {verb} at {100.0 * at:.1f} % of the way{when}"
+        where = f"at {100.0 * at:.1f} % of the way{when}"
+        if self.between[k] == BLOCKED:
+            return f"rows {k + 1} to {k + 2}: {a} and {b} {touch_text(self.buffer)} {where}"
+        return f"rows {k + 1} to {k + 2}: neither a proof nor a contact of {a} and {b} was found {where}"
 
     def to_csv(self) -> str:
-        """One line a row: its verdict, clearance (m) and closest pair, and what is known up to the next row."""
+        """One line a row: its verdict, clearance (m) and closest pair, the way to the next row, and the clearance and
+        closest pair of what the motion can change."""
         lines = [
-            "row,time,free,clearance,closest_a,closest_b,to_next,blocked_at,blocked_a,blocked_b,proved_clearance"
+            "row,time,free,clearance,closest_a,closest_b,to_next,blocked_at,blocked_a,blocked_b,proved_clearance,"
+            "varying_clearance,varying_a,varying_b"
         ]
         for k in range(len(self)):
             pair = self.pairs[self.closest_idx[k]] if self.closest_idx[k] >= 0 else ("", "")
@@ -135,6 +163,8 @@ class Audit(Frozen):
                 ]
             else:
                 cells += [""] * 5
+            varying = self.pairs[self.varying_idx[k]] if self.varying_idx[k] >= 0 else ("", "")
+            cells += [_cell(self.varying_clearance[k]), *varying]
             lines.append(",".join(cells))
         return "\n".join(lines) + "\n"
 
@@ -151,13 +181,21 @@ class Audit(Frozen):
             runs = self.stretches
             named = ", ".join(f"{a + 1}" if a == b else f"{a + 1}-{b + 1}" for a, b in runs[:listed])
             more = f" and {len(runs) - listed} more" if len(runs) > listed else ""
-            yield f"  rows: {n - bad} free, {bad} in contact (rows {named}{more})"
-            yield f"  first contact: {self.first}"
-            yield f"  worst contact: {self.worst}"
+            yield f"  rows: {n - bad} free, {bad} {self.refused} (rows {named}{more})"
+            what = "contact" if not self.buffer else "row that is not free"
+            deepest = (
+                "worst"
+                if int(np.isfinite(self.clearance[~self.rows_free]).sum()) == bad
+                else "worst measured"
+            )
+            yield f"  first {what}: {self.first}"
+            yield f"  {deepest} {what}: {self.worst}"
         elif self.worst is not None:
             yield f"  rows: all free; closest at {self.worst}"
         else:
             yield "  rows: all free; no pair is checked"
+        for line in constant_lines(self.constant):
+            yield f"  {line}"
         if n > 1:
             yield f"  between the rows: {self._between_text()}"
         for k in self.unproved[:listed].tolist():
@@ -178,7 +216,7 @@ class Audit(Frozen):
             f"{self.count(kind)} {words[kind]}" for kind in ("blocked", "undecided") if self.count(kind)
         ]
         if self.count("contact"):
-            parts.append(f"{self.count('contact')} begin or end in contact")
+            parts.append(f"{self.count('contact')} begin or end {self.refused}")
         return "; ".join(parts)
 
 

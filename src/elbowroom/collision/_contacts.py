@@ -150,7 +150,7 @@ def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
 @_deepest.register
 def _(obstacle: SdfGrid, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
     """The deepest corner or centre of the link's triangles."""
-    corners = mesh.triangles[: len(mesh.order)].reshape(-1, 3, 3)
+    corners = mesh.triangles.reshape(-1, 3, 3)
     local = np.concatenate([corners.reshape(-1, 3), corners.mean(axis=1)])
     points = local @ T[:3, :3].T + T[:3, 3]
     values, gradients = World([obstacle]).distance_and_gradient(points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import Any
@@ -112,14 +112,18 @@ class Engine:
         return out
 
     def gaps(
-        self, rows: Float[np.ndarray, "n dof"], *, exact: bool
+        self, rows: Float[np.ndarray, "n dof"], *, exact: bool, without: Collection[LinkPair] = ()
     ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n"], Bool[np.ndarray, "n pairs"]]:
-        """Clearance over all pairs, of which pair it is, and which pairs were found to touch; see `mesh_gaps`."""
+        """Clearance over all pairs, of which pair it is, and which pairs were found to touch; see `mesh_gaps`.
+
+        With `exact`, pairs `without` which it is measured are not looked at.
+        """
         from ._kernels import mesh_gaps
 
         out = np.full(len(rows), np.inf)
         closest = np.full(len(rows), -1, np.int64)
         bounds = self._sphere_bounds(rows)
+        bounds[:, [k for k, pair in enumerate(self.pairs) if pair in without]] = np.inf
         touching = np.zeros(bounds.shape, dtype=np.bool_)
         q_full = self.robot.tree.expand(rows)
         packed = self._packed

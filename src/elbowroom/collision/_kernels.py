@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..distance.kernels import (
+from .._numba.distance import (
     LANES,
     POINT,
     POSE,
@@ -28,7 +28,7 @@ from ..distance.kernels import (
     tables,
     views,
 )
-from ..mesh.kernels import (
+from .._numba.mesh import (
     APART,
     FAR,
     HEADER_NODES,

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..distance.kernels import (
+from .._numba.distance import (
     GROUP_SPHERE,
     GROUP_SPHERES,
     JOINT,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..distance.kernels import (
+from .._numba.distance import (
     CELL,
     CORNER,
     GROUP_SPHERE,

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..mesh.kernels import relative_pose
-from ..pairs.kernels import SLACK
-from ..robot.kernels import movement
+from .._numba.mesh import relative_pose
+from .._numba.pairs import SLACK
+from .._numba.robot import movement
 from ..world.kernels import (
     STACK,
     borrowed,

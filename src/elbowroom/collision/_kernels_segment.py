@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..mesh.kernels import (
+from .._numba.mesh import (
     APART,
     HEADER_NODES,
     STACK,
@@ -27,8 +27,8 @@ from ..mesh.kernels import (
     surface_distance,
     walk_scratch,
 )
-from ..pairs.kernels import SLACK, box_bounds
-from ..robot.kernels import chain_poses, chord_of, movement
+from .._numba.pairs import SLACK, box_bounds
+from .._numba.robot import chain_poses, chord_of, movement
 from ._kernels import SEARCH
 from ._pack import POSE as ROW
 

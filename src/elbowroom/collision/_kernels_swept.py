@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..mesh.kernels import MOTION, STAYS_APART, TOO_CLOSE, inverse_pose, relative_pose, swept_apart
-from ..robot.kernels import axis_distance, chain_poses, chord_of
+from .._numba.mesh import MOTION, STAYS_APART, TOO_CLOSE, inverse_pose, relative_pose, swept_apart
+from .._numba.robot import axis_distance, chain_poses, chord_of
 from ._kernels_segment import (
     BLOCKED,
     DEPTH,

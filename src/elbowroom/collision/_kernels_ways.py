@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..distance.kernels import (
+from .._numba.distance import (
     JOINT,
     JOINT_COUPLED,
     JOINT_DRIVER,

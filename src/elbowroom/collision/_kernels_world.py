@@ -19,7 +19,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..distance.kernels import (
+from .._numba.distance import (
     GROUP_SPHERE,
     GROUP_SPHERES,
     LANES,
@@ -33,9 +33,9 @@ from ..distance.kernels import (
     tables,
     views,
 )
-from ..distance.kernels import LINK_BODY as SPHERES_BODY
-from ..distance.kernels import POSE as LANE_POSE
-from ..mesh.kernels import relative_pose
+from .._numba.distance import LINK_BODY as SPHERES_BODY
+from .._numba.distance import POSE as LANE_POSE
+from .._numba.mesh import relative_pose
 from ..world.doors import PackedGrid, PackedWorld
 from ..world.kernels import (
     FAR,

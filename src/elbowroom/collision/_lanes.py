@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze
+from .._numba.sphere_tables import PackedModel, pack_model
 from .._poses import matrix_from_wxyz_xyz
-from ..distance.doors import PackedModel, pack_model
 from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..spheres import SphereModel
@@ -118,7 +118,7 @@ def pack_lanes(
 
 def _far(packed: PackedModel) -> Float[np.ndarray, "links"]:
     """How far sphere centres are from the middle of their link's ball, by the numbers that kernels work with."""
-    from ..distance.kernels import LINK_SPHERE, LINK_SPHERES, tables
+    from .._numba.distance import LINK_SPHERE, LINK_SPHERES, tables
 
     _, _, links, _, _, _, points = tables(packed.ints, packed.floats)
     centers = points.reshape(-1, 4)[:, :3].astype(np.float64)

@@ -20,22 +20,37 @@ from typing import Any
 
 import numpy as np
 
-from .._text import counted
+from .._text import counted, number
 from ..errors import ApproximationWarning, InputError
 from ..pairs import PairMatrix
 from ..robot import Robot, as_robot
 from ..robot.doors import require_geometry
 from ..spheres import SphereModel
+from ..typing import RobotLike
 from ..world import World
 from ._allow import Allow, allow_entries, allow_text, as_allow, checked_world, kept_allow
 from ._answers import Answers
 from ._attach import Attachment, extended
 from ._cover import covering
-from ._defaults import default_pairs, default_spheres, refuse_foreign
+from ._defaults import default_pairs, default_spheres, refuse_foreign, warn_of_contradictions
 from ._engine import Engine
 from ._near_links import NearLinks
 from ._pick import picked_up, put_down
 from ._surroundings import Surroundings
+
+
+def as_model(model: CollisionModel | RobotLike) -> CollisionModel:
+    """Returns a CollisionModel as it is, and that of a robot, with default spheres and pairs and without obstacles.
+
+    Functions that need collisions do this with what they are given; an IkSolver of a robot solves kinematics alone.
+
+    Args:
+        model: the model, or a robot: whatever `load_robot` takes, or a Robot.
+
+    Raises:
+        InputError: neither of them. ElbowroomError: the robot cannot be loaded, or has no geometry.
+    """
+    return model if isinstance(model, CollisionModel) else CollisionModel(model)
 
 
 class CollisionModel(Answers):
@@ -43,7 +58,7 @@ class CollisionModel(Answers):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: RobotLike,
         spheres: SphereModel | None = None,
         pairs: PairMatrix | None = None,
         world: World | None = None,
@@ -55,7 +70,7 @@ class CollisionModel(Answers):
         """Proves coverage, packs spheres and meshes; kernels compile at the first question and are then cached.
 
         Args:
-            robot: an Elbowroom Robot, with collision geometry.
+            robot: a Robot with collision geometry, or what `load_robot` takes.
             spheres: their padding counts where spheres decide. A link that they are not proved to cover gets one ball
                 around its mesh instead (`uncovered`). None takes the tight fit, cached.
             pairs: which pairs are checked; None computes them, cached.
@@ -91,14 +106,19 @@ class CollisionModel(Answers):
         self.pairs: PairMatrix = (
             default_pairs(self.robot, self.spheres, self.buffer) if pairs is None else pairs
         )
-        """All pairs of links with geometry, each with its reason."""
+        """All pairs of links with geometry, each with its reason. A pair that is never to collide, proved, and may
+        come within the buffer is checked."""
         if pairs is not None:
             refuse_foreign(self.robot, self.spheres, self.buffer, self.uncovered, pairs)
+        else:
+            warn_of_contradictions(self.pairs)
+        self.pairs = self.pairs.for_buffer(self.buffer)
         self.attachments: Mapping[str, Attachment] = {}
         """Attached objects by name."""
         self._bare: CollisionModel = self
         self._engine = Engine(self.robot, self.spheres, self.pairs, self.buffer, threads)
         self._links = NearLinks(self.robot, self.spheres, self.pairs)
+        self._constant_links = {}
         self._around: Surroundings | None = None
         self._anywhere: list[Surroundings] = []  # the robot packed for any world: shared by `with_world`
         self._enter(world, allow)
@@ -119,8 +139,11 @@ class CollisionModel(Answers):
         stuck = self._around.stuck()
         if stuck:
             named = "; ".join(f"{link} and {obstacle}" for link, obstacle in stuck)
+            close = (
+                f", or come closer than the buffer of {number(1e3 * self.buffer)} mm" if self.buffer else ""
+            )
             warnings.warn(
-                f"{self.robot.name}: no configuration is free, since links that no joint moves touch obstacles: "
+                f"{self.robot.name}: no configuration is free, since links that no joint moves touch obstacles{close}: "
                 f"{named}. If they are meant to touch: {allow_text(stuck)}",
                 ApproximationWarning,
                 stacklevel=3,
@@ -269,3 +292,11 @@ class CollisionModel(Answers):
             f"CollisionModel({self.robot.name!r}: {len(self.spheres)} spheres, {len(self.pairs.by_spheres)} pairs by "
             f"spheres, {len(self.pairs.by_meshes)} by meshes, {len(self.pairs.ignored)} ignored{held}{among}{may})"
         )
+
+
+def checked_for(model: CollisionModel, buffer: float) -> CollisionModel:
+    """The model, or one that also checks the pairs that are not known to keep so many metres."""
+    pairs = model.pairs.for_buffer(buffer)
+    if pairs is model.pairs:
+        return model
+    return CollisionModel(model.robot, model.spheres, pairs, model.world, model.buffer, allow=model.allow)

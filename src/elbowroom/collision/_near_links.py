@@ -35,6 +35,12 @@ class NearLinks:
             return tuple(clash for clash in self.near(row) if clash.distance <= 0.0)
         return self._checked.contacts(row)
 
+    def measured(self, row: Float[np.ndarray, "dof"], pair: LinkPair) -> Clash:
+        """One checked pair."""
+        if self._round is not None and self.by_spheres(pair):
+            return next(clash for clash in self._round.closest(row) if clash.pair == pair)
+        return self._checked.distances(row, [pair])[0]
+
     def by_spheres(self, pair: LinkPair) -> bool:
         """Whether spheres have the last word on a pair: one of its links has no mesh."""
         return pair in self._checked.unchecked

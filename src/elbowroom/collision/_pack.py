@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from ..distance.doors import PackedModel, pack_model
+from .._numba.mesh._pack import pack_meshes
+from .._numba.sphere_tables import PackedModel, pack_model
 from ..mesh import TriangleMesh
-from ..mesh.doors import pack_meshes
 from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..typing import LinkPair

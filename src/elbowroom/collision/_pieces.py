@@ -139,7 +139,7 @@ class Pieces:
                     piece = left.owner[rows[k]]
                     found[piece, 0] = place[k]
                     counts[piece, :2] = BLOCKED if blocked[k] else UNDECIDED, who[k]
-        return as_proofs(found, counts, pairs, bool(slacks.any()), time.perf_counter() - start)
+        return as_proofs(found, counts, pairs, bool(slacks.any()), buffer, time.perf_counter() - start)
 
     def left(
         self,

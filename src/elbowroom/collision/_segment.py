@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._brief import brief
 from .._frozen import Frozen, freeze
 from .._parallel import over_rows
+from .._text import at_least, counted, number
 from ..pairs.doors import PairChains
 from ..robot import Robot
 from ..typing import LinkPair
@@ -29,6 +31,7 @@ THREAD_SEGMENTS = 8
 """Batches from this size on are shared by the cores."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class SegmentProof:
     """What is known of the segment between two configurations."""
@@ -58,6 +61,11 @@ class SegmentProof:
         return self.why
 
 
+def touch_text(buffer: float) -> str:
+    """What two things do where a motion is blocked; with a buffer, coming closer than that is enough."""
+    return "touch" if not buffer else f"touch or come closer than the buffer of {number(1e3 * buffer)} mm"
+
+
 @dataclass(frozen=True, eq=False)
 class SegmentProofs(Frozen):
     """What is known of many segments, one row each; `proofs[k]` is the `SegmentProof` of one."""
@@ -81,6 +89,8 @@ class SegmentProofs(Frozen):
     """For all of them."""
     with_slack: bool = False
     """Whether joints may be off the segments."""
+    buffer: float = 0.0
+    """Clearance asked of every pair, metres."""
 
     def __len__(self) -> int:
         return len(self.free)
@@ -94,15 +104,21 @@ class SegmentProofs(Frozen):
         blocked_at = None if np.isnan(self.blocked_at[k]) else float(self.blocked_at[k])
         by_spheres, by_meshes = int(self.by_spheres[k]), int(self.by_meshes[k])
         if names is None:
-            pieces = f"{by_spheres} pieces, {by_meshes} of them by meshes"
-            why = f"free: at least {1000.0 * low:.2f} mm of clearance on the whole segment ({pieces})"
+            pieces = f"{counted(by_spheres, 'piece')}, {by_meshes} of them by meshes"
+            room = (
+                f"at least {at_least(1e3 * low)} mm of clearance among checked pairs"
+                if np.isfinite(low)
+                else "nothing is checked"
+            )
+            why = f"free: {room} on the whole segment ({pieces})"
         elif blocked_at is not None:
-            why = f"blocked: {names[0]} and {names[1]} touch at {100.0 * blocked_at:.2f} % of the segment"
+            verb = touch_text(self.buffer)
+            why = f"blocked: {names[0]} and {names[1]} {verb} at {100.0 * blocked_at:.2f} % of the segment"
         else:
             at = 100.0 * float(self.undecided_at[k])
             why = (
-                f"not decided: {names[0]} and {names[1]} come too close at {at:.2f} % of the segment for a proof"
-                f"{' with slack' if self.with_slack else f' in {BUDGET} pieces'}"
+                f"not decided: neither a proof nor a contact of {names[0]} and {names[1]} was found at {at:.2f} % of "
+                f"the segment{', with slack' if self.with_slack else f', in {BUDGET} pieces'}"
             )
         return SegmentProof(free, blocked_at, names, low, by_spheres, by_meshes, self.seconds / n, why)
 
@@ -212,7 +228,7 @@ def prove_all(
     found[rows], counts[rows, :2] = own, decided[:, :2]
     counts[rows, 2:] += decided[:, 2:]
     found[counts[:, 0] == FREE, 1] += buffer + wish
-    return as_proofs(found, counts, pairs, bool(slacks.any()), time.perf_counter() - start)
+    return as_proofs(found, counts, pairs, bool(slacks.any()), buffer, time.perf_counter() - start)
 
 
 def as_proofs(
@@ -220,6 +236,7 @@ def as_proofs(
     counts: Int[np.ndarray, "n 4"],
     pairs: tuple[LinkPair, ...],
     with_slack: bool,
+    buffer: float,
     seconds: float,
 ) -> SegmentProofs:
     """Proofs from the arrays of the kernels; clearances include the buffer."""
@@ -237,6 +254,7 @@ def as_proofs(
         pairs=pairs,
         seconds=seconds,
         with_slack=with_slack,
+        buffer=buffer,
     )
     freeze(proofs.free, proofs.blocked_at, proofs.undecided_at, proofs.pair_idx, proofs.clearance)
     freeze(proofs.by_spheres, proofs.by_meshes)

@@ -16,9 +16,9 @@ from jaxtyping import Float
 
 from .._clash import Clash
 from .._frozen import freeze
+from .._numba.mesh._pack import pack_meshes
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh
-from ..mesh.doors import pack_meshes
 from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..spheres import SphereModel
@@ -176,6 +176,13 @@ class Surroundings:
             near = self.near(rows[k], float(known[k]))
             if near and near[0].distance < known[k]:
                 yield k, near[0]
+
+    def measured(self, row: Float[np.ndarray, "dof"], pair: tuple[str, str]) -> Clash:
+        """A link and an obstacle, however far apart."""
+        link, k = self.links.index(pair[0]), self.world.index(pair[1])
+        found = self._contact(link, self._poses(row)[link], k, np.inf, self._scratch())
+        assert found is not None  # within any reach
+        return Clash(*pair, found.distance, found.point_link, found.point_obstacle, found.normal)
 
     def within(
         self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[int] | None = None

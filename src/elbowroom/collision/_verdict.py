@@ -10,14 +10,19 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._clash import Clash
-from .._text import number
+from .._text import beyond
 from ..pairs import PairEvidence, PairReason
+from ..pairs.doors import grouped_by_reason, some_pairs
 from ..robot import Robot
 from ..typing import LinkPair
 from ._allow import allow_text
+from ._constant import ConstantClearance, constant_lines
 
 By = Literal["spheres", "meshes"]
+MOST_CLASHES = 6
+"""Clashes for which a printed verdict writes out how to allow them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +36,7 @@ class OutOfLimits:
     """rad or m."""
 
     def __str__(self) -> str:
-        limits = f"[{number(self.lower)}, {number(self.upper)}]"
-        return f"{self.joint} is at {number(self.value)}, outside its limits {limits}"
+        return f"{self.joint} is at {beyond(self.value, self.lower, self.upper)}"
 
 
 def out_of_limits(robot: Robot, row: Float[np.ndarray, "dof"]) -> tuple[OutOfLimits, ...]:
@@ -45,6 +49,7 @@ def out_of_limits(robot: Robot, row: Float[np.ndarray, "dof"]) -> tuple[OutOfLim
     )
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What holds at one configuration."""
@@ -69,14 +74,26 @@ class Verdict:
     """Those names in `clashes` and `closest` that are obstacles."""
     allowed_touching: tuple[tuple[str, str], ...] = ()
     """Pairs (link, obstacle) that are allowed to touch and do touch here."""
+    closest_varying: Clash | None = None
+    """The closest checked pair whose distance joints can change; None when there is none. Where something clashes,
+    `closest`."""
+    buffer: float = 0.0
+    """Clearance that the model asks of every pair, metres."""
+    constant: tuple[ConstantClearance, ...] = ()
+    """Pairs closer than `closest_varying` whose distance joints cannot change, or were not seen to change."""
 
     def __bool__(self) -> bool:
         return self.free
 
     @property
     def clearance(self) -> float:
-        """Measured distance of `closest`, metres; minus the depth where it overlaps."""
+        """Measured distance of `closest`, metres: positive apart, negative (minus the depth) where it overlaps."""
         return np.inf if self.closest is None else self.closest.distance
+
+    @property
+    def varying_clearance(self) -> float:
+        """Measured distance of `closest_varying`, metres; minus the depth where it overlaps."""
+        return np.inf if self.closest_varying is None else self.closest_varying.distance
 
     @property
     def link_clashes(self) -> tuple[Clash, ...]:
@@ -98,22 +115,30 @@ class Verdict:
             texts.append(f"{allow_text(pairs)}, or on the command line {options}")
         if self.link_clashes:
             pairs = [clash.pair for clash in self.link_clashes]
-            texts.append(f"PairOptions(ignore={pairs!r}), --ignore on the command line, or in the SRDF:")
+            named = " ".join(quote(link) for pair in pairs for link in pair)
+            texts.append(
+                f"PairOptions(ignore={pairs!r}), --ignore {named} on the command line, or in the SRDF:"
+            )
             texts += [f'<disable_collisions link1="{a}" link2="{b}" reason="User"/>' for a, b in pairs]
         return "\n".join(texts)
 
     def __str__(self) -> str:
         if self.free:
-            near = f"; closest: {self.closest}" if self.closest is not None else "; no pair is checked"
-            text = f"{self.robot_name} is free, by {self.by}{near}"
+            near = "no pair is checked" if self.closest is None else "nothing else is checked"
+            near = near if self.closest_varying is None else f"closest checked pair: {self.closest_varying}"
+            text = f"{self.robot_name} is free, by {self.by}; {near}"
         else:
-            text = f"{self.robot_name} is not free, by {self.by}: " + "; ".join(map(str, self.clashes))
+            clashes = some_pairs([clash.refused(self.buffer) for clash in self.clashes], "; ")
+            text = f"{self.robot_name} is not free, by {self.by}: {clashes}"
         lines = [text]
-        for (a, b), found in self.ignored_touching.items():
-            if found.reason is not PairReason.ADJACENT:
-                lines.append(f"  touching here, but not checked ({found.reason}): {a} and {b}, {found.text}")
+        ignored = {p: e for p, e in self.ignored_touching.items() if e.reason is not PairReason.ADJACENT}
+        for reason, text in grouped_by_reason(ignored).items():
+            lines.append(f"  touching here, but not checked ({reason}): {text}")
         lines += [f"  touching here, and allowed to: {a} and {b}" for a, b in self.allowed_touching]
+        lines += [f"  {line}" for line in constant_lines(self.constant)]
         lines += [f"  {entry}" for entry in self.out_of_limits]
         if self.clashes:
-            lines.append("  if these are meant to touch: " + self.how_to_allow.replace("\n", "\n    "))
+            few = len(self.clashes) <= MOST_CLASHES
+            how = self.how_to_allow if few else "`how_to_allow` of the verdict writes out what says so"
+            lines.append("  if these are meant to touch: " + how.replace("\n", "\n    "))
         return "\n".join(lines)

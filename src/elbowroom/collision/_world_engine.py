@@ -102,7 +102,7 @@ class WorldEngine:
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
         other = copy.copy(self)
-        for made in ("grid", "_boxes", "_sides"):  # of the world
+        for made in ("grid", "_boxes", "_sides") if world is not self.world else ():  # of the world
             other.__dict__.pop(made, None)
         other._local, other._of_robot = threading.local(), self._of_robot
         other._enter(world, allow)

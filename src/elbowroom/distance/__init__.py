@@ -1,6 +1,6 @@
-"""Self-collision distances: differentiable in JAX, at once in numba.
+"""Self-collision distances: differentiable in JAX, at once in the compiled core.
 
-Names that need JAX load it on first use, so the numba checker starts without it.
+Names that need JAX load it on first use, so the checker starts without it.
 """
 
 from __future__ import annotations

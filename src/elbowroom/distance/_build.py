@@ -13,8 +13,8 @@ from jaxtyping import Array, Float
 
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import Robot, load_robot
-from ..robot.doors import pair_list, require_geometry
-from ..typing import Kinematics
+from ..robot.doors import as_kinematics, pair_list, require_geometry
+from ..typing import RobotLike
 from ._inputs import default_pairs
 from ._multi_sphere import MultiSphereCollision
 
@@ -81,7 +81,7 @@ def build_multi_sphere_collision(
 
 
 def auto_ignore_zero_pose_collisions(
-    robot: Kinematics, coll: MultiSphereCollision, threshold: float = 0.005, cfg: Any = None
+    robot: RobotLike, coll: MultiSphereCollision, threshold: float = 0.005, cfg: Any = None
 ) -> MultiSphereCollision:
     """Leaves out link pairs that are closer than a threshold at the zero pose.
 
@@ -98,6 +98,7 @@ def auto_ignore_zero_pose_collisions(
     Returns:
         A new model with the same spheres and fewer pairs.
     """
+    robot = as_kinematics(robot)
     if not np.isfinite(threshold):
         raise InputError(f"threshold must be a finite number of metres, found {threshold!r}")
     pose = np.zeros(len(robot.joints.actuated_names)) if cfg is None else np.asarray(cfg, dtype=np.float64)
@@ -112,7 +113,7 @@ def auto_ignore_zero_pose_collisions(
 
 
 def colldist_from_sdf(distance: Any, margin: Any) -> Float[Array, "*shape"]:
-    """Smooth one-sided measure of a signed distance, as in pyroki: zero when clear, negative when too close.
+    """Smooth one-sided measure of a signed distance, as in pyroki: zero when clear, negative when close.
 
     With d the distance and m the margin: 0 for d >= m; -(d - m)^2 / (2 m) for 0 <= d < m; d - m / 2 for d < 0.
     Value and slope are continuous. The value is at most zero; a least-squares cost squares it, so a colliding
@@ -130,7 +131,7 @@ def colldist_from_sdf(distance: Any, margin: Any) -> Float[Array, "*shape"]:
 
 
 def self_collision_residual(
-    coll: MultiSphereCollision, robot: Kinematics, cfg: Any, margin: Any = 0.01, weight: Any = 1.0
+    coll: MultiSphereCollision, robot: RobotLike, cfg: Any, margin: Any = 0.01, weight: Any = 1.0
 ) -> Float[Array, "*batch link_pairs"]:
     """The self-collision cost of inverse kinematics: `colldist_from_sdf(distance, margin) * weight` per link pair.
 
@@ -142,6 +143,7 @@ def self_collision_residual(
         margin: metres at which a pair starts to cost, one number or one a link pair in the order of `link_pairs()`.
         weight: per metre, one number or one a link pair.
     """
+    robot = as_kinematics(robot)
     return colldist_from_sdf(coll.compute_link_pair_distance(robot, cfg, margin), margin) * weight
 
 

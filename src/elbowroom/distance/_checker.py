@@ -1,31 +1,30 @@
 """SelfCollisionChecker: answers at once, for one configuration or for millions.
 
-Spheres, bounding balls and kinematics are packed into flat arrays (`_model.py`) on which compiled kernels
-run, sixteen configurations at a time (`_kernels.py`). `free` is conservative: float32 rounding is bounded and
-added to the radii, so spheres that overlap are never called free; spheres closer than that bound (some
-micrometres, see `float_margin`) may be called colliding. Distances carry the rounding as it comes.
+The compiled core answers in float32, eight configurations at a time or one with its spheres in lanes; an answer is the
+same either way. `free` is conservative: rounding is bounded and added to the radii, so spheres that overlap are never
+called free; spheres closer than that bound (some micrometres, see `float_margin`) may be called colliding. Distances
+carry the rounding as it comes.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .. import _core
 from .._clash import Clash
-from .._frozen import freeze, frozen
+from .._frozen import freeze
 from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError
 from ..robot import Robot, as_robot
-from ..typing import Kinematics, LinkPair, Pairs
+from ..typing import LinkPair, Pairs, RobotLike
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
-from ._layout import LANES
-from ._model import PackedModel, pack_model, reorder_pairs
+from ._model import PairSpheres, bad_row
 
 THREAD_ROWS = 8192
 """Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
@@ -38,17 +37,17 @@ class SelfCollisionChecker:
 
     def __init__(
         self,
-        robot: Robot | Kinematics,
+        robot: RobotLike,
         spheres: Spheres,
         pairs: Pairs | None = None,
         *,
         padding: float | Mapping[str, float] = 0.0,
         threads: int | None = None,
     ) -> None:
-        """Packs the model; kernels compile at the first call of a process and are then cached on disk.
+        """Builds the model.
 
         Args:
-            robot: an Elbowroom or pyroki Robot.
+            robot: a Robot, or what `load_robot` takes.
             spheres: the sphere model; its self padding counts.
             pairs: a PairMatrix, of which the pairs are checked that spheres can decide (`by_spheres`; the others
                 are in `left_to_meshes`), or (link, link) tuples; None checks all pairs that are not adjacent.
@@ -74,12 +73,8 @@ class SelfCollisionChecker:
         """Link pairs that are checked, in the order of `pair_distances`; pairs without spheres are left out."""
         self._centers, self._radii, self._links = centers, radii, links
         self._threads = threads or cores()
-        self._local = threading.local()
         self._index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in kept]
-        self._model = pack_model(self.robot.tree, centers, radii, links, self._index)
-        self._no_pads = np.zeros(len(kept), dtype=np.float32)
-        self._safe_pads = np.full(len(kept), self._model.margin, dtype=np.float32)
-        self._fast: PackedModel | None = None
+        self._model = PairSpheres.of(self.robot.tree, centers, radii, links, self._index)
 
     # Answers ----------------------------------------------------------------------------------
 
@@ -89,38 +84,48 @@ class SelfCollisionChecker:
         Raises:
             InputError: wrong shape, NaN, or joint values beyond what the error bound covers.
         """
-        model = self._fast or self._sort_pairs()
         rows, single = self.robot.cfg_rows(cfgs)
         if single:  # the way of planners and controllers: as few Python operations as possible
-            answer = _free_kernel()(
-                rows, model.ints, model.floats, model.doubles, self._safe_pads, self._workspace()
-            )
+            answer = self._sorted.is_free(rows[0])
             if answer < 0:
                 raise bad_row(self.robot.name, rows, 0)
             return answer == 1
         out = np.empty(len(rows), dtype=np.bool_)
-        self._run(model, "free", rows, self._safe_pads, out)
+        self._run(self._sorted.free, rows, out)
         return out
 
     def min_distance(self, cfgs: Any) -> Any:
-        """Smallest clearance over all checked pairs in metres, infinite without pairs: float, or (n,) float32."""
+        """Smallest distance of any checked pair in metres, positive apart, negative overlapping; infinite for no pair.
+
+        Returns:
+            float for (dof,), (n,) float32 for (n, dof).
+        """
         rows, single = self.robot.cfg_rows(cfgs)
-        out = np.empty((len(rows), 1), dtype=np.float32)
-        self._run(self._fast or self._sort_pairs(), "distances", rows, self._no_pads, out, False)
-        return float(out[0, 0]) if single else out[:, 0]
+        if single:
+            answer = self._nearest_first.min_distance(rows[0])
+            if answer is None:
+                raise bad_row(self.robot.name, rows, 0)
+            return answer
+        out = np.empty(len(rows), dtype=np.float32)
+        self._run(self._nearest_first.min_distances, rows, out)
+        return out
 
     def pair_distances(self, cfgs: Any) -> Float[np.ndarray, "*n pairs"]:
-        """Clearance of every checked link pair in metres, in the order of `pairs`: (pairs,) or (n, pairs) float32."""
+        """Distance of every checked link pair in metres, positive apart, negative overlapping.
+
+        Returns:
+            (pairs,) for (dof,), (n, pairs) float32 for (n, dof), in the order of `pairs`.
+        """
         rows, single = self.robot.cfg_rows(cfgs)
         out = np.empty((len(rows), len(self.pairs)), dtype=np.float32)
-        self._run(self._model, "distances", rows, self._no_pads, out, True)
+        self._run(self._model.core.pair_distances, rows, out)
         return out[0] if single else out
 
     def pair_hits(self, cfgs: Any) -> Bool[np.ndarray, "*n pairs"]:
         """Whether each checked link pair touches, as conservative as `free`: (pairs,) or (n, pairs) bool."""
         rows, single = self.robot.cfg_rows(cfgs)
         out = np.empty((len(rows), len(self.pairs)), dtype=np.bool_)
-        self._run(self._model, "pair_hits", rows, self._safe_pads, out, np.zeros(0, dtype=np.int64))
+        self._run(self._model.core.pair_hits, rows, out)
         return out[0] if single else out
 
     def closest(self, cfg: Any) -> tuple[Clash, ...]:
@@ -159,54 +164,39 @@ class SelfCollisionChecker:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_local"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._local = threading.local()
+        return {
+            key: value for key, value in self.__dict__.items() if key not in ("_sorted", "_nearest_first")
+        }
 
     # Work -------------------------------------------------------------------------------------
 
-    def _sort_pairs(self) -> PackedModel:
-        """Puts pairs that often collide first, so that a block of configurations is settled early."""
+    @cached_property
+    def _sorted(self) -> _core.SelfCollision:
+        """The model with pairs that often collide first, so that configurations are settled early."""
+        return self._reordered(lambda distances: -(distances < 0.0).sum(axis=0))
+
+    @cached_property
+    def _nearest_first(self) -> _core.SelfCollision:
+        """The model with pairs that are near on average first, so that others are soon known to be farther."""
+        return self._reordered(lambda distances: distances.mean(axis=0))
+
+    def _reordered(self, key: Callable[[np.ndarray], np.ndarray]) -> _core.SelfCollision:
+        """The model with its pairs sorted by a key of their distances (n, pairs) at random configurations."""
         lower, upper = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
         cfgs = np.random.default_rng(0).uniform(lower, upper, (ORDER_SAMPLES, self.robot.dof))
-        counts = self.pair_hits(cfgs).sum(axis=0)
-        self._fast = reorder_pairs(self._model, np.argsort(-counts, kind="stable"))
-        return self._fast
+        return self._model.core.reordered(np.argsort(key(self.pair_distances(cfgs)), kind="stable"))
 
-    def _run(
-        self,
-        model: PackedModel,
-        kernel: str,
-        rows: np.ndarray,
-        pads: np.ndarray,
-        out: np.ndarray,
-        *others: Any,
-    ) -> None:
-        """Fills a row of `out` per configuration by a kernel, shared by threads when there are many."""
-        from . import _kernels
-
-        function = getattr(_kernels, kernel)
+    def _run(self, ask: Callable[[np.ndarray, np.ndarray], int], rows: np.ndarray, out: np.ndarray) -> None:
+        """Fills a row of `out` per configuration, shared by threads when there are many."""
 
         def piece(start: int, stop: int) -> int:
-            own = frozen(rows[start:stop])  # read-only or not is another type to numba: compile for one
-            arrays = model.ints, model.floats, model.doubles
-            bad = function(own, *arrays, pads, self._workspace(), out[start:stop], *others)
+            bad = ask(rows[start:stop], out[start:stop])
             return bad + start if bad >= 0 else -1
 
-        found = over_rows(piece, len(rows), threads=self._threads, at_least=THREAD_ROWS, align=LANES)
+        found = over_rows(piece, len(rows), threads=self._threads, at_least=THREAD_ROWS)
         bad = next((row for row in found if row >= 0), -1)
         if bad >= 0:
-            raise bad_row(self.robot.name, rows, bad)
-
-    def _workspace(self) -> np.ndarray:
-        """Scratch memory of the calling thread."""
-        try:
-            return self._local.work
-        except AttributeError:
-            self._local.work = self._model.workspace()
-            return self._local.work
+            raise bad_row(self.robot.name, rows, bad, 1)
 
     def _world(self, row: Float[np.ndarray, "dof"]) -> Float[np.ndarray, "spheres 3"]:
         """Centres of the spheres in the world."""
@@ -226,23 +216,3 @@ class SelfCollisionChecker:
         point_b = world[sphere_b] - normal * self._radii[sphere_b]
         freeze(normal, point_a, point_b)
         return Clash(*self.pairs[pair], float(clearance[i, j]), point_a, point_b, normal)
-
-
-@cache
-def _free_kernel() -> Any:
-    """The kernel of `free` for one configuration; numba loads when it is first needed."""
-    from ._kernels import free_one
-
-    return free_one
-
-
-def bad_row(name: str, rows: np.ndarray, start: int) -> InputError:
-    """Error for a block of rows that a kernel refused."""
-    block = rows[start : start + LANES]
-    if not np.isfinite(block).all():
-        row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
-        return InputError(f"{name}: configuration {row} has NaN or infinite entries")
-    return InputError(
-        f"{name}: a joint value among configurations {start} to {start + len(block) - 1} is beyond 1e5 rad, or a "
-        "slide beyond twice its limits, where rounding errors are no longer bounded"
-    )

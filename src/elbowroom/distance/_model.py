@@ -1,174 +1,84 @@
-"""What the kernels run on: bodies, balls within balls and pairs, packed into three flat arrays.
-
-Links joined by fixed joints form one body. Every joint axis is turned to z, so the kernels know one kind
-of rotation. The spheres of a link are split into up to four groups by their spread; link and groups each
-get an enclosing ball. Float32 arithmetic is bounded from above: `margin` is what must be added to the sum
-of two radii so that a pair that overlaps in exact arithmetic is never called free.
-"""
+"""The spheres of link pairs in the compiled core, and the joint values for which its error bound holds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..robot.doors import Bodies, KinematicTree, coupling_law, find_bodies
-from ._layout import (
-    BODIES,
-    GROUP_SPHERE,
-    HEADER,
-    LANES,
-    LINK_GROUP,
-    LINK_SPHERE,
-    N_POINTS,
-    PAIRS,
-    POINT,
-    POSE,
-    START,
-    WIDTHS,
-)
+from .. import _core
+from .._brief import brief
+from .._frozen import Frozen, freeze
+from ..errors import InputError
+from ..robot.doors import KinematicTree, coupling_law
 
-UNIT = 2.0**-24
-"""Relative rounding error of float32."""
-ROTATION_ERROR = 26 * UNIT
-"""Error a joint adds to a rotation (Frobenius norm): 12 units for the product with the fixed part, 12.2
-for the turn about z with sine and cosine good to 2 units, and the rest for second-order terms."""
 MAX_ANGLE = 1e5
 """Largest angle, rad, for which the reduction of angles keeps its accuracy."""
 MAX_SLIDE = 10.0
 """Travel, m, assumed for a prismatic joint without limits."""
-GROUP_SIZES = ((3, 1), (8, 2), (15, 3))
-"""Links of at most so many spheres get so many groups; larger ones four."""
 
 
+@brief
 @dataclass(frozen=True)
-class PackedModel:
-    """Arrays only, so it can be sent to any worker."""
+class PairSpheres(Frozen):
+    """A robot's spheres and the link pairs to check: arrays, which can be sent to any worker."""
 
-    ints: Int[np.ndarray, "table"]
-    floats: Float[np.ndarray, "numbers"]
-    doubles: Float[np.ndarray, "laws"]
-    margin: float
-    """Bound on the float32 error of a distance, m."""
-    dof: int
+    tree: KinematicTree
+    centers: Float[np.ndarray, "spheres 3"]
+    """In link frames, metres."""
+    radii: Float[np.ndarray, "spheres"]
+    link_idx: Int[np.ndarray, "spheres"]
+    """Links of the spheres, as positions in `tree.link_names`."""
+    pairs: Int[np.ndarray, "pairs 2"]
+    """Links to check against each other; each has spheres."""
+
+    @staticmethod
+    def of(
+        tree: KinematicTree,
+        centers: Float[np.ndarray, "spheres 3"],
+        radii: Float[np.ndarray, "spheres"],
+        link_idx: Int[np.ndarray, "spheres"],
+        pairs: Sequence[tuple[int, int]],
+    ) -> PairSpheres:
+        """The same from a list of pairs."""
+        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        freeze(centers, radii, link_idx, table)
+        return PairSpheres(tree, centers, radii, link_idx, table)
+
+    @cached_property
+    def core(self) -> _core.SelfCollision:
+        """The same in the compiled core."""
+        balls = np.column_stack([self.centers, self.radii])
+        return _core.SelfCollision(
+            self.tree.core, balls, self.link_idx, self.pairs, largest_values(self.tree)
+        )
 
     @property
-    def n_pairs(self) -> int:
-        """Link pairs that are checked."""
-        return int(self.ints[PAIRS])
+    def data(self) -> tuple[np.ndarray, ...]:
+        """Arrays that decide every answer, for keys of caches."""
+        tree = self.tree
+        kinematics = (
+            tree.parent,
+            tree.kind,
+            tree.quat_cos,
+            tree.shift,
+            tree.axis,
+            tree.q_idx,
+            tree.link_frame,
+        )
+        laws = (tree.driver, tree.is_coupled, tree.polycoef, largest_values(tree))
+        return (*kinematics, *laws, self.centers, self.radii, self.link_idx, self.pairs)
 
-    def workspace(self) -> Float[np.ndarray, "numbers"]:
-        """Scratch memory for one thread."""
-        bodies, points = int(self.ints[BODIES]), int(self.ints[N_POINTS])
-        return np.zeros(bodies * POSE + points * POINT + 3 * LANES, dtype=np.float32)
-
-
-def pack_model(
-    tree: KinematicTree,
-    centers: Float[np.ndarray, "spheres 3"],
-    radii: Float[np.ndarray, "spheres"],
-    link_idx: Int[np.ndarray, "spheres"],
-    pairs: Sequence[tuple[int, int]],
-    alone: Sequence[int] = (),
-) -> PackedModel:
-    """Packs a robot's spheres and the link pairs to check.
-
-    Args:
-        tree: the robot's tree.
-        centers: in link frames.
-        radii: m.
-        link_idx: links of the spheres, as positions in `tree.link_names`.
-        pairs: links to check against each other, as positions in `tree.link_names`; each has spheres.
-        alone: more links to pack, for kernels that look at links one by one.
-    """
-    bodies = find_bodies(tree)
-    used = sorted({*alone, *(link for pair in pairs for link in pair)})
-    link_body = {link: bodies.of_frame[int(tree.link_frame[link])] for link in used}
-    keep = sorted({0}.union(*(bodies.ancestors(body) for body in link_body.values())))
-    renumber = {body: index for index, body in enumerate(keep)}
-    tops: list[np.ndarray] = []
-    middles: list[np.ndarray] = []
-    leaves: list[np.ndarray] = []
-    rows: list[list[int]] = []
-    spans: list[list[int]] = []
-    for link in used:
-        balls = bodies.balls(int(tree.link_frame[link]), centers[link_idx == link], radii[link_idx == link])
-        groups = split_balls(balls)
-        rows.append([renumber[link_body[link]], len(middles), len(groups), len(leaves), len(balls)])
-        tops.append(enclosing_ball(balls))
-        for group in groups:
-            spans.append([len(leaves), len(group)])
-            middles.append(enclosing_ball(balls[group]))
-            leaves.extend(balls[group])
-    n_links, n_groups = len(used), len(middles)
-    for row in rows:
-        row[LINK_GROUP] += n_links
-        row[LINK_SPHERE] += n_links + n_groups
-    for span in spans:
-        span[GROUP_SPHERE] += n_links + n_groups
-    points = np.array([*tops, *middles, *leaves]).reshape(-1, 4)
-    body_rows = [
-        [renumber.get(bodies.parent[body], 0), bodies.kind[body], bodies.q_idx[body]] for body in keep
-    ]
-    moving = [[int(i), int(tree.driver[i]), int(tree.is_coupled[i])] for i in tree.order]
-    index = {link: position for position, link in enumerate(used)}
-    pair_rows = [[index[a], index[b]] for a, b in pairs]
-    local = np.array([bodies.T_parent_body[body] for body in keep])
-    numbers = np.concatenate([local[:, :3, :3].reshape(-1, 9), local[:, :3, 3]], axis=1)
-    limits = _limits(tree)
-    margin = _float_margin(bodies, keep, limits, points, rows)
-    return PackedModel(
-        ints=_pack_ints([body_rows, moving, rows, spans, pair_rows], len(points)),
-        floats=np.concatenate([numbers.ravel(), _rounded_up(points).ravel()]).astype(np.float32),
-        doubles=np.column_stack([tree.polycoef, limits]).ravel(),
-        margin=margin,
-        dof=len(tree.actuated),
-    )
+    @property
+    def margin(self) -> float:
+        """Bound on the float32 error of a distance, m."""
+        return self.core.margin
 
 
-def reorder_pairs(model: PackedModel, order: Int[np.ndarray, "pairs"]) -> PackedModel:
-    """The same model with its pairs in another order."""
-    ints = model.ints.copy()
-    start, width = int(ints[START + PAIRS]), WIDTHS[PAIRS]
-    table = ints[start : start + width * model.n_pairs].reshape(-1, width)
-    table[:] = table[order]
-    return replace(model, ints=ints)
-
-
-def enclosing_ball(balls: Float[np.ndarray, "n 4"]) -> Float[np.ndarray, "4"]:
-    """A ball (x, y, z, radius) that holds all given balls; near the smallest (Badoiu and Clarkson's iteration)."""
-    if len(balls) == 1:
-        return balls[0].copy()
-    best = np.empty(4)
-    best[3] = np.inf
-    center = balls[:, :3].mean(axis=0)
-    for step in range(1, 100):
-        reach = np.linalg.norm(balls[:, :3] - center, axis=1) + balls[:, 3]
-        far = int(reach.argmax())
-        if reach[far] < best[3]:
-            best[:3], best[3] = center, reach[far]
-        center = center + (balls[far, :3] - center) / (step + 1)
-    best[3] *= 1.0 + 1e-9
-    return best
-
-
-def split_balls(balls: Float[np.ndarray, "n 4"]) -> list[np.ndarray]:
-    """Groups of neighbouring balls, as index arrays: the widest group is halved until there are enough."""
-    wanted = next((count for limit, count in GROUP_SIZES if len(balls) <= limit), 4)
-    groups = [(np.inf, np.arange(len(balls)))]
-    while len(groups) < wanted:
-        widest = groups.pop(int(np.argmax([radius for radius, _ in groups])))[1]
-        offsets = balls[widest, :3] - balls[widest, :3].mean(axis=0)
-        axis = np.linalg.svd(offsets, full_matrices=False)[2][0]
-        order = widest[np.argsort(offsets @ axis, kind="stable")]
-        for half in (order[: len(order) // 2], order[len(order) // 2 :]):
-            groups.append((float(enclosing_ball(balls[half])[3]) if len(half) > 1 else 0.0, half))
-    return [group for _, group in groups]
-
-
-def _limits(tree: KinematicTree) -> Float[np.ndarray, "moving"]:
+def largest_values(tree: KinematicTree) -> Float[np.ndarray, "moving"]:
     """Largest size of each joint value that the error bound covers: twice the limits for prismatic joints.
 
     A coupled joint goes where its driver sends it, whatever limits of its own the description gives.
@@ -185,55 +95,15 @@ def _limits(tree: KinematicTree) -> Float[np.ndarray, "moving"]:
     return np.array(sizes, dtype=np.float64)
 
 
-def _float_margin(
-    bodies: Bodies,
-    keep: list[int],
-    limits: Float[np.ndarray, "moving"],
-    points: Float[np.ndarray, "points 4"],
-    links: list[list[int]],
-) -> float:
-    """Bound on the error of a computed distance between two points less their radii.
-
-    Errors are followed down the tree: a joint adds ROTATION_ERROR to the rotation; a position inherits its
-    parent's, turns the rotation's error by the lever arm and rounds in each of four operations.
-    """
-    turn = {0: 0.0}
-    shift = {0: 0.0}
-    reach = {0: 0.0}
-    for body in keep[1:]:
-        up = bodies.parent[body]
-        arm = float(np.linalg.norm(bodies.T_parent_body[body][:3, 3]))
-        slide = float(limits[bodies.q_idx[body]]) if bodies.kind[body] == 2 else 0.0
-        turn[body] = turn[up] + ROTATION_ERROR
-        reach[body] = reach[up] + arm + slide
-        rounding = np.sqrt(3.0) * UNIT * (4.0 * arm + 5.0 * slide + 3.0 * reach[body])
-        shift[body] = shift[up] + turn[up] * arm + turn[body] * slide + rounding
-    worst = 0.0
-    for body_index, _, _, first, count in links:
-        body = keep[body_index]
-        arm = float(np.linalg.norm(points[first : first + count, :3], axis=1).max(initial=0.0))
-        rounding = np.sqrt(3.0) * UNIT * (4.0 * arm + 2.0 * (reach[body] + arm))
-        worst = max(worst, shift[body] + turn[body] * arm + rounding)
-    largest = float(points[:, 3].max(initial=0.0))
-    return 1.05 * (2.0 * worst + 12.0 * UNIT * 2.0 * largest)
-
-
-def _rounded_up(points: Float[np.ndarray, "points 4"]) -> Float[np.ndarray, "points 4"]:
-    """Points whose radii do not shrink when stored as float32."""
-    out = points.copy()
-    stored = points[:, 3].astype(np.float32)
-    out[:, 3] = np.where(stored < points[:, 3], np.nextafter(stored, np.float32(np.inf)), stored)
-    return out
-
-
-def _pack_ints(tables: Sequence[Sequence[Sequence[int]]], n_points: int) -> Int[np.ndarray, "table"]:
-    """Header and tables, in the order of `_layout`."""
-    out = np.zeros(HEADER, dtype=np.int64)
-    out[N_POINTS] = n_points
-    parts = [out]
-    start = HEADER
-    for kind, (rows, width) in enumerate(zip(tables, WIDTHS, strict=True)):
-        out[kind], out[START + kind] = len(rows), start
-        parts.append(np.array(rows, dtype=np.int64).reshape(len(rows), width).ravel())
-        start += len(parts[-1])
-    return np.concatenate(parts)
+def bad_row(name: str, rows: np.ndarray, start: int, count: int = 16) -> InputError:
+    """Error for the first row refused, or a block of rows one of which was."""
+    block = rows[start : start + count]
+    if not np.isfinite(block).all():
+        row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+        return InputError(f"{name}: configuration {row} has NaN or infinite entries")
+    last = start + len(block) - 1
+    which = f"of configuration {start}" if last == start else f"among configurations {start} to {last}"
+    return InputError(
+        f"{name}: a joint value {which} is beyond 1e5 rad, or a slide beyond twice its limits, where rounding errors "
+        "are no longer bounded"
+    )

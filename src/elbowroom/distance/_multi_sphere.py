@@ -20,11 +20,12 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, Int
 
+from .._brief import brief
 from .._text import short
 from ..errors import InputError, shape_text
 from ..robot import Robot, as_robot
-from ..robot.doors import pair_list
-from ..typing import Kinematics, LinkPair, Pairs
+from ..robot.doors import as_kinematics, pair_list
+from ..typing import Kinematics, LinkPair, Pairs, RobotLike
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 from ._nearest import SphereGroups
 
@@ -34,6 +35,7 @@ BLOCK = 128
 """Configurations of which distances are turned from rows of pairs to rows of configurations at once, in cache."""
 
 
+@brief
 @jdc.pytree_dataclass
 class MultiSphereCollision:
     """Spheres on links, and the pairs of spheres whose distance matters.
@@ -63,9 +65,7 @@ class MultiSphereCollision:
     say nothing of them."""
 
     @staticmethod
-    def from_models(
-        robot: Robot | Kinematics, spheres: Spheres, pairs: Pairs | None = None
-    ) -> MultiSphereCollision:
+    def from_models(robot: RobotLike, spheres: Spheres, pairs: Pairs | None = None) -> MultiSphereCollision:
         """Lists the sphere pairs of the given link pairs.
 
         Args:
@@ -77,6 +77,7 @@ class MultiSphereCollision:
         Raises:
             InputError: spheres or pairs that make no sense. UnknownLinkError: a link the robot does not have.
         """
+        robot = as_kinematics(robot)
         names = robot_link_names(robot)
         centers, radii, links = sphere_arrays(names, spheres, who=str(getattr(robot, "name", "the robot")))
         if pairs is None:
@@ -128,17 +129,19 @@ class MultiSphereCollision:
 
     # At run time: pure JAX --------------------------------------------------------------------
 
-    def at_config(self, robot: Kinematics, cfg: Any) -> tuple[Float[Array, "*batch P 3"], Float[Array, "P"]]:
+    def at_config(self, robot: RobotLike, cfg: Any) -> tuple[Float[Array, "*batch P 3"], Float[Array, "P"]]:
         """Sphere centres in the world, and radii.
 
         Args:
             robot: whose links are `link_names` in this order.
             cfg: (..., dof).
         """
+        robot = as_kinematics(robot)
         return jnp.stack(self._world(robot, cfg), axis=-1), self.sphere_radii
 
-    def compute_self_collision_distance(self, robot: Kinematics, cfg: Any) -> Float[Array, "*batch K"]:
+    def compute_self_collision_distance(self, robot: RobotLike, cfg: Any) -> Float[Array, "*batch K"]:
         """Signed distance of every sphere pair in metres: positive apart, negative overlapping."""
+        robot = as_kinematics(robot)
         world = self._world(robot, cfg)
         batch = world[0].shape[:-1]
         points = jnp.stack([v.reshape(-1, self.num_primitives) for v in world], axis=1)
@@ -146,9 +149,9 @@ class MultiSphereCollision:
         return distances.reshape(*batch, self.num_pairs)
 
     def compute_link_pair_distance(
-        self, robot: Kinematics, cfg: Any, limit: Any = jnp.inf
+        self, robot: RobotLike, cfg: Any, limit: Any = jnp.inf
     ) -> Float[Array, "*batch link_pairs"]:
-        """Smallest signed distance between the spheres of every link pair, in the order of `link_pairs()`, metres.
+        """Distance of the nearest spheres of each of `link_pairs()`, metres: positive apart, negative overlapping.
 
         Args:
             robot: whose links are `link_names` in this order.
@@ -159,12 +162,13 @@ class MultiSphereCollision:
         Returns:
             Differentiable: the gradient of the nearest spheres of each link pair.
         """
+        robot = as_kinematics(robot)
         return self._nearest(robot, cfg, self.sphere_radii, self._limits(limit))
 
     def max_penetration(
-        self, robot: Kinematics, cfg: Any, buffers: Float[Array, "links"] | Mapping[str, float] | float = 0.0
+        self, robot: RobotLike, cfg: Any, buffers: Float[Array, "links"] | Mapping[str, float] | float = 0.0
     ) -> Float[Array, "*batch"]:
-        """Largest penetration over all pairs in metres: positive when colliding, minus the clearance otherwise.
+        """Largest penetration of any pair in metres: positive when colliding, negative (minus the clearance) when free.
 
         Args:
             robot: whose links are `link_names` in this order.
@@ -174,6 +178,7 @@ class MultiSphereCollision:
         Returns:
             (...,); minus infinity when there is no pair. Differentiable: the gradient of the deepest pair.
         """
+        robot = as_kinematics(robot)
         radii = self.sphere_radii + self._link_buffers(buffers)[self.sphere_link_indices]
         return -self._nearest(robot, cfg, radii, jnp.full(1, jnp.inf))[..., 0]
 

@@ -17,6 +17,7 @@ import jax_dataclasses as jdc
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from .._brief import brief
 from ..typing import LinkPair
 
 GROUP = 8
@@ -25,6 +26,7 @@ OPENED = 8
 """Group pairs opened at a time."""
 
 
+@brief
 @jdc.pytree_dataclass
 class SphereGroups:
     """Groups of spheres of one link each, and the pairs of groups that belong to the link pairs; indices alone."""

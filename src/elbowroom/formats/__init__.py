@@ -8,6 +8,7 @@ understand, and returns what the format cannot hold.
 
 from __future__ import annotations
 
+from ..robot.doors import default_tool_frames as default_tool_frames
 from ._by_extension import read as read
 from ._by_extension import write as write
 from ._contents import Contents as Contents
@@ -20,7 +21,6 @@ from ._mjcf import write_mjcf as write_mjcf
 from ._options import ExportOptions as ExportOptions
 from ._srdf import read_srdf as read_srdf
 from ._srdf import write_srdf as write_srdf
-from ._tool_frames import default_tool_frames as default_tool_frames
 from ._urdf import read_urdf as read_urdf
 from ._urdf import write_urdf as write_urdf
 from ._xrdf import read_xrdf as read_xrdf

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError, InputError
 from ..pairs import pairs_from_ignored
+from ..robot import as_robot
+from ..typing import RobotLike
 from ._contents import Contents
 from ._curobo import read_curobo
 from ._curobo_write import write_curobo
@@ -21,7 +23,6 @@ from ._urdf import read_urdf, write_urdf
 from ._xrdf import read_xrdf, write_xrdf
 
 if TYPE_CHECKING:
-    from ..robot import Robot
     from ..spheres import SphereModel
 
 FORMATS: dict[str, tuple[Callable[..., Contents], Callable[..., tuple[str, ...]]]] = {
@@ -44,7 +45,7 @@ EXTENSIONS = {
 }
 
 
-def read(path: str | Path, *, robot: Robot | None = None, format: str | None = None) -> Contents:
+def read(path: str | Path, *, robot: RobotLike | None = None, format: str | None = None) -> Contents:
     """Reads whatever a file holds.
 
     Args:
@@ -56,6 +57,7 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
     Raises:
         FormatError: the file does not follow its format; the message names the place.
     """
+    robot = None if robot is None else as_robot(robot)
     told = format or sniff(Path(path))
     if told == SCENE:
         raise FormatError(
@@ -74,7 +76,7 @@ def read(path: str | Path, *, robot: Robot | None = None, format: str | None = N
 def write(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     format: str | None = None,
@@ -96,6 +98,7 @@ def write(
     Raises:
         FormatError: there is a file already that is of another kind.
     """
+    robot = None if robot is None else as_robot(robot)
     name = format_of(path, format)
     if spheres is None and pairs is None:
         raise InputError(f"{path}: nothing to write: give spheres, pairs or both")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from .._brief import brief
 from .._files import is_template as is_template
 from .._files import write_bytes as write_bytes
 from .._kinds import MARK
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..spheres import SphereModel
 
 
+@brief
 @dataclass(frozen=True)
 class Contents:
     """What was read from a file."""
@@ -52,6 +54,9 @@ def mark_as_ours(root: Any) -> None:
     if not any(child.tag is etree.Comment and MARK in (child.text or "") for child in root):
         comment = etree.Comment(f" {MARK} ")
         comment.tail = "\n"
+        indent = (root.text or "").rpartition("\n")[2]
+        if len(root) and not (root[-1].tail or "").strip() and not indent.strip():
+            root[-1].tail = f"\n{indent}"
         root.append(comment)
 
 

@@ -11,21 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import FormatError, UnknownLinkError, unknown
 from ..pairs.doors import BY_MESHES
+from ..robot import as_robot
 from ..spheres import SphereModel
-from ..typing import LinkPair
+from ..typing import LinkPair, RobotLike
 from . import _link_maps as maps
 from ._contents import Contents, for_robot, name_of, number, short
 from ._yaml import load_yaml, read_mark
-
-if TYPE_CHECKING:
-    from ..robot import Robot
 
 FORMAT = "curobo"
 DECIMALS = 12
@@ -34,7 +32,7 @@ MARKS = ("ee_link", "link_names"), ("tool_frames", "format_version")
 """Keys that only version 1 has, and those that only version 2 has."""
 
 
-def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
+def read_curobo(path: str | Path, robot: RobotLike | None = None) -> Contents:
     """Reads a cuRobo configuration, version 1 or 2, or a bare file of `collision_spheres`.
 
     Spheres of `extra_links` become objects attached to the link that carries them.
@@ -43,6 +41,7 @@ def read_curobo(path: str | Path, robot: Robot | None = None) -> Contents:
         FormatError: not such a file; the message names the place.
         UnknownLinkError: the spheres are of another robot.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     data, notes = load_yaml(path)
     kinematics = kinematics_of(data, path)

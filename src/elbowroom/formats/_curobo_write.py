@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import FormatError, InputError
+from ..robot import as_robot
 from ..spheres import SphereModel
+from ..typing import RobotLike
 from . import _link_maps as maps
 from ._contents import is_template, lost_poses, lost_spheres, meshes_decide, name_of, pairs_for_spheres
 from ._curobo import (
@@ -32,9 +34,6 @@ from ._curobo_robot import NEEDED, describe_robot
 from ._options import ExportOptions, needed_joints, robot_facts, spheres_below, without_loose
 from ._yaml import dump_yaml, flow, load_yaml
 
-if TYPE_CHECKING:
-    from ..robot import Robot
-
 KIND = "cuRobo YAML"
 NEIGHBOURS = 3
 """Floats on each side of a difference that are tried, so that adding it back gives the same number."""
@@ -43,7 +42,7 @@ NEIGHBOURS = 3
 def write_curobo(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     options: ExportOptions | None = None,
@@ -63,6 +62,7 @@ def write_curobo(
     Raises:
         InputError: the file that is there is for another version of cuRobo.
     """
+    robot = None if robot is None else as_robot(robot)
     path, given = Path(path), options or ExportOptions()
     there = is_template(path)
     data: Any = load_yaml(path)[0] if there else {"robot_cfg": {"kinematics": {}}}

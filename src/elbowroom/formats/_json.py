@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ..errors import FormatError, InputError
 from ..pairs import PairMatrix
 from ..pairs.doors import BY_MESHES, is_pairs_json, pairs_from_json, pairs_to_json
+from ..robot import as_robot
 from ..robot.doors import description_facts
 from ..spheres import SphereModel
+from ..typing import RobotLike
 from ._contents import (
     Contents,
     for_robot,
@@ -31,7 +33,6 @@ from ._contents import (
 )
 
 if TYPE_CHECKING:
-    from ..robot import Robot
     from ._options import ExportOptions
 
 FORMAT = "json"
@@ -43,13 +44,14 @@ collision: `{"spheres": {link: {centers, radii}}, "collision_ignore_pairs": [[a,
 teleop_xr, whose reader looks at these two keys alone."""
 
 
-def read_json(path: str | Path, robot: Robot | None = None) -> Contents:
+def read_json(path: str | Path, robot: RobotLike | None = None) -> Contents:
     """Reads sphere JSON of any style, or a pair matrix.
 
     Raises:
         FormatError: broken JSON or spheres; the message names the place.
         UnknownLinkError: the spheres are of another robot.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     text = read_text(path)
     with naming(path):
@@ -102,7 +104,7 @@ def _matrix(text: str) -> PairMatrix | None:
 def write_json(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     options: ExportOptions | None = None,
@@ -124,6 +126,7 @@ def write_json(
     Raises:
         InputError: no spheres, or a style that there is not.
     """
+    robot = None if robot is None else as_robot(robot)
     if style is not None and style not in get_args(Style):
         raise InputError(f"style: expected one of {', '.join(get_args(Style))}, found {short(style)}")
     if spheres is None and isinstance(pairs, PairMatrix):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ElbowroomError
-from ..robot.doors import MeshResolver
+from ..robot.doors import MeshResolver, package_dirs_of
 from ._options import path_text
 
 if TYPE_CHECKING:
@@ -22,15 +23,19 @@ PACKAGE = "package://"
 
 
 def package_folders(root: Any, urdf: Path, robot: Robot) -> list[Path]:
-    """Folders that hold the packages a URDF names, by where its meshes were found; empty if it names none."""
-    files = {shape.source for shapes in robot.shapes.values() for shape in shapes}
+    """Folders that hold the packages a URDF names, by where its files are found; empty if it names none.
+
+    Files are looked for where the robot's own were: in its package folders, then around the URDF.
+    """
+    resolver = MeshResolver(urdf, package_dirs_of(robot))
     found: dict[Path, None] = {}
     for element in _named_files(root):
         address = element.get("filename")
         if address.startswith(PACKAGE):
             inside = "/" + address.removeprefix(PACKAGE).lstrip("/")
-            found |= dict.fromkeys(Path(file.removesuffix(inside)) for file in files if file.endswith(inside))
-            found |= dict.fromkeys(folder for folder in urdf.parents if Path(f"{folder}{inside}").is_file())
+            with suppress(ElbowroomError):
+                file = str(resolver.resolve(address, str(urdf)))
+                found |= {Path(file.removesuffix(inside)): None} if file.endswith(inside) else {}
     return list(found)
 
 
@@ -47,7 +52,7 @@ def anchor_meshes(root: Any, robot: Robot, path: Path, paths: Literal["absolute"
     urdf = Path(os.path.abspath(robot.path))
     if urdf.parent.resolve() == path.parent.resolve():
         return []
-    resolver = MeshResolver(urdf, package_folders(root, urdf, robot))
+    resolver = MeshResolver(urdf, package_dirs_of(robot))
     changed, missing = 0, list[str]()
     for element in _named_files(root):
         address = element.get("filename")

@@ -3,8 +3,9 @@
 A robot that came from an MJCF file keeps that file, and of it only the robot's own bodies are touched (`_mjcf_scene.py`
 says which): their other geoms stay visible but no longer collide, spheres without mass are added, comments and order
 stay; floors, tables and what lies on them are as before. Included files that hold bodies become part of it. A robot
-from elsewhere gets a new file with the same tree, joints, limits and couplings, and only spheres. Numbers are written
-in full; MuJoCo's own writer keeps six digits, which can make a sphere that just covers a link too small.
+from elsewhere gets a new file with the same tree, joints, limits, couplings and masses (`_mjcf_tree.py`,
+`_mjcf_mass.py`), servos that hold its poses (`_mjcf_drive.py`), and only spheres. Numbers are written in full; MuJoCo's
+own writer keeps six digits, which can make a sphere that just covers a link too small.
 
 Checked pairs that MuJoCo would drop, for it does not let a body collide with what carries it, become explicit pairs of
 spheres. Pairs without spheres are excludes alone: in the robot's file, or in one to include where it has none.
@@ -21,14 +22,14 @@ from typing import Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._xml import read_xml, remove
+from .._xml import add_line, read_xml, remove
 from ..errors import InputError
 from ..pairs import PairMatrix
 from ..pairs.doors import BY_MESHES
-from ..robot import Robot
+from ..robot import Robot, as_robot
 from ..robot.doors import adjacent_pairs, description_tree
 from ..spheres import SphereModel
-from ..typing import LinkPair, sorted_pair
+from ..typing import LinkPair, RobotLike, sorted_pair
 from . import _mjcf_spheres as balls
 from ._contents import (
     Contents,
@@ -41,6 +42,7 @@ from ._contents import (
     pairs_for_spheres,
     write_bytes,
 )
+from ._mjcf_drive import CLASS
 from ._mjcf_files import anchor_assets, anchor_includes, splice_bodies
 from ._mjcf_scene import SPHERE_BITS, Scene, scene_of
 from ._mjcf_tree import WORLD, tree_of
@@ -50,11 +52,12 @@ from ._urdf import read_description
 FORMAT, KIND = "mjcf", "MJCF"
 
 
-def read_mjcf(path: str | Path, robot: Robot | None = None) -> Contents:
+def read_mjcf(path: str | Path, robot: RobotLike | None = None) -> Contents:
     """Reads an MJCF file: the robot, the sphere geoms that collide, and the excluded pairs.
 
     A file of excludes alone, to be included in others, gives these.
     """
+    robot = None if robot is None else as_robot(robot)
     import mujoco
 
     path = Path(path)
@@ -80,10 +83,8 @@ class _Sheet:
 
     tree: Any
     scene: Scene
-    massive: set[str] | None
-    """Bodies whose mass comes from spheres; None: all."""
     source: Path | None
-    """File that the document was read from."""
+    """File that the document was read from; None for a new one."""
 
     @property
     def root(self) -> Any:
@@ -93,7 +94,7 @@ class _Sheet:
 def write_mjcf(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     options: ExportOptions | None = None,
@@ -116,6 +117,7 @@ def write_mjcf(
             name, a robot with a link called `world` that is not MuJoCo's, or a document in which MuJoCo takes a sphere
             for something else; nothing is written then.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     if spheres is not None and robot is None:
         raise InputError(f"{path}: MJCF needs the robot of the spheres")
@@ -124,7 +126,7 @@ def write_mjcf(
         return _write_fragment(path, pairs)
     own, model = sheet.scene.own, None
     excluded: dict[LinkPair, str] | None = None
-    if pairs is not None or sheet.massive is None:
+    if pairs is not None or sheet.source is None:
         ignored, said = (
             pairs_for_spheres(pairs, robot, KIND) if spheres is not None else pairs_for_meshes(pairs, KIND)
         )
@@ -189,7 +191,7 @@ def _new_sheet(robot: Robot, pairs: Any) -> tuple[_Sheet, list[str]]:
     scene = scene_of(mujoco.MjModel.from_xml_string(text))  # pyright: ignore[reportAttributeAccessIssue]
     links = robot.link_names
     scene = replace(scene, own=frozenset(links), bits=dict.fromkeys(links, SPHERE_BITS))
-    return _Sheet(tree, scene, None, None), ["masses are those of the spheres, not the robot's", *lost]
+    return _Sheet(tree, scene, None), lost
 
 
 def _user_sheet(tree: Any, source: Path, path: Path, robot: Robot | None) -> tuple[_Sheet, list[str]]:
@@ -204,14 +206,16 @@ def _user_sheet(tree: Any, source: Path, path: Path, robot: Robot | None) -> tup
     lost: list[str] = []
     if path.parent.resolve() != folder.resolve():
         lost = [*anchor_includes(root, folder, path), *anchor_assets(root, folder)]
-    return _Sheet(tree, scene, balls.massive_spheres(root), source), lost
+    return _Sheet(tree, scene, source), lost
 
 
 def _marked(path: Path, tree: Any, source: Path | None) -> bytes:
     """A document's text; one that goes back to where it came from stays the user's, others are marked as ours."""
     if source is None or not path.exists() or not path.samefile(source):
         mark_as_ours(tree.getroot())
-    return etree.tostring(tree, xml_declaration=True, encoding="utf-8", pretty_print=True)
+    if source is None:
+        etree.indent(tree, "  ")
+    return etree.tostring(tree, xml_declaration=True, encoding="utf-8") + b"\n"
 
 
 def _write_fragment(path: Path, pairs: Any) -> tuple[str, ...]:
@@ -244,17 +248,17 @@ def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
         if holder is None or holder.get("name", WORLD) not in scene.own or holder.tag == "default":
             continue
         if balls.is_ours(geom):
-            geom.getparent().remove(geom)
+            remove(geom.getparent(), geom)
         else:
             geom.set("contype", "0")
             geom.set("conaffinity", "0")
     refused = balls.refusals(sheet.source, links, path) if sheet.source is not None else {}
     for link in links:
-        contype, conaffinity = scene.bits[link]
-        attributes = {"contype": str(contype), "conaffinity": str(conaffinity), **refused.get(link, {})}
-        if sheet.massive is not None and link not in sheet.massive:
-            attributes["mass"] = "0"
-        balls.add_spheres(bodies[link], link, model, attributes)
+        contype, conaffinity = map(str, scene.bits[link])
+        said = {"type": "sphere", "contype": contype, "conaffinity": conaffinity, "mass": "0"}
+        if sheet.source is None:  # the class of a new file says all of it, MuJoCo's own world is in no class
+            said = {"class": CLASS} if bodies[link].tag == "worldbody" else {}
+        balls.add_spheres(bodies[link], link, model, said | refused.get(link, {}))
     notes: list[str] = []
     strangers = [link for link in model.counts if link not in scene.own]
     if strangers:
@@ -266,11 +270,6 @@ def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
         notes.append(
             f"spheres of these links take friction and solver settings from the class {balls.MAIN}, for the default"
             f" class of their body has end points: {', '.join(moved)}"
-        )
-    heavy = sorted(set(links) & (sheet.massive or set()))
-    if heavy:
-        notes.append(
-            f"masses of these links are those of their spheres, as in the file before: {', '.join(heavy)}"
         )
     return notes
 
@@ -290,12 +289,12 @@ def _write_excludes(root: Any, excluded: Mapping[LinkPair, str], own: frozenset[
             remove(element.getparent(), element)
     for a, b in sorted(set(excluded) - there):
         mark = {"name": f"{BY_MESHES}: {a} and {b}"} if excluded[a, b] == BY_MESHES else {}
-        etree.SubElement(_contact(root), "exclude", **mark, body1=a, body2=b)
+        add_line(_contact(root), "exclude", {**mark, "body1": a, "body2": b})
 
 
 def _contact(root: Any) -> Any:
     contact = root.find("contact")
-    return etree.SubElement(root, "contact") if contact is None else contact
+    return add_line(root, "contact", {}) if contact is None else contact
 
 
 def _checked(
@@ -336,7 +335,7 @@ def _keep(sheet: _Sheet, checked: list[LinkPair]) -> list[str]:
     for a, b in dropped:
         for i, k in product(range(counts[a]), range(counts[b])):
             names = {"geom1": balls.geom_name(a, i), "geom2": balls.geom_name(b, k)}
-            etree.SubElement(_contact(sheet.root), "pair", **names, **refused)
+            add_line(_contact(sheet.root), "pair", {**names, **refused})
         bare += [] if counts[a] and counts[b] else [(a, b)]
     kinds = {
         "MuJoCo welds these checked pairs together and never checks them": rigid,

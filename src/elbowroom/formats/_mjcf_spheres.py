@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import check_place
+from .._text import shortest
+from .._xml import add_line
 from ..errors import InputError
 from ..spheres import SphereModel
-from ._mjcf_tree import text_of
 
 SPHERE_PREFIX = "sphere:"
 """Names of our geoms begin so; writing again replaces them."""
@@ -44,21 +44,11 @@ def link_of(name: str) -> str:
 
 
 def add_spheres(body: Any, link: str, model: SphereModel, attributes: dict[str, str]) -> None:
-    """Gives a body's element the spheres of its link (m, in its frame)."""
+    """Gives a body's element the spheres of its link (m, in its frame), in front of the bodies that it carries."""
+    child = body.find("body")
     for index, (center, radius) in enumerate(zip(*model.link(link), strict=True)):
-        place = {"size": repr(float(radius)), "pos": text_of(center)}
-        etree.SubElement(body, "geom", name=geom_name(link, index), type="sphere", **place, **attributes)
-
-
-def massive_spheres(root: Any) -> set[str]:
-    """Bodies whose mass comes from spheres of ours, in a file that we wrote for a robot from elsewhere."""
-    found: set[str] = set()
-    for body in root.iter("body"):
-        if body.find("inertial") is None:
-            ours = [geom for geom in body.findall("geom") if is_ours(geom)]
-            if any(geom.get("mass") is None for geom in ours):
-                found.add(body.get("name"))
-    return found
+        place = {"size": shortest(float(radius)), "pos": shortest(center)}
+        add_line(body, "geom", {"name": geom_name(link, index), **place, **attributes}, before=child)
 
 
 def refusals(source: Path, links: Iterable[str], path: Path) -> dict[str, dict[str, str]]:

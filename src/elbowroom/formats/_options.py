@@ -16,8 +16,8 @@ import numpy as np
 from .._xml import read_xml
 from ..errors import ElbowroomError, InputError, UnknownJointError, UnknownLinkError, unknown
 from ..pairs import PairMatrix
+from ..robot.doors import default_tool_frames
 from ._contents import ignored_pairs, links_below, loose_links
-from ._tool_frames import default_tool_frames
 
 if TYPE_CHECKING:
     from ..robot import Robot

@@ -1,4 +1,8 @@
-"""SRDF: sphere approximations of links and disabled pairs, in a file whose other contents stay as they are.
+"""SRDF: sphere approximations of links, disabled pairs, planning groups and named states.
+
+A file that is there keeps its other contents as they are, and its groups and states; one without groups gets those of
+`_srdf_groups.py`, marked as ours so that the next writing renews them. Numbers have at most nine significant digits,
+and spheres are rounded outwards: each holds the exact one, so links stay covered.
 
 Which pairs `<disable_default_collisions>` means depends on the robot's links: with a robot they are read as MoveIt
 does (defaults, then enabled pairs, then disabled ones), without one they are noted and left out.
@@ -6,6 +10,8 @@ does (defaults, then enabled pairs, then disabled ones), without one they are no
 
 from __future__ import annotations
 
+import decimal
+import math
 from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
@@ -13,23 +19,25 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._xml import append, at_line, attribute, numbers, parse_xml, remove
+from .._text import nine_digits, shortest
+from .._xml import add_line, append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
 from ..pairs import PairMatrix, PairReason
 from ..pairs.doors import TO_SRDF, edit_elements, edit_pairs, matrix_from_srdf, unseen_in_srdf
+from ..robot import as_robot
 from ..robot.doors import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
-from ..typing import LinkPair
+from ..typing import LinkPair, RobotLike
 from ._contents import (
     Contents,
     for_robot,
     is_template,
-    lost_poses,
     lost_spheres,
     pairs_for_meshes,
     write_bytes,
 )
-from ._options import ExportOptions, without_loose
+from ._options import ExportOptions, robot_facts, without_loose
+from ._srdf_groups import planning_groups, states_of
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -38,15 +46,18 @@ FORMAT = "srdf"
 REASONS = {reason.name: word for reason, word in TO_SRDF.items()}
 """Names of our reasons -> MoveIt's words; others are written as they are."""
 DEFAULT_OFF = "disable_default_collisions"
+OURS = {"computed": "elbowroom"}
+"""Attributes of elements that we wrote; MoveIt does not mind them."""
 
 
-def read_srdf(path: str | Path, robot: Robot | None = None) -> Contents:
+def read_srdf(path: str | Path, robot: RobotLike | None = None) -> Contents:
     """Reads `<link_sphere_approximation>`, `<disable_collisions>` and, with a robot, what is disabled by default.
 
     Raises:
         FormatError: an element is broken; the message names file, line and element.
         UnknownLinkError: the spheres are of another robot.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     where = str(path)
     root = srdf_tree(path, FormatError).getroot()
@@ -108,36 +119,76 @@ def _read_pairs(
 def write_srdf(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
-    """Writes spheres and disabled pairs; a file that is there already keeps comments, order and all else.
+    """Writes spheres, disabled pairs, groups and states; a file that is there keeps comments, order and all else.
+
+    Args:
+        path: the file; groups and states of its own stay, and ours are not added to them.
+        robot: the robot; without it, there are no groups and states.
+        spheres: the spheres.
+        pairs: a PairMatrix or ignored pairs.
+        options: base link, tool frames and default pose: chains begin at the one, end at the others, and the state
+            `default` is the third.
 
     Returns:
         What the format cannot hold.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     spheres, pairs, lost = without_loose(robot, spheres, pairs)
     lost += lost_spheres(spheres, "SRDF")
     if is_template(path):
         tree = srdf_tree(path, FormatError)
     else:
-        lost += lost_poses(
-            robot, "SRDF without groups, as a new file is; write into a copy of the robot's own"
-        )
         name = robot.name if robot else (spheres.robot_name if spheres else "") or "robot"
         tree = parse_xml(etree.tostring(etree.Element("robot", name=name)), str(path))
     root = tree.getroot()
+    if robot is not None:
+        _write_groups(root, robot, pairs, options or ExportOptions())
     if spheres is not None:
         _write_spheres(root, spheres)
+        if any(nine_digits(value) != value for value in (*spheres.centers.flat, *spheres.radii)):
+            lost.append("spheres are rounded outwards to nine digits in SRDF, so each holds the exact one")
     if isinstance(pairs, PairMatrix):
         lost += edit_pairs(root, pairs, str(path), FormatError)
     elif pairs is not None:
         lost += _write_pairs(root, pairs_for_meshes(pairs, "SRDF")[0], robot, str(path))
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
+
+
+def _write_groups(root: Any, robot: Robot, pairs: Any, options: ExportOptions) -> None:
+    """Adds groups, end effectors and states to a file that has no groups of its own; renews those of ours."""
+    kinds = ("group", "group_state", "end_effector")
+    there = [element for kind in kinds for element in root.findall(kind)]
+    ours = [element for element in there if element.get("computed") == OURS["computed"]]
+    if len(ours) < len(there) or not robot.dof:
+        return
+    for element in ours:
+        remove(root, element)
+    facts = robot_facts(robot, pairs, options)
+    groups = planning_groups(robot, facts)
+    first = root[0] if len(root) else None
+    for group in groups:
+        element = add_line(root, "group", {"name": group.name, **OURS}, before=first)
+        for tag, attributes in group.elements:
+            add_line(element, tag, attributes)
+    for group in groups:
+        if group.parent is not None:
+            link, carrier = group.parent
+            said = {"name": group.name, "parent_link": link, "group": group.name, "parent_group": carrier}
+            add_line(root, "end_effector", {**said, **OURS}, before=first)
+    for state, values in states_of(robot, facts).items():
+        for group in reversed(groups):  # of states of one name, Pinocchio keeps the first: that of all joints
+            if group.joints:
+                said = {"name": state, "group": group.name, **OURS}
+                element = add_line(root, "group_state", said, before=first)
+                for joint in group.joints:
+                    add_line(element, "joint", {"name": joint, "value": values[joint]})
 
 
 def _write_spheres(root: Any, spheres: SphereModel) -> None:
@@ -156,11 +207,16 @@ def _write_spheres(root: Any, spheres: SphereModel) -> None:
         element.text = "\n    "
         centers, radii = spheres.link(link)
         for center, radius in zip(centers.tolist(), radii.tolist(), strict=True):
-            sphere = etree.SubElement(
-                element, "sphere", center=" ".join(map(repr, center)), radius=repr(radius)
-            )
+            sphere = etree.SubElement(element, "sphere", _rounded(center, radius))
             sphere.tail = "\n    "
         element[-1].tail = "\n  "
+
+
+def _rounded(center: list[float], radius: float) -> dict[str, str]:
+    """Attributes of a sphere in nine digits that holds the exact one: its radius makes up for its centre."""
+    near = [nine_digits(value) for value in center]
+    least = radius + math.dist(center, near)
+    return {"center": shortest(near), "radius": shortest(nine_digits(least, decimal.ROUND_CEILING))}
 
 
 def _write_pairs(root: Any, ignored: Mapping[LinkPair, str], robot: Robot | None, where: str) -> list[str]:

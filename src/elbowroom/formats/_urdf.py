@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from .._text import shortest
 from ..errors import ApproximationWarning, InputError
-from ..robot import Robot, load_robot
+from ..robot import Robot, as_robot, load_robot
 from ..robot.doors import description_tree
 from ..spheres import SphereModel
+from ..typing import RobotLike
 from ._contents import Contents, for_robot, ignored_pairs, lost_spheres, mark_as_ours, write_bytes
 from ._mesh_files import anchor_meshes
 from ._options import ExportOptions
@@ -22,8 +24,9 @@ from ._options import ExportOptions
 FORMAT = "urdf"
 
 
-def read_urdf(path: str | Path, robot: Robot | None = None) -> Contents:
+def read_urdf(path: str | Path, robot: RobotLike | None = None) -> Contents:
     """Reads a URDF: the robot itself, and the spheres among its collision shapes."""
+    robot = None if robot is None else as_robot(robot)
     found = read_description(Path(path), robot, FORMAT)
     return replace(found, notes=(*found.notes, "a URDF holds no ignored pairs; its SRDF does"))
 
@@ -59,7 +62,7 @@ def read_description(path: Path, robot: Robot | None, format_name: str) -> Conte
 def write_urdf(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     options: ExportOptions | None = None,
@@ -79,6 +82,7 @@ def write_urdf(
     Raises:
         InputError: no spheres, or a robot that was not loaded from a URDF file.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     if spheres is None or robot is None or robot.path is None or (tree := description_tree(robot)) is None:
         raise InputError(
@@ -101,6 +105,7 @@ def write_urdf(
     if ignored_pairs(pairs):
         lost.append("ignored pairs are not kept by URDF; write an SRDF beside it")
     lost += anchor_meshes(root, robot, path, (options or ExportOptions()).paths)
+    etree.cleanup_namespaces(root)  # an expanded xacro still declares xacro's, and would be taken for one
     mark_as_ours(root)
     write_bytes(path, etree.tostring(tree, xml_declaration=True, encoding="utf-8"))
     return tuple(lost)
@@ -108,8 +113,8 @@ def write_urdf(
 
 def _collision(center: np.ndarray, radius: float) -> Any:
     collision = etree.Element("collision")
-    etree.SubElement(collision, "origin", xyz=" ".join(map(repr, center.tolist())), rpy="0 0 0")
-    etree.SubElement(etree.SubElement(collision, "geometry"), "sphere", radius=repr(float(radius)))
+    etree.SubElement(collision, "origin", xyz=shortest(center), rpy="0 0 0")
+    etree.SubElement(etree.SubElement(collision, "geometry"), "sphere", radius=shortest(float(radius)))
     return collision
 
 

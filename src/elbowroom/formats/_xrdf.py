@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import FormatError, unknown
 from ..pairs.doors import BY_MESHES
+from ..robot import as_robot
 from ..spheres import SphereModel
+from ..typing import RobotLike
 from . import _link_maps as maps
 from ._contents import (
     Contents,
@@ -28,22 +30,20 @@ from ._curobo_robot import ACCELERATION, JERK
 from ._options import ExportOptions, RobotFacts, robot_facts, spheres_below, without_loose
 from ._yaml import dump_yaml, flow, load_yaml, read_mark
 
-if TYPE_CHECKING:
-    from ..robot import Robot
-
 FORMAT, KIND = "xrdf", "XRDF"
 VERSION = 1.0
 GROUP = "elbowroom_spheres"
 """Name of the group of spheres in files that we begin."""
 
 
-def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
+def read_xrdf(path: str | Path, robot: RobotLike | None = None) -> Contents:
     """Reads the spheres of the collision geometry, both buffers and the ignored pairs.
 
     Raises:
         FormatError: not an XRDF of a known version; the message names the place.
         UnknownLinkError: the spheres are of another robot.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     data, notes = _load(path)
     world, own = _section(data, "collision", path), _section(data, "self_collision", path)
@@ -81,7 +81,7 @@ def read_xrdf(path: str | Path, robot: Robot | None = None) -> Contents:
 def write_xrdf(
     path: str | Path,
     *,
-    robot: Robot | None = None,
+    robot: RobotLike | None = None,
     spheres: SphereModel | None = None,
     pairs: Any = None,
     options: ExportOptions | None = None,
@@ -101,6 +101,7 @@ def write_xrdf(
     Raises:
         FormatError: there is a file already that is not an XRDF of a known version; it stays as it is.
     """
+    robot = None if robot is None else as_robot(robot)
     path = Path(path)
     data = _load(path)[0] if is_template(path) else {"format": "xrdf", "format_version": VERSION}
     own = _open(data, "self_collision", path)

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from .._brief import brief
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..errors import InputError
 from ..typing import LinkPair
@@ -62,6 +63,7 @@ class Overlap:
         return f"{self.link} is {1e3 * self.depth:.1f} mm inside the object{allowed}"
 
 
+@brief
 @dataclass(frozen=True)
 class GraspCheck:
     """What a grasp touches."""
@@ -103,7 +105,7 @@ class GraspCheck:
 
     @property
     def clearance(self) -> float:
-        """Smallest distance to table and object of what should not touch, m."""
+        """Smallest distance to table and object of what should not touch, m: positive apart, negative overlapping."""
         others = [d for link, d in self.object_distances.items() if link not in self.tip_links]
         return min([self.table_clearance, *others])
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._brief import brief
 from .._poses import as_matrix
 from ..errors import InputError
 from ._checks import GraspCheck, GraspChecker
@@ -26,6 +27,7 @@ REACH = 0.010
 """m; a fingertip farther from the object than this does not count as a contact."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class RatedGrasp:
     """A grasp with its check and quality."""

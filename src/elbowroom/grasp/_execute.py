@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import frozen
 from ..errors import InputError
 from ._grasp import Grasp, as_number, rotation
@@ -48,6 +49,7 @@ class ApproachOptions:
     """s; time between rows."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class GraspMotion:
     """A timed sequence of controls and base poses that ends in a grasp."""

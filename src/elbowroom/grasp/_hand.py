@@ -259,7 +259,7 @@ class Hand:
         cfg = self.cfg(ctrl)
         if cfg.ndim > 1:
             return self.robot.tree.expand(cfg)
-        from ..robot.kernels import LANES, expand_lanes
+        from .._numba.robot import LANES, expand_lanes
 
         tree, kernel = self.robot.tree, expand_lanes
         q_full = np.zeros((len(tree.moving), LANES))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..robot.kernels import LANES, add_rates, expand_lanes, frame_lanes, turned
+from .._numba.robot import LANES, add_rates, expand_lanes, frame_lanes, turned
 
 FLAT = 1e-16
 """m^2; a face with less area, seen along the line, is as good as its edges."""

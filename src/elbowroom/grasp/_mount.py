@@ -19,9 +19,9 @@ from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from .._text import short
 from ..errors import ApproximationWarning, InputError
-from ..robot import Robot, joined, load_robot, without_links
+from ..robot import Robot, as_robot, joined, load_robot, without_links
 from ..robot.doors import root_pose
-from ..typing import Matrix4
+from ..typing import Matrix4, RobotLike
 from ._hand import Hand, driver_law, moving_joints
 from ._known import KNOWN
 from ._load import load_hand
@@ -29,7 +29,7 @@ from ._rh56 import BUNDLED_HANDS
 
 
 def mount(
-    arm: Robot, hand: Any, link: str, pose: Any = None, *, prefix: str = "", without: Iterable[str] = ()
+    arm: RobotLike, hand: Any, link: str, pose: Any = None, *, prefix: str = "", without: Iterable[str] = ()
 ) -> Robot:
     """An arm that carries a hand: one robot, whose joints are the arm's and then the hand's.
 
@@ -48,6 +48,7 @@ def mount(
     Raises:
         UnknownLinkError: no such link. InputError: names that both have, or a pose that is none.
     """
+    arm = as_robot(arm)
     carrier = arm if isinstance(arm, Robot) else _load(arm, "arm")
     parts = without_links(carrier, without)
     if link in carrier.link_names and link not in parts.link_names:

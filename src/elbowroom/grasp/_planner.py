@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import frozen
 from ..errors import InputError, UnknownNameError, unknown
 from ._grasp import Grasp, as_number, make_grasp
@@ -30,6 +31,7 @@ class GraspRangeError(InputError):
     """A width or diameter out of the range that the hand can do; the message names the range."""
 
 
+@brief
 @dataclass(frozen=True)
 class Sweep:
     """Grasps at equally spaced widths over a whole range."""

@@ -18,6 +18,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
+from .._brief import brief
 from .._frozen import frozen
 from ..errors import InputError, shape_text
 from ._grasp import Grasp, as_number
@@ -31,6 +32,7 @@ FLAT = 1e-9
 """Quality below this is zero."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class GraspContact:
     """A fingertip, or a link of a wrapping hand, on the object."""
@@ -45,6 +47,7 @@ class GraspContact:
     """From the fingertip to the surface, m; negative inside."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class GraspQuality:
     """What a set of contacts can hold."""

@@ -20,10 +20,10 @@ from jaxtyping import Float
 
 from .._frozen import frozen
 from .._poses import as_matrix
-from ..collision import CollisionModel, SegmentProof
+from ..collision import CollisionModel, SegmentProof, as_model
 from ..errors import InputError
 from ..ik import IkResult, IkSolver
-from ..typing import Matrix4
+from ..typing import Matrix4, RobotLike
 from ..world import Obstacle, World
 from ._checks import WRAP_TOLERANCE
 from ._contact import Contact, Meeting, meant_to_touch
@@ -40,7 +40,7 @@ WAYPOINTS = (1, 3, 7)
 
 
 def reach_for(
-    model: CollisionModel,
+    model: CollisionModel | RobotLike,
     planner: GraspPlanner | Grasp,
     object_pose: Any = None,
     *,
@@ -75,6 +75,7 @@ def reach_for(
         GraspRangeError: the hand cannot grasp that width; the message names the range.
         InputError: the robot carries no such hand, or there is neither a pose nor an obstacle.
     """
+    model = as_model(model)
     began = time.perf_counter()
     chosen = options or ReachOptions()
     by, grasp = _planned(planner, width, mode, finger, fingers)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .._brief import brief
+
 Mode = Literal["line", "plane", "cylinder"]
 
 
@@ -35,6 +37,7 @@ class Opposition:
         object.__setattr__(self, "fingers", tuple(self.fingers))
 
 
+@brief
 @dataclass(frozen=True)
 class Wrap:
     """Fingers that close around a cylinder along the spread axis, each until it touches.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .._brief import brief
 from .._frozen import Frozen, freeze
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ NAMED = 5
 """What held steps back most often: so many are named in the summary."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class FilteredMotion(Frozen):
     """A recording as the guard lets it pass; it prints a summary."""

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import frozen
 from .._text import short
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import InputError
+from ..typing import RobotLike
 from ._brake import braking
 from ._filtered import FilteredMotion
 from ._rows import RowSet, as_row
@@ -28,6 +30,7 @@ FOLLOWED = 0.02
 """rad or m: a robot within this of where it was sent moves as it was told; farther away it is taken to be at rest."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class GuardStep:
     """What the guard made of a wanted step."""
@@ -62,7 +65,7 @@ class Guard:
 
     def __init__(
         self,
-        model: CollisionModel,
+        model: CollisionModel | RobotLike,
         *,
         velocity_limits: Any = None,
         acceleration_limits: Any = None,
@@ -79,8 +82,7 @@ class Guard:
             hold_on_bad: whether a wanted configuration that is NaN, infinite or of the wrong shape stops the robot
                 (`why` says so) instead of being refused with an error.
         """
-        if not isinstance(model, CollisionModel):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"Guard: expected a CollisionModel, found a {type(model).__name__}")
+        model = as_model(model)
         if isinstance(clearance, bool) or not 0.0 <= float(clearance) < math.inf:
             raise InputError(f"clearance must be metres from 0 up, found {clearance!r:.40}")
         self.model, self.hold_on_bad = model, hold_on_bad

@@ -17,7 +17,9 @@ from jaxtyping import Float
 from .._text import short
 from ..distance import MultiSphereCollision, colldist_from_sdf, self_collision_residual
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot
+from ..robot import Robot, as_robot
+from ..robot.doors import as_kinematics
+from ..typing import RobotLike
 from ..world import World
 from ._jax_costs import Cost, as_floats
 
@@ -30,7 +32,7 @@ REST_SLACK = 1e-4
 
 
 def self_collision_cost(
-    robot: Robot, coll: MultiSphereCollision, margin: Any = MARGIN, weight: Any = WEIGHT
+    robot: RobotLike, coll: MultiSphereCollision, margin: Any = MARGIN, weight: Any = WEIGHT
 ) -> Cost:
     """Links apart by their spheres: `weight * colldist_from_sdf(distance, margin)`, one row a pair of links.
 
@@ -43,11 +45,12 @@ def self_collision_cost(
         margin: metres at which a pair starts to cost, one number or one each in the order of `coll.link_pairs()`.
         weight: per metre.
     """
+    robot = as_kinematics(robot)
     return Cost(_self_collision, as_floats(weight), "self-collision", (robot, coll, as_floats(margin)))
 
 
 def margins_at_rest(
-    robot: Robot, coll: MultiSphereCollision, margin: float, cfgs: Any
+    robot: RobotLike, coll: MultiSphereCollision, margin: float, cfgs: Any
 ) -> Float[np.ndarray, "link_pairs"]:
     """Margins, one a link pair, with which the self-collision cost is zero where the robot rests.
 
@@ -60,6 +63,7 @@ def margins_at_rest(
     Raises:
         InputError: no configuration, or numbers that make no sense.
     """
+    robot = as_robot(robot)
     rows = robot.as_cfgs(cfgs)
     if len(rows) == 0:
         raise InputError("margins_at_rest: expected at least one configuration, found none")
@@ -70,7 +74,7 @@ def margins_at_rest(
 
 
 def world_cost(
-    robot: Robot,
+    robot: RobotLike,
     coll: MultiSphereCollision,
     world: World,
     margin: Any = MARGIN,
@@ -88,6 +92,7 @@ def world_cost(
         weight: per metre.
         allow: pairs (link, obstacle) that may touch, such as those of the `CollisionModel`.
     """
+    robot = as_kinematics(robot)
     if not isinstance(world, World):
         raise InputError(f"world: expected a World, found a {type(world).__name__}")
     parts = tuple(

@@ -18,7 +18,8 @@ from jaxtyping import Array, Float
 
 from .._text import short
 from ..errors import InputError, UnknownJointError, unknown
-from ..robot import Robot
+from ..robot import Robot, as_robot
+from ..typing import RobotLike
 from ._jax_geometry import direction_error, rotate, rotation_error, unit
 from ._layout import VALUES
 from ._problem import Shape
@@ -96,7 +97,7 @@ class Cost:
 
 
 def pose_cost(
-    robot: Robot,
+    robot: RobotLike,
     link: str,
     target: Any,
     position_weight: Any = POSITION_WEIGHT,
@@ -105,62 +106,69 @@ def pose_cost(
     """A link at a pose: three rows of position, three of orientation.
 
     Args:
-        robot: the robot; a pyroki Robot becomes one by `as_robot`.
+        robot: the robot.
         link: its name.
         target: T_world_link: (7,) wxyz_xyz, (4, 4) or a jaxlie SE3; under jit (7,) or SE3.
         position_weight: per metre.
         orientation_weight: per radian.
     """
+    robot = as_robot(robot)
     weight = [position_weight] * 3 + [orientation_weight] * 3
     values = (_link(robot, link), _pose(target, f"target of {link!r}"))
     return Cost(_pose_residual, as_floats(weight), f"pose of {link}", values)
 
 
 def position_cost(
-    robot: Robot, link: str, position: Any, point: Any = (0.0, 0.0, 0.0), weight: Any = POSITION_WEIGHT
+    robot: RobotLike, link: str, position: Any, point: Any = (0.0, 0.0, 0.0), weight: Any = POSITION_WEIGHT
 ) -> Cost:
     """A point of a link (in its frame) at a place in the world: three rows."""
+    robot = as_robot(robot)
     values = (_link(robot, link), as_floats(position), as_floats(point))
     return Cost(_position_residual, as_floats(weight), f"position of {link}", values)
 
 
 def axis_cost(
-    robot: Robot,
+    robot: RobotLike,
     link: str,
     direction: Any,
     axis: Any = (0.0, 0.0, 1.0),
     weight: Any = ORIENTATION_WEIGHT,
 ) -> Cost:
     """An axis of a link along a direction of the world: three rows."""
+    robot = as_robot(robot)
     values = (_link(robot, link), as_floats(direction), as_floats(axis))
     return Cost(_axis_residual, as_floats(weight), f"axis of {link}", values)
 
 
 def look_at_cost(
-    robot: Robot, link: str, point: Any, axis: Any = (0.0, 0.0, 1.0), weight: Any = ORIENTATION_WEIGHT
+    robot: RobotLike, link: str, point: Any, axis: Any = (0.0, 0.0, 1.0), weight: Any = ORIENTATION_WEIGHT
 ) -> Cost:
     """An axis of a link towards a point of the world: three rows."""
+    robot = as_robot(robot)
     values = (_link(robot, link), as_floats(point), as_floats(axis))
     return Cost(_look_at_residual, as_floats(weight), f"look of {link}", values)
 
 
-def heading_cost(robot: Robot, link: str, target: Any, weight: Any = ORIENTATION_WEIGHT) -> Cost:
+def heading_cost(robot: RobotLike, link: str, target: Any, weight: Any = ORIENTATION_WEIGHT) -> Cost:
     """A link facing, seen from above, where a pose faces (the x axis of both): one row, an angle about z.
 
     Zero where either x axis is vertical, which faces nowhere.
     """
+    robot = as_robot(robot)
     values = (_link(robot, link), _pose(target, f"heading of {link!r}"))
     return Cost(_heading_residual, as_floats(weight), f"heading of {link}", values)
 
 
-def joint_cost(robot: Robot, joint: str, value: Any, weight: Any = ORIENTATION_WEIGHT) -> Cost:
+def joint_cost(robot: RobotLike, joint: str, value: Any, weight: Any = ORIENTATION_WEIGHT) -> Cost:
     """A joint at a value, rad or m: one row."""
+    robot = as_robot(robot)
     values = (np.int32(_joint_index(robot, joint)), as_floats(value))
     return Cost(_joint_residual, as_floats(weight), f"joint {joint}", values)
 
 
-def target_cost(robot: Robot, target: Target) -> Cost:
+def target_cost(robot: RobotLike, target: Target) -> Cost:
     """The cost of a target of `IkSolver`."""
+    robot = as_robot(robot)
     if isinstance(target, PoseTarget):
         return pose_cost(robot, target.link, target.pose, target.position_weight, target.orientation_weight)
     if isinstance(target, PositionTarget):
@@ -200,16 +208,18 @@ def rest_cost(cfg: Any, weight: Any = 1.0) -> Cost:
     return Cost(_rest_residual, as_floats(weight), "rest", (as_floats(cfg),))
 
 
-def limit_cost(robot: Robot, weight: Any = LIMIT_WEIGHT) -> Cost:
+def limit_cost(robot: RobotLike, weight: Any = LIMIT_WEIGHT) -> Cost:
     """Within the joint limits: one row a joint, zero inside. `minimize` given the robot keeps to limits by itself."""
+    robot = as_robot(robot)
     return Cost(_limit_residual, as_floats(weight), "limits", (robot.lower, robot.upper))
 
 
-def manipulability_cost(robot: Robot, links: str | Sequence[str], weight: Any = 1.0) -> Cost:
+def manipulability_cost(robot: RobotLike, links: str | Sequence[str], weight: Any = 1.0) -> Cost:
     """Away from where a link can hardly be moved in some direction: one row a link.
 
     The residual is one over Yoshikawa's measure sqrt(det(J J^T)) of the link origin's translation.
     """
+    robot = as_robot(robot)
     names = (links,) if isinstance(links, str) else tuple(links)
     values = tuple(_link(robot, name) for name in names)
     return Cost(_manipulability_residual, as_floats(weight), "manipulability", values)
@@ -272,10 +282,6 @@ def _manipulability_residual(cfg: jax.Array, *links: LinkInJax) -> jax.Array:
 
 
 def _link(robot: Robot, link: str) -> LinkInJax:
-    if not isinstance(robot, Robot):
-        raise InputError(
-            f"expected an elbowroom Robot, found a {type(robot).__name__}; as_robot makes one of a pyroki Robot"
-        )
     return robot.link_in_jax(link)
 
 

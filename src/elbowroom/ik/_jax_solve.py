@@ -17,8 +17,11 @@ import jax_dataclasses as jdc
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from .._brief import brief
 from .._text import short
 from ..errors import InputError, UnknownJointError, shape_text, unknown
+from ..robot import as_robot
+from ..typing import RobotLike
 from ._jax_costs import Cost
 
 FIRST_DAMPING = 1e-2
@@ -29,6 +32,7 @@ LARGEST_DAMPING = 1e9
 """No step is found even with this damping: the start has arrived where it can."""
 
 
+@brief
 @jdc.pytree_dataclass
 class Minimum:
     """Where `minimize` arrived, one entry a start; a pytree."""
@@ -43,7 +47,7 @@ class Minimum:
 def minimize(
     costs: Sequence[Cost],
     cfg0: Any,
-    robot: Any = None,
+    robot: RobotLike | None = None,
     *,
     locked: Iterable[str] = (),
     iterations: Any = 50,
@@ -62,6 +66,7 @@ def minimize(
     Raises:
         InputError: no costs, a start of the wrong shape. UnknownJointError: a locked joint that does not exist.
     """
+    robot = None if robot is None else as_robot(robot)
     terms = tuple(costs)
     wrong = next((term for term in terms if not isinstance(term, Cost)), None)
     if wrong is not None or not terms:

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.robot import axis_distance, chord_of
 from ..collision.kernels import (
     BODY,
     FIRST_BALL,
@@ -18,7 +19,6 @@ from ..collision.kernels import (
     joint_rates,
     place_bodies,
 )
-from ..robot.kernels import axis_distance, chord_of
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
+from .._numba.pairs import SLACK
 from ..collision.kernels import (
     FREE,
     MESHES,
@@ -23,7 +24,6 @@ from ..collision.kernels import (
     segment_scratch,
     slide_scratch,
 )
-from ..pairs.kernels import SLACK
 from ._kernels_moves import joint_scratch, link_moves, relative_move
 
 BY_SPHERES = 1

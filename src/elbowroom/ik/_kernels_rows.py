@@ -17,6 +17,18 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.mesh import (
+    APART,
+    HEADER_NODES,
+    STACK,
+    distance_near,
+    inverse_pose,
+    pair_state,
+    relative_pose,
+    surface_distance,
+    walk_scratch,
+)
+from .._numba.pairs import SLACK
 from ..collision.kernels import (
     BODY,
     FIRST_BALL,
@@ -32,18 +44,6 @@ from ..collision.kernels import (
     SEARCH,
     mesh_row,
 )
-from ..mesh.kernels import (
-    APART,
-    HEADER_NODES,
-    STACK,
-    distance_near,
-    inverse_pose,
-    pair_state,
-    relative_pose,
-    surface_distance,
-    walk_scratch,
-)
-from ..pairs.kernels import SLACK
 from ._kernels_moves import body_scratch, joint_scratch, link_moves, pose_all, relative_move, shared
 
 REVOLUTE = 1

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.mesh import relative_pose
 from ..collision.kernels import (
     BODY,
     FIRST_BALL,
@@ -22,7 +23,6 @@ from ..collision.kernels import (
     mesh_row,
     near_obstacles,
 )
-from ..mesh.kernels import relative_pose
 from ..world.kernels import (
     STACK,
     mesh_gap,

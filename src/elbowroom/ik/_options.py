@@ -31,7 +31,8 @@ class IkOptions:
     clearance_weight: float = 0.0
     """The same, away from contact."""
     timeout: float = 1.0
-    """Seconds after which the best answer so far is returned; what is made or compiled once does not count."""
+    """Seconds after which the best answer so far is returned; what is made or compiled once comes before
+    it and does not count (`IkResult.setup_seconds`)."""
     seed: int = 0
     """Of the table and of all random choices."""
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..distance import MultiSphereCollision, self_collision_residual
 from ..errors import InputError
-from ..robot.doors import jaxls_module
-from ..typing import Kinematics
+from ..robot.doors import as_kinematics, jaxls_module
+from ..typing import RobotLike
 from ._jax_costs import Cost
 
 
@@ -35,7 +35,7 @@ def jaxls_cost(cost: Cost, joint_var: Any) -> Any:
 
 
 def multi_sphere_self_collision_cost(
-    robot: Kinematics, multi_sphere_coll: MultiSphereCollision, joint_var: Any, margin: Any, weight: Any
+    robot: RobotLike, multi_sphere_coll: MultiSphereCollision, joint_var: Any, margin: Any, weight: Any
 ) -> Any:
     """A jaxls cost: the rows of `distance.self_collision_residual`, one a pair of links.
 
@@ -51,6 +51,7 @@ def multi_sphere_self_collision_cost(
     Raises:
         MissingExtraError: jaxls (brentyi's, not on PyPI) is not installed.
     """
+    robot = as_kinematics(robot)
     jaxls = jaxls_module("multi_sphere_self_collision_cost")
     make = _factory(jaxls.Cost, multi_sphere_self_collision)
     return make(robot, multi_sphere_coll, joint_var, margin, weight)

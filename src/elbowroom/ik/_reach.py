@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .._brief import brief
 from .._frozen import freeze, frozen
 from .._text import short
 from ..errors import InputError
@@ -29,6 +30,7 @@ BEYOND = 0.05
 """Share of that by which a map goes further: the farthest places are seldom met by chance."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Reachability:
     """Which of many targets can be reached."""
@@ -69,6 +71,7 @@ def reachability(solver: IkSolver, targets: Any, *, workers: int | None = None) 
     return Reachability(results, reached, position, orientation)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ReachMap:
     """A slice of the workspace of a link; `ui.draw.plot_reach` draws it."""

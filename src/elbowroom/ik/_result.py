@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._text import number
 from ..collision import CollisionModel, Verdict
 from ._targets import Target
@@ -26,11 +27,12 @@ Reason = Literal[
 """Why there is no success, for programs; "" when there is.
 
 out of reach: no configuration, within limits or not, is known to meet the targets; limits: some would, beyond the
-limits of joints; collision: some do, none of them free; contradictory: each target
-can be met, all together not; local minimum: a longer search meets them; locked: no joint that is solved for moves the
-link; timeout: time was up first."""
+limits of joints; collision: some do, none of those judged is free; contradictory: each target can be met, and nothing
+was found that meets all; local minimum: a longer search meets them; locked: no joint that is solved for moves the link;
+timeout: time was up first."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Failure:
     """Why a question has no answer."""
@@ -47,6 +49,7 @@ class Failure:
     """Joints at their limits, or locked."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class NearestFree:
     """A target moved until an answer is free: the nearest that was found, not proved to be the nearest there is."""
@@ -75,6 +78,7 @@ class Explainer(Protocol):
         ...
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class IkResult:
     """The answer for one set of targets.
@@ -107,6 +111,11 @@ class IkResult:
     """What was changed in the question, such as a quaternion that was normalised."""
     timed_out: bool = False
     """Whether the search ended because time was up."""
+    refused: int = 0
+    """Configurations that met the targets, were judged, and are not free."""
+    setup_seconds: float = 0.0
+    """Of `seconds`, those of a first question in which tables are made and kernels loaded, with its first round of
+    starts. They do not count against `IkOptions.timeout`."""
     model: CollisionModel | None = field(default=None, repr=False)
     """Who judges; None when the solver was given a robot alone."""
     explainer: Explainer | None = field(default=None, repr=False)

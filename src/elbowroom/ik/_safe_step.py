@@ -20,6 +20,7 @@ from jaxtyping import Float
 
 from .._frozen import frozen
 from ..collision import CollisionModel
+from ..collision.doors import checked_for
 from ..errors import InputError
 from ._bounds import Limits, Way
 from ._programme import Programme, pair_words
@@ -88,7 +89,9 @@ class SafeStep:
         )
         """(dof,) limits, or None."""
         self.limits = Limits(robot, self.velocities, self.accelerations)
-        self.rows = CollisionRows(model, self.options.clearance)
+        # A pair that never collides may still come within the clearance asked for: then it counts.
+        kept = max(model.buffer, self.options.clearance)
+        self.rows = CollisionRows(checked_for(model, kept), self.options.clearance)
         self.proof = StepProof(self.rows)
 
     def step(

@@ -70,6 +70,8 @@ class Search:
     """What was started, per part."""
     cfg: Float[np.ndarray, "dof"] | None = field(default=None, init=False)
     """The answer, once there is one."""
+    setup_seconds: float = field(default=0.0, init=False)
+    """Until all that is made once was made, with the first round of starts; not counted against the deadline."""
 
     def __post_init__(self) -> None:
         free = None if self.model is None else self.model.free
@@ -89,11 +91,13 @@ class Search:
         for _ in range(self.rounds):
             for one in self.waiting():
                 one.start()
+            if self.setup.cold:  # tables were made and kernels may have been compiled: that does not count
+                now = time.perf_counter()
+                self.setup_seconds = now - (self.deadline - self.options.timeout)
+                self.deadline = now + self.options.timeout
+                self.setup.cold = False
             if self.choose():
                 break
-            if self.setup.cold:  # tables were made and kernels may have been compiled: that does not count
-                self.deadline = time.perf_counter() + self.options.timeout
-                self.setup.cold = False
             if time.perf_counter() > self.deadline:
                 return self.end(timed_out=True)
             if all(one.spent for one in tries):
@@ -116,7 +120,7 @@ class Search:
         tries, cfg, free = self.tries, self.cfg, self._chooser.free
         if not tries:
             verdict = None if free is None else bool(free(self.base))
-            return Found(np.array(self.base), True, verdict, 0, 0, 0, 0, False)
+            return Found(np.array(self.base), True, verdict, 0, 0, 0, int(verdict is False), False)
         if cfg is None and self._chooser.refused is None:
             for one in tries:
                 if one.pool is None:

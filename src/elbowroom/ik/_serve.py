@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import brief
 from ..errors import ElbowroomError, InputError
 from ._messages import MOST_BYTES, End, Follow, Message, encode, read_message
 from ._session import Session
@@ -140,6 +141,7 @@ class Outbox:
                 self.broken = True
 
 
+@brief
 @dataclass(frozen=True)
 class ServeReport:
     """How a session went."""

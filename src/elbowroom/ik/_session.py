@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Float
 
-from ..robot import Robot
+from ..robot import as_robot
+from ..typing import RobotLike
 from ._messages import Clutch, End, Follow, Message, Reset, Stop
 from ._targets import PoseTarget, Target
 from ._xr import XrFollower, XrOptions, XrState, facing
@@ -43,12 +44,13 @@ class Session:
     def __init__(
         self,
         tracker: Ticks,
-        robot: Robot,
+        robot: RobotLike,
         links: tuple[str, ...],
         cfg: Float[np.ndarray, "dof"],
         rate: float,
         xr: XrOptions | None = None,
     ) -> None:
+        robot = as_robot(robot)
         self.robot, self.links, self.rate = robot, links, rate
         self.cfg = robot.as_cfg(cfg)
         self.still = True

@@ -21,6 +21,7 @@ from .._text import short
 from ..collision import CollisionModel
 from ..errors import InputError
 from ..robot import Robot, as_robot
+from ..typing import RobotLike
 from ._batch import solve_all
 from ._held import held_values, within
 from ._options import IkOptions
@@ -46,7 +47,7 @@ class IkSolver:
 
     def __init__(
         self,
-        model: CollisionModel | Robot,
+        model: CollisionModel | RobotLike,
         links: Sequence[str] | str | None = None,
         options: IkOptions | None = None,
         *,
@@ -56,7 +57,8 @@ class IkSolver:
         """Checks names; tables are made when first needed.
 
         Args:
-            model: who judges; a Robot instead gives kinematics alone, with `free`, `verdict` and `clearance` None.
+            model: who judges; a robot instead (a Robot, or what `load_robot` takes) gives kinematics alone, with
+                `free`, `verdict` and `clearance` None.
             links: those that targets will name, others are refused; None for any.
             options: tolerances, effort and secondary aims.
             joints: those solved for; None for all that move a link with a target.
@@ -185,6 +187,8 @@ class IkSolver:
             seconds=time.perf_counter() - began,
             notes=notes,
             timed_out=found.timed_out,
+            refused=found.refused,
+            setup_seconds=search.setup_seconds,
             model=self.model,
             explainer=None if success else Explainer(self, search.base, locked),
         )
@@ -321,5 +325,5 @@ def _chosen(found: Found, success: bool, seeded: bool) -> str:
         then = ", then improved in what the targets leave free" if found.refined else ""
         return f"nearest to {to} of {found.candidates} found{nearer}{then}"
     if found.met and found.free is False:
-        return f"nearest to {to} of {found.candidates} that meet the targets, none free"
+        return f"nearest to {to} of {found.candidates} that meet the targets; none of {found.refused} judged is free"
     return f"smallest error of {found.seeds_tried} starts"

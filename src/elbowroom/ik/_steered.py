@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from ..errors import InputError
 from ..robot import Robot
-from ._ends import likely_ends
+from ..robot.doors import default_tool_frames
 from ._xr import XrOptions
 
-NOT_A_HAND = re.compile(r"leg|ankle|foot|feet|toe|head", re.IGNORECASE)
+NOT_A_HAND = re.compile(r"leg|ankle|foot|feet|sole|toe|head", re.IGNORECASE)
 
 
 def steered_links(
@@ -29,7 +29,7 @@ def steered_links(
     """
     xr = xr or XrOptions()
     links = tuple(dict.fromkeys((*asked, *xr.links.values())))
-    links = links or tuple(link for link in likely_ends(robot) if not NOT_A_HAND.search(link))
+    links = links or tuple(link for link in default_tool_frames(robot) if not NOT_A_HAND.search(link))
     if not links:
         raise InputError(f"no end-effector of {robot.name} was found; --link LINK names those to follow")
     if not xr.links:

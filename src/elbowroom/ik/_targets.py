@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import frozen
 from .._poses import as_wxyz_xyz
 from .._text import number, short
@@ -31,6 +32,7 @@ NOT_UNIT = 1e-3
 """How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class PoseTarget:
     """A link at a pose."""
@@ -51,6 +53,7 @@ class PoseTarget:
             _check_weights(self)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class PositionTarget:
     """A point of a link at a place; the link may turn as it likes."""
@@ -68,6 +71,7 @@ class PositionTarget:
         _check_weights(self)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class AxisTarget:
     """An axis of a link along a direction: a cup upright, a drill square to a wall."""
@@ -85,6 +89,7 @@ class AxisTarget:
         _check_weights(self)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class LookAt:
     """An axis of a link through a point, ahead of the link: a camera that keeps a thing in sight."""

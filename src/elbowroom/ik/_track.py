@@ -17,11 +17,13 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import frozen
 from .._text import short
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import InputError
 from ..robot import Robot
+from ..typing import RobotLike
 from ._aim import Aim
 from ._grips import Grips, as_met, key_of
 from ._problem import Problem
@@ -45,6 +47,7 @@ speed: more lets hands lag, less lets joints shake at their acceleration limits.
 State = Literal["tracking", "holding", "stopping", "stopped"]
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class TrackStep:
     """One tick: where the robot is to be at its end. Errors and clearance are computed when they are first read."""
@@ -107,7 +110,7 @@ class Tracker:
 
     def __init__(
         self,
-        model: CollisionModel,
+        model: CollisionModel | RobotLike,
         links: Sequence[str] | None = None,
         options: TrackOptions = TrackOptions(),  # noqa: B008 (frozen)
         *,
@@ -125,8 +128,7 @@ class Tracker:
         Raises:
             UnknownLinkError, UnknownNameError: no such link or joint. InputError: limits that make no sense.
         """
-        if not isinstance(model, CollisionModel):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"Tracker: expected a CollisionModel, found a {type(model).__name__}")
+        model = as_model(model)
         self.model = model
         self.options = options
         self._links = tuple(links or ())

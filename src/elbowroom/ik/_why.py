@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._poses import matrix_from_wxyz_xyz
-from .._text import number
+from .._text import counted, number
 from ..robot import Robot
 from ._result import Failure, IkResult, NearestFree, Reason
 from ._targets import AxisTarget, JointTarget, PoseTarget, PositionTarget, Target
@@ -65,16 +65,18 @@ class _Diagnosis:
         found = self._locked() or self._against_each_other() or self._beyond_limits()
         if found is not None:
             return found
-        if _met(self.solver, self.result):
+        if self.result.free is False and _met(self.solver, self.result):
             return self._collision(self.result)
         if self.result.timed_out:
             return self._miss("timeout", f"time was up after {self.result.seeds_tried} starts")
         longer = self._ask(helper(self.solver, "longer"), self.result.targets)
         if longer.success:
-            starts = self.solver.options.seeds * LONGER
-            text = f"every start ended in a local minimum; {starts} starts (IkOptions.seeds) find an answer"
+            text = (
+                f"none of {counted(self.result.seeds_tried, 'start')} arrived; a longer search (IkOptions.seeds) found "
+                f"an answer after {longer.seeds_tried}"
+            )
             return self._miss("local minimum", text)
-        if _met(self.solver, longer):
+        if longer.free is False and _met(self.solver, longer):
             return self._collision(longer)
         return self._out_of_reach(longer)
 
@@ -132,9 +134,10 @@ class _Diagnosis:
     def _collision(self, result: IkResult) -> Failure:
         verdict = result.verdict
         clashes = () if verdict is None else verdict.clashes
-        named = "; ".join(map(str, clashes[:3])) or "something touches"
+        buffer = 0.0 if verdict is None else verdict.buffer
+        named = "; ".join(clash.refused(buffer) for clash in clashes[:3])
         more = f" and {len(clashes) - 3} more" if len(clashes) > 3 else ""
-        count = f"{result.candidates} configurations that meet the targets were found, none of them free"
+        count = f"of {counted(result.refused, 'configuration')} judged that meet the targets, none is free"
         text = f"Collision: {count}; at the nearest: {named}{more}."
         return Failure("collision", text, clashes[0].a if clashes else "")
 
@@ -151,20 +154,25 @@ class _Diagnosis:
         target = worst.targets[0]
         wide = self._ask(helper(self.solver, "without limits"), worst.targets)
         if wide.success:
-            joints = self._at_limits(worst.cfg) or self._outside(wide.cfg)
-            text = f"the limits of {', '.join(joints)} forbid it: without them it would be met"
-            return self._miss("limits", text, worst, 0, joints)
+            beyond, at = self._outside(wide.cfg), self._at_limits(worst.cfg)
+            if not beyond:
+                text = f"none of {counted(worst.seeds_tried, 'start')} arrived, yet something within limits meets it"
+                return self._miss("local minimum", text, worst, 0)
+            held = f" ({', '.join(at)} at the limit at the nearest)" if at else ""
+            text = f"nothing found within limits meets it{held}; something beyond those of {', '.join(beyond)} does"
+            return self._miss("limits", text, worst, 0, at or beyond)
         if isinstance(target, PoseTarget):
             place = PositionTarget(target.link, target.pose[4:])
             position = self._ask(robot_alone, (place,))
             if position.success:
-                text = "its position can be reached, not together with its orientation"
+                text = "its position can be reached; nothing found, within limits or not, has its orientation too"
                 return self._miss("out of reach", text, worst, 0)
             worst = replace(position, targets=worst.targets)
         joints = self._at_limits(worst.cfg)
-        at = f", with {', '.join(joints)} at the limit" if joints else ""
-        turned = ", however it is turned" if isinstance(target, PoseTarget) else ""
-        return self._miss("out of reach", f"it is out of reach{turned}{at}", worst, 0, joints)
+        at = f", {', '.join(joints)} at the limit at the nearest" if joints else ""
+        turned = "its position, however it is turned," if isinstance(target, PoseTarget) else "it"
+        text = f"{turned} is out of reach of all {counted(worst.seeds_tried, 'start')}{at}"
+        return self._miss("out of reach", text, worst, 0, joints)
 
     # Parts --------------------------------------------------------------------------------------
 

@@ -1,11 +1,10 @@
 """What other folders of the house need of inverse kinematics; it may change without notice.
 
 Messages and ticks of a live session (`read_message`, `Mailbox`, `Pacer`, `SocketDoor`), the links that people steer
-(`likely_ends`, `steered_links`), linearised distances (`CollisionRows`), and whether kernels are compiled (`is_warm`).
+(`steered_links`), linearised distances (`CollisionRows`), and whether kernels are compiled (`is_warm`).
 It loads no JAX.
 """
 
-from ._ends import likely_ends as likely_ends
 from ._messages import Reset as Reset
 from ._messages import read_message as read_message
 from ._messages import target_from_json as target_from_json

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import Frozen, frozen
 from ..errors import InputError, UnknownNameError, unknown
 from ._frames import one_row, row_matrix
@@ -54,6 +55,7 @@ class Body(Frozen):
         return f"Body({self.id!r}, {self.shape!r}, at {np.round(self.pose[:3, 3], 4).tolist()})"
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class BodyContact:
     """Two bodies in each other, or touching; world frame."""
@@ -75,9 +77,10 @@ class BodyContact:
     """Deepest point of the second: `point_a - depth * normal`."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class BodyDistance:
-    """How far apart two bodies are; world frame."""
+    """How far apart two bodies are (positive apart, negative overlapping); world frame."""
 
     id_a: Hashable
     """The first body, as asked."""
@@ -193,7 +196,7 @@ class Bodies:
         return tuple(sorted(found, key=lambda contact: -contact.depth))
 
     def distance(self, id_a: Hashable, id_b: Hashable, *, contain: bool = True) -> BodyDistance:
-        """Signed distance of two bodies with their closest points.
+        """Signed distance of two bodies (positive apart, negative overlapping) with their closest points.
 
         Args:
             id_a: the first.

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
+from .. import _core
 from ._frames import broadcast_rows, one_row
-from ._kernels_batch import batch_states, close_pairs
 from ._mesh import TriangleMesh, check_meshes
 
 STATES = ("apart", "surfaces", "a inside b", "b inside a")
@@ -34,13 +34,7 @@ def query_bvh_pair(
     """
     check_meshes(a, b)
     rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
-    found = np.empty(4096, np.int64)
-    while True:
-        n = close_pairs(a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], found)
-        if n <= len(found):
-            break
-        found = np.empty(n, np.int64)
-    return np.stack([a.order[found[:n] >> 32], b.order[found[:n] & 0xFFFFFFFF]], axis=1)
+    return _core.close_pairs(a.tree, rows_a, b.tree, rows_b)
 
 
 def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True) -> bool:
@@ -53,7 +47,11 @@ def collide(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bo
         T_b: its pose.
         contain: closed meshes are solids, so that containment counts; False compares surfaces only.
     """
-    return bool(collide_states(a, T_a, b, T_b, contain=contain)[0])
+    check_meshes(a, b)
+    state = _core.pair_state(
+        a.tree, T_a, b.tree, T_b, bool(contain)
+    )  # one crossing for poses as they usually come
+    return state > 0 if state >= 0 else bool(collide_states(a, T_a, b, T_b, contain=contain)[0])
 
 
 def collide_batch(
@@ -68,7 +66,5 @@ def collide_states(
 ) -> Int[np.ndarray, "n"]:
     """Like `collide_batch`, but says how: 0 apart, 1 surfaces meet, 2 `a` inside `b`, 3 `b` inside `a` (`STATES`)."""
     check_meshes(a, b)
-    rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
-    out = np.zeros(n, np.uint8)
-    batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, out, bool(contain))
-    return out
+    rows_a, rows_b, _, _ = broadcast_rows(Ts_a, Ts_b)
+    return _core.pair_states(a.tree, rows_a, b.tree, rows_b, bool(contain))

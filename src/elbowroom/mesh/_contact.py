@@ -7,29 +7,26 @@ depths near 1). For the meshes as wholes see `mesh_mesh_separation`.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from .. import _core
+from .._brief import brief
 from .._frozen import freeze
 from ..errors import InputError
-from ._frames import broadcast_rows, one_row
-from ._kernels_batch import CONTACT_WIDTH, batch_contacts
-from ._kernels_contact import triangle_contact
-from ._kernels_deepest import UNSOUND, deepest_at, deepest_triangles
-from ._kernels_query import TOUCH
-from ._kernels_tritri import triangles_meet
+from ._frames import broadcast_rows, one_row, row_matrix
 from ._mesh import MAX_COORDINATE, TriangleMesh, check_meshes
 
 KINDS = ("face of a", "face of b", "edge-edge")
 """Which axis a triangle contact comes from."""
-MAX_KEPT = 500_000
-"""Rows a thread keeps between calls at most: 36 MB."""
+CONTACT_WIDTH = 9
+"""Numbers in a contact row: point, normal, depth, triangle of A, triangle of B (leaf order)."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Contact:
     """Where and how two things are in each other: what all contacts have in common.
@@ -49,6 +46,7 @@ class Contact:
     """Row of `b.faces`; -1 for a shape that is not a mesh."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class TriTriContact(Contact):
     """Contact of two triangles that share at least a point.
@@ -61,6 +59,7 @@ class TriTriContact(Contact):
     """Which axis the normal comes from: one of `KINDS`."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Contacts:
     """All pairs of triangles of two meshes that meet, one row each, in the world frame."""
@@ -85,6 +84,7 @@ class Contacts:
         return len(self.depths)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ContactBatch:
     """Contacts of many poses in one array; those of pose `i` are rows `starts[i]` to `starts[i + 1]`."""
@@ -124,14 +124,9 @@ def triangle_triangle_intersection(tri_a: Any, tri_b: Any) -> TriTriContact | No
         InputError: wrong shape or not finite.
     """
     a, b = _triangle(tri_a, "tri_a"), _triangle(tri_b, "tri_b")
-    w, out = np.empty((32, 3)), np.empty((1, CONTACT_WIDTH))
-    tol = TOUCH * max(float(np.abs(a).max()), float(np.abs(b).max()))
-    if not triangles_meet(a, 0, b, 0, tol, w):
-        return None
-    kind = triangle_contact(a, 0, b, 0, w, out, 0)
-    point, normal = out[0, :3].copy(), out[0, 3:6].copy()
-    freeze(point, normal)
-    return TriTriContact(point, normal, float(out[0, 6]), 0, 0, KINDS[kind])
+    row = np.empty(CONTACT_WIDTH)
+    kind = _core.triangle_contact(a, b, row)
+    return None if kind < 0 else TriTriContact(*_parts(row), 0, 0, KINDS[kind])
 
 
 def mesh_mesh_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any) -> Contacts:
@@ -158,79 +153,51 @@ def mesh_mesh_deepest_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: A
         T_b: its pose.
     """
     check_meshes(a, b)
-    kind, row = UNSOUND, np.zeros((1, CONTACT_WIDTH))
-    if _is_matrix(T_a) and _is_matrix(T_b):  # the usual case, in one crossing
-        matrices = _workspace.matrices
-        matrices[0], matrices[1] = T_a, T_b
-        kind = deepest_at(a.packed, a.triangles, b.packed, b.triangles, matrices, row)
-    if kind == UNSOUND:
-        kind, row = deepest_row(a, one_row(T_a, "T_a")[0], b, one_row(T_b, "T_b")[0])
+    row = np.empty(CONTACT_WIDTH)
+    kind = _core.deepest_contact(a.tree, T_a, b.tree, T_b, row)  # one crossing for poses as they usually come
+    if kind < -1:
+        poses = (row_matrix(one_row(T, what)[0]) for T, what in ((T_a, "T_a"), (T_b, "T_b")))
+        kind, row = deepest_row(a, next(poses), b, next(poses))
     if kind < 0:
         return None
-    row = row.reshape(CONTACT_WIDTH)
+    tri_a, tri_b = int(a.order[int(row[7])]), int(b.order[int(row[8])])
+    return TriTriContact(*_parts(row), tri_a, tri_b, KINDS[kind])
+
+
+def _parts(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Point, normal and depth of a contact row, read-only."""
     freeze(row)
-    depth, i, j = row[6:].tolist()
-    return TriTriContact(row[:3], row[3:6], depth, int(a.order[int(i)]), int(b.order[int(j)]), KINDS[kind])
+    return row[:3], row[3:6], float(row[6])
 
 
-def deepest_row(
-    a: TriangleMesh, row_a: np.ndarray, b: TriangleMesh, row_b: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """Kind (-1 for none) and contact row, triangles in leaf order, of the deepest pair of triangles at packed poses."""
-    row = np.zeros((1, CONTACT_WIDTH))
-    return deepest_triangles(a.packed, a.triangles, b.packed, b.triangles, row_a, row_b, row), row[0]
+def deepest_row(a: TriangleMesh, T_a: np.ndarray, b: TriangleMesh, T_b: np.ndarray) -> tuple[int, np.ndarray]:
+    """Kind (-1 for none) and contact row, triangles in leaf order, of the deepest pair of triangles at sound poses."""
+    row = np.zeros(CONTACT_WIDTH)
+    return _core.deepest_contact(a.tree, T_a, b.tree, T_b, row), row
 
 
 def mesh_mesh_contact_batch(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> ContactBatch:
     """`mesh_mesh_contact` for a stack of poses in one call."""
-    rows, starts = contact_table(a, Ts_a, b, Ts_b)
-    points, normals, depths = rows[:, :3].copy(), rows[:, 3:6].copy(), rows[:, 6].copy()
-    tri_a, tri_b = a.order[rows[:, 7].astype(np.int64)], b.order[rows[:, 8].astype(np.int64)]
-    freeze(points, normals, depths, tri_a, tri_b, starts)
-    return ContactBatch(Contacts(points, normals, depths, tri_a, tri_b), starts)
-
-
-def contact_table(a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Contact rows as the kernel writes them (triangles in leaf order) and the first row of every pose.
-
-    The rows belong to the thread's workspace: they are overwritten by the next call.
-    """
     check_meshes(a, b)
-    rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
-    starts = np.zeros(n + 1, np.int64)
-    work = _workspace
-    found, rows = work.found, work.rows
-    done = 0
-    while True:
-        done, more_found, more_rows = batch_contacts(
-            a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, done, starts, found, rows
-        )
-        if done == n:
-            return rows[: starts[n]], starts
-        if more_found:
-            found = np.empty(2 * more_found, np.int64)
-        if more_rows:
-            larger = np.empty((more_rows + more_rows * n // max(1, done + 1) // 2 + 256, CONTACT_WIDTH))
-            larger[: starts[done]] = rows[: starts[done]]
-            rows = larger
-        if len(rows) <= MAX_KEPT and len(found) <= MAX_KEPT:
-            work.found, work.rows = found, rows
+    rows_a, rows_b, _, _ = broadcast_rows(Ts_a, Ts_b)
+    found = _core.contacts(a.tree, rows_a, b.tree, rows_b)
+    freeze(*found)
+    return ContactBatch(Contacts(*found[:5]), found[5])
 
 
-def _is_matrix(T: Any) -> bool:
-    return type(T) is np.ndarray and T.shape == (4, 4) and T.dtype == np.float64
+class LeafContacts(NamedTuple):
+    """Contacts at one pose with triangles in leaf order, as the trees number them."""
+
+    points: Float[np.ndarray, "n 3"]
+    normals: Float[np.ndarray, "n 3"]
+    depths: Float[np.ndarray, "n"]
+    tri_a: Int[np.ndarray, "n"]
+    tri_b: Int[np.ndarray, "n"]
 
 
-class _Workspace(threading.local):
-    """Buffers of a thread, kept between calls: fresh memory costs more than the contacts written to it."""
-
-    def __init__(self) -> None:
-        self.found = np.empty(4096, np.int64)
-        self.rows = np.empty((4096, CONTACT_WIDTH))
-        self.matrices = np.empty((2, 4, 4))
-
-
-_workspace = _Workspace()
+def leaf_contacts(a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray) -> LeafContacts:
+    """All contacts at packed poses `(1, 12)`."""
+    return LeafContacts(*_core.contacts(a.tree, rows_a, b.tree, rows_b, leaf_order=True)[:5])
 
 
 def _triangle(corners: Any, what: str) -> np.ndarray:
@@ -242,4 +209,4 @@ def _triangle(corners: Any, what: str) -> np.ndarray:
         raise InputError(f"{what}: expected corners of shape (3, 3), found {array.shape}")
     if not np.all(np.isfinite(array)) or np.abs(array).max() > MAX_COORDINATE:
         raise InputError(f"{what}: expected finite coordinates within {MAX_COORDINATE:g} m")
-    return array.reshape(1, 9)
+    return array

@@ -1,8 +1,8 @@
 """How deep two meshes are in each other, as wholes: the translation that separates them.
 
-For a direction the first separating translation is computed from the exact sliding intervals of triangle pairs (see
-`_kernels_sweep`). The direction of two convex meshes with few edges is found by enumeration, that of others by a search
-(see `_directions` and `_kernels_depth`).
+For a direction the core computes the first separating translation from the exact sliding intervals of triangle pairs.
+The direction of two convex meshes with few edges is found by enumeration, that of others by a search (see
+`_directions`).
 
 Guaranteed: B moved by (depth + 1e-6) * normal is apart from A, and B moved by less than depth * normal is not (gaps
 narrower than 2e-6 m excepted). The depth is never below the least separating translation. Exchanging A and B gives the
@@ -17,20 +17,21 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
+from .._brief import brief
 from .._frozen import freeze
 from ..errors import InputError
-from ._collide import STATES
-from ._contact import Contact, contact_table, deepest_row
+from ._collide import STATES, collide_states
+from ._contact import Contact, deepest_row, leaf_contacts
 from ._directions import CONTACTS, convex_direction, convex_pair, search_directions
 from ._frames import one_row, row_matrix
-from ._kernels_batch import SURFACES, batch_states
-from ._kernels_depth import least_separation, separations
 from ._mesh import TriangleMesh, check_meshes
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Separation(Contact):
-    """Penetration of two bodies as wholes, in the world frame: moving B by `depth * normal` separates the bodies.
+    """Penetration of two bodies as wholes (positive, never negative): moving B by `depth * normal` separates them.
 
     `point` is the middle between `point_a` and `point_b`.
     """
@@ -48,7 +49,7 @@ class Separation(Contact):
 def mesh_mesh_separation(
     a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True
 ) -> Separation | None:
-    """How far B must move to be apart from A: the penetration of two meshes as wholes; None when they do not collide.
+    """How far B must move to be apart from A: a depth, positive and never negative; None when they do not collide.
 
     Not to be mistaken for `mesh_mesh_deepest_contact`, which is about the two triangles deepest in each other.
 
@@ -60,7 +61,13 @@ def mesh_mesh_separation(
         contain: closed meshes are solids: they must come out of each other altogether.
     """
     check_meshes(a, b)
-    rows_a, rows_b = one_row(T_a, "T_a"), one_row(T_b, "T_b")
+    return separation_at(a, one_row(T_a, "T_a"), b, one_row(T_b, "T_b"), contain)
+
+
+def separation_at(
+    a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray, contain: bool
+) -> Separation | None:
+    """`mesh_mesh_separation` at packed poses `(1, 12)`."""
     if _rank(b, rows_b) < _rank(a, rows_a):  # always ask the same question of a pair, whatever the order
         other = _separation(b, rows_b, a, rows_a, contain)
         return None if other is None else flipped(other)
@@ -70,49 +77,33 @@ def mesh_mesh_separation(
 def _separation(
     a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray, contain: bool
 ) -> Separation | None:
-    """`mesh_mesh_separation` at packed poses `(1, 12)`, the order given."""
+    """`separation_at`, the order given."""
     row_a, row_b = rows_a[0], rows_b[0]
-    kind, touch = deepest_row(a, row_a, b, row_b)
-    states = np.array([SURFACES if kind >= 0 else 0], np.uint8)
+    T_a, T_b = row_matrix(row_a), row_matrix(row_b)
+    kind, touch = deepest_row(a, T_a, b, T_b)
+    state = 1 if kind >= 0 else 0
     if kind < 0 and contain:
-        batch_states(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, states, True)
-    if states[0] == 0:
+        state = int(collide_states(a, T_a, b, T_b)[0])
+    if state == 0:
         return None
-    rotation, shift = row_a[:9].reshape(3, 3), row_a[9:]
-    R, t = rotation.T @ row_b[:9].reshape(3, 3), rotation.T @ (row_b[9:] - shift)
+    rotation, shift, rel = row_a[:9].reshape(3, 3), row_a[9:], relative_row(row_a, row_b)
     if contain and convex_pair(a, b):
-        search = convex_direction(a, b, R, t)
+        search = convex_direction(a, b, rel)
     else:
-        normals = _contact_normals(a, row_a, b, row_b) if kind >= 0 else np.empty((0, 3))
-        search = search_directions(a, b, R, t, normals)
-    found = np.zeros(11)
-    depth = least_separation(
-        a.packed,
-        a.triangles,
-        b.packed,
-        b.triangles,
-        row_a,
-        row_b,
-        search.starts,
-        search.scan,
-        search.spread,
-        search.begin,
-        _ceiling(a, b, row_a, row_b),
-        bool(contain),
-        found,
-    )
-    normal = rotation @ found[:3]
+        normals = _contact_normals(a, rows_a, b, rows_b) if kind >= 0 else np.empty((0, 3))
+        search = search_directions(a, b, rel, normals)
+    depth, direction, last = _core.least_separation(a.tree, b.tree, rel, search, bool(contain))
+    normal = rotation @ direction
     normal /= np.linalg.norm(normal)
-    pair, point_a = found[3:5], rotation @ found[8:11] + shift
-    if found[3] < 0:  # touching only: no triangle pair holds them together
-        pair, point_a = touch[7:9], touch[:3].copy()
-    tri_a, tri_b = int(a.order[int(pair[0])]), int(b.order[int(pair[1])])
+    if last is None:  # touching only: no triangle pair holds them together
+        point_a = touch[:3].copy()
+        tri_a, tri_b = int(a.order[int(touch[7])]), int(b.order[int(touch[8])])
+    else:
+        tri_a, tri_b, point_a = last[0], last[1], rotation @ last[2] + shift
     point_b = point_a - depth * normal
     point = 0.5 * (point_a + point_b)
     freeze(point, normal, point_a, point_b)
-    return Separation(
-        point, normal, float(depth), tri_a, tri_b, point_a, point_b, float(touch[6]), STATES[states[0]]
-    )
+    return Separation(point, normal, depth, tri_a, tri_b, point_a, point_b, float(touch[6]), STATES[state])
 
 
 def separation_along(
@@ -142,13 +133,8 @@ def separation_along(
     length = np.linalg.norm(d, axis=1, keepdims=True)
     if np.any(length == 0):
         raise InputError("directions: one of them is zero")
-    out = np.zeros(len(d))
-    local = np.ascontiguousarray((d / length) @ rows_a[0, :9].reshape(3, 3))
-    ceiling = _ceiling(a, b, rows_a[0], rows_b[0])
-    separations(
-        a.packed, a.triangles, b.packed, b.triangles, rows_a[0], rows_b[0], local, ceiling, bool(contain), out
-    )
-    return out
+    local = (d / length) @ rows_a[0, :9].reshape(3, 3)
+    return _core.separations(a.tree, b.tree, relative_row(rows_a[0], rows_b[0]), local, bool(contain))
 
 
 def flipped(c: Separation) -> Separation:
@@ -166,24 +152,23 @@ def _rank(mesh: TriangleMesh, rows: np.ndarray) -> tuple[int, bytes, list[float]
     return len(mesh.faces), mesh.digest, rows[0].tolist()
 
 
-def _ceiling(a: TriangleMesh, b: TriangleMesh, row_a: np.ndarray, row_b: np.ndarray) -> float:
-    """A translation that separates the bounding balls whatever the direction."""
-    center_a = row_a[:9].reshape(3, 3) @ a.center + row_a[9:]
-    center_b = row_b[:9].reshape(3, 3) @ b.center + row_b[9:]
-    return 1.001 * (a.radius + b.radius + float(np.linalg.norm(center_a - center_b))) + 1e-5
+def relative_row(row_a: np.ndarray, row_b: np.ndarray) -> np.ndarray:
+    """Pose of B in the frame of A, packed, from packed poses `(12,)`."""
+    R = row_a[:9].reshape(3, 3).T
+    return np.concatenate([(R @ row_b[:9].reshape(3, 3)).reshape(9), R @ (row_b[9:] - row_a[9:])])
 
 
 def _contact_normals(
-    a: TriangleMesh, row_a: np.ndarray, b: TriangleMesh, row_b: np.ndarray
+    a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray
 ) -> Float[np.ndarray, "n 3"]:
     """Normals of some contacts and of their triangles, and the sum of the latter over all contacts, in A's frame."""
-    table = contact_table(a, row_matrix(row_a), b, row_matrix(row_b))[0]
-    R_a, R_b = row_a[:9].reshape(3, 3), row_b[:9].reshape(3, 3)
-    normal_a = face_normals(a.triangles[table[:, 7].astype(np.int64)])
-    normal_b = face_normals(b.triangles[table[:, 8].astype(np.int64)]) @ (R_a.T @ R_b).T
+    found = leaf_contacts(a, rows_a, b, rows_b)
+    R_a, R_b = rows_a[0, :9].reshape(3, 3), rows_b[0, :9].reshape(3, 3)
+    normal_a = face_normals(a.triangles[found.tri_a])
+    normal_b = face_normals(b.triangles[found.tri_b]) @ (R_a.T @ R_b).T
     mean = (normal_a - normal_b).sum(axis=0)[None]
-    pick = np.linspace(0, len(table) - 1, min(len(table), CONTACTS)).astype(np.int64)
-    groups = [mean, normal_a[pick], -normal_b[pick], table[pick, 3:6] @ R_a]
+    pick = np.linspace(0, len(found.depths) - 1, min(len(found.depths), CONTACTS)).astype(np.int64)
+    groups = [mean, normal_a[pick], -normal_b[pick], found.normals[pick] @ R_a]
     if not (a.closed and b.closed):  # an open surface may be left to both sides
         groups += [-mean, -normal_a[pick], normal_b[pick]]
     return np.concatenate(groups)

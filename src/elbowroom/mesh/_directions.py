@@ -6,11 +6,12 @@ overlap of the hulls, the line of centres, normals of triangles in contact, axes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from ._mesh import TriangleMesh
 
 MAX_CROSSES = 2000
@@ -21,14 +22,13 @@ CONTACTS = 16
 """Contacts whose normals are taken as directions at most."""
 NEARLY = 0.999
 """Fraction of the overlap of convex meshes at which sliding begins: before that they cannot be apart."""
-SURE = 6
+SURE = 20
 """Directions from which a descent starts whether they look promising or not."""
 
 Directions = Float[np.ndarray, "n 3"]
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
+class Search(NamedTuple):
     """Where the search for a depth goes; unit vectors in A's frame."""
 
     starts: Directions
@@ -41,18 +41,18 @@ class Search:
     """When positive, the one start is the best direction, and the meshes are not apart up to this translation."""
 
 
-def search_directions(
-    a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray, normals: Directions
-) -> Search:
+def search_directions(a: TriangleMesh, b: TriangleMesh, rel: np.ndarray, normals: Directions) -> Search:
     """Directions worth a look for the depth of two meshes.
 
     Args:
         a: first mesh.
-        b: second mesh, at `R`, `t` in the frame of the first.
+        b: second mesh.
+        rel: `(12,)` its packed pose in the frame of the first.
         normals: `(n, 3)` normals of contacts and of triangles in contact, any length.
     """
-    directions, overlap = _face_and_cross_directions(a, b, R, t)
-    even = _overlaps(a, b, R, t, EVEN)
+    R, t = rel[:9].reshape(3, 3), rel[9:]
+    directions, overlap = _face_and_cross_directions(a, b, rel)
+    even = _overlaps(a, b, rel, EVEN)
     valleys = np.flatnonzero(even <= even[NEIGHBOURS].min(axis=1))
     faces = np.argsort(overlap)[:HULL_FACES]
     hull = np.concatenate([EVEN[valleys], directions[faces]])
@@ -71,22 +71,23 @@ def convex_pair(a: TriangleMesh, b: TriangleMesh) -> bool:
     return a.hull.convex and b.hull.convex and len(a.hull.edges) * len(b.hull.edges) <= MAX_CROSSES
 
 
-def convex_direction(a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray) -> Search:
+def convex_direction(a: TriangleMesh, b: TriangleMesh, rel: np.ndarray) -> Search:
     """The best direction of a `convex_pair` whose meshes are solids; arguments as for `search_directions`."""
-    directions, overlap = _face_and_cross_directions(a, b, R, t)
+    directions, overlap = _face_and_cross_directions(a, b, rel)
     best = int(np.argmin(overlap))
     return Search(directions[best : best + 1], NONE, NONE, NEARLY * max(0.0, float(overlap[best])))
 
 
-def _overlaps(a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray, d: np.ndarray) -> np.ndarray:
+def _overlaps(a: TriangleMesh, b: TriangleMesh, rel: np.ndarray, d: np.ndarray) -> np.ndarray:
     """How far B must move along each direction until a plane across it parts the hulls."""
-    return (d @ a.hull.points.T).max(axis=1) - ((d @ R) @ b.hull.points.T).min(axis=1) - d @ t
+    return _core.hull_overlaps(a.hull.points, b.hull.points, rel, d)
 
 
 def _face_and_cross_directions(
-    a: TriangleMesh, b: TriangleMesh, R: np.ndarray, t: np.ndarray
+    a: TriangleMesh, b: TriangleMesh, rel: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Normals of the Minkowski difference of the hulls (no crosses where there are too many), and their overlaps."""
+    R = rel[:9].reshape(3, 3)
     parts = [a.hull.normals, -b.hull.normals @ R.T]
     edges_a, edges_b = a.hull.edges, b.hull.edges @ R.T
     if len(edges_a) * len(edges_b) <= MAX_CROSSES:
@@ -95,7 +96,7 @@ def _face_and_cross_directions(
         n = n[length > 1e-6] / length[length > 1e-6, None]
         parts += [n, -n]
     directions = np.concatenate(parts)
-    return directions, _overlaps(a, b, R, t, directions)
+    return directions, _overlaps(a, b, rel, directions)
 
 
 def _lattice() -> np.ndarray:

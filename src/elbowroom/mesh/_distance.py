@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from .. import _core
+from .._brief import brief
 from .._frozen import freeze
-from ._depth import mesh_mesh_separation
-from ._frames import broadcast_rows, one_row, row_matrix
-from ._kernels_distance import batch_distances
+from ._depth import separation_at
+from ._frames import broadcast_rows, one_row
 from ._mesh import TriangleMesh, check_meshes
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class MeshDistance:
-    """Signed distance of two meshes with witnesses, in the world frame."""
+    """Signed distance of two meshes (positive apart, negative overlapping) with witnesses, in the world frame."""
 
     distance: float
     """Metres: clearance when positive, minus the depth of penetration when not."""
@@ -38,9 +40,10 @@ class MeshDistance:
     """Row of `b.faces` that holds `point_b`."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class DistanceBatch:
-    """Signed distances of many poses, in the world frame; fields as in `MeshDistance`."""
+    """Signed distances of many poses (positive apart, negative overlapping), world frame; fields of `MeshDistance`."""
 
     distances: Float[np.ndarray, "n"]
     """Clearance, or minus the depth."""
@@ -60,7 +63,7 @@ class DistanceBatch:
 
 
 def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: bool = True) -> MeshDistance:
-    """Signed distance of two posed meshes.
+    """Signed distance of two posed meshes in metres: positive apart, negative overlapping.
 
     Args:
         a: first mesh.
@@ -69,9 +72,8 @@ def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: b
         T_b: its pose.
         contain: closed meshes are solids: containment is penetration.
     """
-    one_row(T_a, "T_a")
-    one_row(T_b, "T_b")
-    many = distance_batch(a, T_a, b, T_b, contain=contain)
+    check_meshes(a, b)
+    many = _distances(a, one_row(T_a, "T_a"), b, one_row(T_b, "T_b"), contain, True)
     return MeshDistance(
         float(many.distances[0]),
         many.points_a[0],
@@ -85,7 +87,7 @@ def distance(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: Any, *, contain: b
 def distance_batch(
     a: TriangleMesh, Ts_a: Any, b: TriangleMesh, Ts_b: Any, *, contain: bool = True, signed: bool = True
 ) -> DistanceBatch:
-    """`distance` for a stack of poses in one call.
+    """`distance` for a stack of poses in one call, metres: positive apart, negative overlapping.
 
     Args:
         a: first mesh.
@@ -97,36 +99,40 @@ def distance_batch(
             depth, which costs milliseconds where a distance costs microseconds.
     """
     check_meshes(a, b)
-    rows_a, rows_b, n, _ = broadcast_rows(Ts_a, Ts_b)
-    states, out = np.zeros(n, np.uint8), np.full((n, 9), np.nan)
-    out[:, 0], out[:, 7:] = 0.0, -1
-    batch_distances(a.packed, a.triangles, b.packed, b.triangles, rows_a, rows_b, states, out, bool(contain))
-    apart = states == 0
-    tri_a, tri_b = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    tri_a[apart], tri_b[apart] = (
-        a.order[out[apart, 7].astype(np.int64)],
-        b.order[out[apart, 8].astype(np.int64)],
-    )
-    points_a, points_b = out[:, 1:4].copy(), out[:, 4:7].copy()
-    normals = np.full((n, 3), np.nan)
-    span = points_b[apart] - points_a[apart]
-    length = np.linalg.norm(span, axis=1, keepdims=True)
-    normals[apart] = np.where(length > 0, span / np.where(length > 0, length, 1.0), (0.0, 0.0, 1.0))
-    distances = out[:, 0].copy()
+    rows_a, rows_b, _, _ = broadcast_rows(Ts_a, Ts_b)
+    return _distances(a, rows_a, b, rows_b, contain, signed)
+
+
+def _distances(
+    a: TriangleMesh, rows_a: np.ndarray, b: TriangleMesh, rows_b: np.ndarray, contain: bool, signed: bool
+) -> DistanceBatch:
+    """`distance_batch` at packed poses."""
+    states, *found = _core.distances(a.tree, rows_a, b.tree, rows_b, bool(contain))
+    many = DistanceBatch(*found)
     if signed:
-        for i in np.flatnonzero(~apart):
-            row_a, row_b = rows_a[i % len(rows_a)], rows_b[i % len(rows_b)]
-            contact = mesh_mesh_separation(a, row_matrix(row_a), b, row_matrix(row_b), contain=contain)
-            if contact is None:  # they touch to rounding only: asked the other way round, they are just apart
-                back = distance_batch(
-                    b, row_matrix(row_b), a, row_matrix(row_a), contain=contain, signed=False
-                )
-                distances[i], normals[i] = 0.0, -back.normals[0]
-                points_a[i], points_b[i] = back.points_b[0], back.points_a[0]
-                tri_a[i], tri_b[i] = back.tri_b[0], back.tri_a[0]
-                continue
-            distances[i], normals[i] = -contact.depth, contact.normal
-            points_a[i], points_b[i] = contact.point_a, contact.point_b
-            tri_a[i], tri_b[i] = contact.tri_a, contact.tri_b
-    freeze(distances, points_a, points_b, normals, tri_a, tri_b)
-    return DistanceBatch(distances, points_a, points_b, normals, tri_a, tri_b)
+        for i in np.flatnonzero(states).tolist():
+            _write_depth(a, rows_a[i % len(rows_a)][None], b, rows_b[i % len(rows_b)][None], contain, many, i)
+    freeze(*found)
+    return many
+
+
+def _write_depth(
+    a: TriangleMesh,
+    rows_a: np.ndarray,
+    b: TriangleMesh,
+    rows_b: np.ndarray,
+    contain: bool,
+    many: DistanceBatch,
+    i: int,
+) -> None:
+    """Row `i` of a batch for meshes that collide."""
+    contact = separation_at(a, rows_a, b, rows_b, contain)
+    if contact is None:  # they touch to rounding only: asked the other way round, they are just apart
+        back = _distances(b, rows_b, a, rows_a, contain, False)
+        many.distances[i], many.normals[i] = 0.0, -back.normals[0]
+        many.points_a[i], many.points_b[i] = back.points_b[0], back.points_a[0]
+        many.tri_a[i], many.tri_b[i] = back.tri_b[0], back.tri_a[0]
+        return
+    many.distances[i], many.normals[i] = -contact.depth, contact.normal
+    many.points_a[i], many.points_b[i] = contact.point_a, contact.point_b
+    many.tri_a[i], many.tri_b[i] = contact.tri_a, contact.tri_b

@@ -16,8 +16,9 @@ from jaxtyping import Bool, Float
 from .._clash import Clash
 from .._parallel import cores, over_rows
 from ..errors import InputError
+from ..robot import as_robot
 from ..robot.doors import pair_list
-from ..typing import LinkPair, Pairs
+from ..typing import LinkPair, Pairs, RobotLike
 from ._depth import mesh_mesh_separation
 from ._distance import distance
 from ._mesh import TriangleMesh
@@ -59,8 +60,14 @@ class ExactCollision:
     """
 
     def __init__(
-        self, robot: MeshedRobot, pairs: Pairs, *, contain: bool = True, threads: int | None = None
+        self,
+        robot: MeshedRobot | RobotLike,
+        pairs: Pairs,
+        *,
+        contain: bool = True,
+        threads: int | None = None,
     ) -> None:
+        robot = robot if hasattr(robot, "link_mesh") else as_robot(robot)
         self.robot = robot
         """The robot."""
         names = tuple(robot.link_names)
@@ -120,7 +127,7 @@ class ExactCollision:
         return tuple(sorted(found, key=lambda clash: clash.distance))
 
     def distances(self, cfg: Any, pairs: Iterable[LinkPair] | None = None) -> tuple[Clash, ...]:
-        """Signed distance of pairs in one configuration with the closest points; the closest first.
+        """Signed distance of pairs in one configuration (positive apart, negative overlapping); the closest first.
 
         Args:
             cfg: (dof,) configuration.

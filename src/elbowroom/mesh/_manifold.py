@@ -18,19 +18,21 @@ from jaxtyping import Float, Int
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from .. import _core
+from .._brief import brief
 from .._closed import merge_vertices
 from .._frozen import freeze
 from ..errors import InputError
-from ._contact import contact_table
+from ._contact import leaf_contacts
 from ._depth import Separation, face_normals, mesh_mesh_separation, separation_along
 from ._frames import one_row
-from ._kernels_batch import contact_segments
 from ._mesh import TriangleMesh
 
 FLAT = 1e-9
 """An area vector below this fraction of the patch's squared size has no direction."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Manifold:
     """Merged contacts of two meshes, in the world frame; rows of one patch are together."""
@@ -56,7 +58,7 @@ class Manifold:
 
     @property
     def depth(self) -> float:
-        """Depth of the deepest contact."""
+        """Depth of the deepest contact in metres: positive, never negative."""
         return self.deepest.depth
 
     @property
@@ -89,14 +91,13 @@ def contact_manifold(
     deepest = mesh_mesh_separation(a, T_a, b, T_b, contain=contain)
     if deepest is None:
         return None
-    table = contact_table(a, T_a, b, T_b)[0].copy()
-    if len(table) == 0:
+    found = leaf_contacts(a, rows_a, b, rows_b)
+    if len(found.depths) == 0:
         return _manifold([(deepest.point[None], deepest.normal, deepest.depth, 0.0)], deepest)
-    i, j = table[:, 7].astype(np.int64), table[:, 8].astype(np.int64)
-    segments = np.empty((len(table), 6))
-    contact_segments(a.triangles, b.triangles, rows_a[0], rows_b[0], i, j, segments)
+    i, j = found.tri_a, found.tri_b
+    segments = _core.contact_segments(a.tree, rows_a, b.tree, rows_b, i, j)
     flat = ~np.isfinite(segments).all(axis=1)
-    segments[flat] = np.tile(table[flat, :3], (1, 2))
+    segments[flat] = np.tile(found.points[flat], (1, 2))
     label = _patches(a, b, a.order[i], b.order[j])
     patches: list[tuple[np.ndarray, np.ndarray, float, float]] = []
     for k in range(int(label.max()) + 1):
@@ -110,7 +111,7 @@ def contact_manifold(
         if label.max() > 0:
             depth = float(separation_along(a, T_a, b, T_b, normal, contain=contain)[0])
         points = _spread(0.5 * (segments[rows, :3] + segments[rows, 3:]), int(max_points))
-        patches.append((points, normal, depth, float(table[rows, 6].max())))
+        patches.append((points, normal, depth, float(found.depths[rows].max())))
     return _manifold(patches, deepest)
 
 

@@ -1,7 +1,7 @@
 """Triangle meshes ready for collision queries.
 
-A `TriangleMesh` checks its triangles, finds out which of them bound a solid, and builds a binary AABB tree whose nodes
-also carry a thin slab along their mean normal, which prunes as well as oriented boxes do at a fraction of the cost.
+A `TriangleMesh` checks its triangles, finds out which of them bound a solid, and builds the compiled core's tree of
+bounding volumes over them, which every query walks.
 
 Guarantees: arrays are finite and indices valid. What is closed is decided by `elbowroom._closed`, piece by piece: the
 closed pieces of a mesh contain things even when others are open. Not checked: self-intersection.
@@ -17,21 +17,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .. import _core
 from .._closed import closed_pieces, connected_pieces, merge_vertices
-from .._frozen import freeze
+from .._frozen import freeze, frozen
 from ..errors import InputError, shape_text
 from ._hull import Hull, hull_of
-from ._kernels_build import CONTAINS, LEAF_TRIANGLES, build_tree
-from ._kernels_query import (
-    HEADER_CLOSED,
-    HEADER_FIRST_REP,
-    HEADER_FIRST_TRIANGLE,
-    HEADER_NODES,
-    HEADER_REPS,
-    HEADER_SCALE,
-    HEADER_TRIANGLES,
-)
-from ._kernels_wide import pack_blocks
 
 MAX_COORDINATE = 1e9
 """Metres; beyond this products of three coordinates lose all meaning."""
@@ -57,12 +47,10 @@ class TriangleMesh:
     """Number of connected pieces."""
     depth: int
     """Depth of the tree."""
-    nodes: Float[np.ndarray, "rows 16"]
-    """Header row and binary tree."""
-    packed: Float[np.ndarray, "more_rows 16"]
-    """`nodes`, then the same tree in blocks of eight, packed for the kernels."""
-    triangles: Float[np.ndarray, "rows 9"]
-    """Corners in leaf order, those of closed pieces wound alike, then one point of every component."""
+    tree: Any
+    """The core's `TriangleTree`."""
+    triangles: Float[np.ndarray, "used 9"]
+    """Corners in the tree's leaf order, those of closed pieces wound alike."""
     order: Int[np.ndarray, "used"]
     """Row of `faces` of every triangle in leaf order."""
 
@@ -95,22 +83,10 @@ class TriangleMesh:
         closed_faces = pieces.closed & may_close
         turned = (pieces.faces != merged).any(axis=1)
         used = np.flatnonzero(~degenerate)
-        corners = np.ascontiguousarray(v[np.where(turned[:, None], f[:, ::-1], f)[used]].reshape(-1, 9))
-        nodes, leaf_order, depth = build_tree(corners)
+        corners = v[np.where(turned[:, None], f[:, ::-1], f)[used]]
         number = connected_pieces(merged[used], len(first))
         points = v[f[used[np.unique(number, return_index=True)[1]], 0]]
-        triangles = np.zeros((len(used) + len(points), 9))
-        triangles[: len(used)] = corners[leaf_order]
-        triangles[len(used) :, :3] = points
-        _mark_leaves(nodes, closed_faces[used[leaf_order]])
-        nodes[0, HEADER_CLOSED] = float(closed_faces.any())
-        nodes[0, HEADER_REPS] = len(points)
-        nodes[0, HEADER_FIRST_REP] = len(used)
-        nodes[0, HEADER_SCALE] = np.abs(v[f]).max()
-        nodes[0, HEADER_TRIANGLES] = len(used)
-        nodes[0, HEADER_FIRST_TRIANGLE] = 0
-        nodes[0, HEADER_NODES] = len(nodes) - 1
-        packed = pack_blocks(nodes, triangles)
+        tree = _core.TriangleTree(corners, used, closed_faces[used], points)
         values: dict[str, Any] = {
             "vertices": v,
             "faces": f,
@@ -118,11 +94,10 @@ class TriangleMesh:
             "closed": bool(closed_faces.all()),
             "closed_faces": closed_faces,
             "components": len(points),
-            "depth": int(depth),
-            "nodes": packed[: len(nodes)],
-            "packed": packed,
-            "triangles": triangles,
-            "order": used[leaf_order],
+            "depth": tree.depth,
+            "tree": tree,
+            "triangles": tree.triangles.reshape(-1, 9),
+            "order": tree.order,
         }
         for name, value in values.items():
             if isinstance(value, np.ndarray):
@@ -165,15 +140,20 @@ class TriangleMesh:
         """How many triangles were dropped because they have no area."""
         return int(self.degenerate.sum())
 
+    @cached_property
+    def _bounds(self) -> Float[np.ndarray, "2 3"]:
+        """Centre and half extents of the bounding box."""
+        return frozen(self.tree.bounds)
+
     @property
     def center(self) -> Float[np.ndarray, "3"]:
         """Centre of the bounding box."""
-        return self.nodes[1, :3]
+        return self._bounds[0]
 
     @property
     def half_extents(self) -> Float[np.ndarray, "3"]:
         """Half the size of the bounding box."""
-        return self.nodes[1, 3:6]
+        return self._bounds[1]
 
     @property
     def radius(self) -> float:
@@ -183,19 +163,15 @@ class TriangleMesh:
     @cached_property
     def hull(self) -> Hull:
         """The convex hull, made when first asked for: for choosing directions, and is the mesh convex?"""
-        return hull_of(self.vertices[np.unique(self.faces)], self.triangles[: len(self.order)], self.closed)
+        return hull_of(self.vertices[np.unique(self.faces)], self.triangles, self.closed)
 
     @cached_property
     def surface(self) -> TriangleMesh:
         """The same triangles as a surface: nothing is inside it, closed or not."""
         if not self.closed_faces.any():
             return self
-        mesh, packed = TriangleMesh.__new__(TriangleMesh), self.packed.copy()
-        nodes, open_faces = packed[: len(self.nodes)], np.zeros(len(self.faces), dtype=bool)
-        nodes[0, HEADER_CLOSED] = 0.0
-        _mark_leaves(nodes, open_faces)
-        freeze(packed, nodes, open_faces)
-        changed = {"closed": False, "closed_faces": open_faces, "nodes": nodes, "packed": packed}
+        mesh, open_faces = TriangleMesh.__new__(TriangleMesh), frozen(np.zeros(len(self.faces), dtype=bool))
+        changed = {"closed": False, "closed_faces": open_faces, "tree": self.tree.as_surface()}
         for field in fields(self):
             object.__setattr__(mesh, field.name, changed.get(field.name, getattr(self, field.name)))
         return mesh
@@ -204,6 +180,12 @@ class TriangleMesh:
     def digest(self) -> bytes:
         """Tells meshes of other triangles apart: a hash of those that take part in queries."""
         return hashlib.blake2b(self.triangles.tobytes(), digest_size=16).digest()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        freeze(
+            *(value for value in state.values() if isinstance(value, np.ndarray))
+        )  # pickling makes them writable
 
     def __len__(self) -> int:
         return len(self.faces)
@@ -254,13 +236,6 @@ def _degenerate(corners: np.ndarray) -> np.ndarray:
     w = v - u
     longest = np.maximum(np.maximum((u * u).sum(1), (v * v).sum(1)), (w * w).sum(1))
     return ~(np.linalg.norm(np.cross(u, v), axis=1) > DEGENERATE * longest)
-
-
-def _mark_leaves(nodes: np.ndarray, closed: np.ndarray) -> None:
-    """Writes into the leaves which of their triangles (leaf order) belong to closed pieces."""
-    for k in range(LEAF_TRIANGLES):
-        rows = np.flatnonzero(nodes[:, 7] > k)
-        nodes[rows, CONTAINS + k] = closed[nodes[rows, 6].astype(np.int64) + k]
 
 
 def check_meshes(*meshes: Any) -> None:

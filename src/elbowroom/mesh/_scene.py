@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .. import _core
+from .._brief import brief
 from .._frozen import freeze
 from ..errors import InputError, shape_text
 from ._frames import pose_rows
-from ._kernels_batch import CONTACT_WIDTH, scene_states
-from ._kernels_deepest import scene_deepest
-from ._kernels_query import HEADER_FIRST_REP, HEADER_FIRST_TRIANGLE, HEADER_NODES
-from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE
 from ._mesh import TriangleMesh, check_meshes
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class DeepestContacts:
     """The deepest triangle contact of every pair of a scene in every pose, in the world frame.
@@ -44,7 +43,7 @@ class DeepestContacts:
 
 
 class Scene:
-    """Many meshes packed into one, for all pairs of many poses in one call.
+    """Many meshes, for all pairs of many poses in one call.
 
     Args:
         meshes: the meshes, by number.
@@ -74,9 +73,10 @@ class Scene:
         freeze(self.pairs)
         if not self.meshes:
             raise InputError("meshes: expected at least one, found none")
-        self._nodes, self._triangles, self._roots = pack_meshes(self.meshes)
-        self._order = np.concatenate([mesh.order for mesh in self.meshes])
-        self._first = np.cumsum([0] + [len(mesh.order) for mesh in self.meshes])
+        self._core = _core.MeshScene([mesh.tree for mesh in self.meshes], self.pairs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scene, (self.meshes, self.pairs)
 
     def states(
         self, poses: Any, *, contain: bool = True, first_only: bool = False
@@ -104,32 +104,16 @@ class Scene:
             poses: `(n, meshes, 7)` or `(n, meshes, 4, 4)`.
         """
         rows = scene_rows(poses, len(self.meshes))
-        n, k = len(rows), len(self.pairs)
-        out = np.full((n * k, CONTACT_WIDTH), np.nan)
-        scene_deepest(self._nodes, self._triangles, self._roots, rows, self.pairs, out)
-        out = out.reshape(n, k, CONTACT_WIDTH)
+        out = self._core.deepest_contacts(rows)
         freeze(out)
-        tri_a, tri_b = np.full((n, k), -1, np.int64), np.full((n, k), -1, np.int64)
         hit = ~np.isnan(out[:, :, 6])
-        for mine, place, column in ((tri_a, 7, 0), (tri_b, 8, 1)):
-            which = np.broadcast_to(self._first[self.pairs[:, column]], (n, k))[hit]
-            mine[hit] = self._order[which + out[:, :, place][hit].astype(np.int64)]
+        tri_a, tri_b = (np.where(hit, out[:, :, column], -1.0).astype(np.int64) for column in (7, 8))
         freeze(tri_a, tri_b)
         return DeepestContacts(out[:, :, :3], out[:, :, 3:6], out[:, :, 6], tri_a, tri_b)
 
     def states_into(self, rows: np.ndarray, out: np.ndarray, *, contain: bool, first_only: bool) -> None:
         """`states` on packed poses `(n, meshes, 12)` into a given array; releases the interpreter lock."""
-        if len(self.pairs) and len(rows):
-            scene_states(
-                self._nodes,
-                self._triangles,
-                self._roots,
-                rows,
-                self.pairs,
-                out,
-                bool(contain),
-                bool(first_only),
-            )
+        self._core.states(rows, out, bool(contain), bool(first_only))
 
 
 def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
@@ -143,33 +127,3 @@ def scene_rows(poses: Any, n_meshes: int) -> Float[np.ndarray, "n meshes 12"]:
     if array.ndim not in (3, 4) or tail not in ((7,), (4, 4)) or array.shape[1] != n_meshes:
         raise InputError(f"{wanted}, found {array.shape}")
     return pose_rows(array.reshape(-1, *tail), "poses")[0].reshape(len(array), n_meshes, 12)
-
-
-def pack_meshes(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One node array and one triangle array for all meshes, with absolute row numbers, and the rows of the roots."""
-    if not meshes:
-        meshes = (
-            TriangleMesh.box((1.0, 1.0, 1.0)),
-        )  # kernels take arrays of rows, none of which is then named
-        return (*pack_meshes(meshes)[:2], np.zeros(0, np.int64))
-    roots = np.zeros(len(meshes), np.int64)
-    nodes: list[np.ndarray] = []
-    node_row, triangle_row = 0, 0
-    for k, mesh in enumerate(meshes):
-        part = mesh.packed.copy()
-        end = int(part[0, HEADER_NODES]) + 1
-        tree, names = part[1:end], part[end:].reshape(-1, FIELDS, LANES)[:, -1]
-        leaf = tree[:, 7] > 0
-        tree[~leaf, 6] += node_row
-        tree[leaf, 6] += triangle_row
-        tree[:, BLOCK_COLUMN] += node_row
-        names += np.where(names < TRIANGLE, node_row, triangle_row)
-        part[0, HEADER_FIRST_REP] += triangle_row
-        part[0, HEADER_FIRST_TRIANGLE] += triangle_row
-        nodes.append(part)
-        roots[k] = node_row + 1
-        node_row += len(part)
-        triangle_row += len(mesh.triangles)
-    packed = np.concatenate(nodes), np.concatenate([m.triangles for m in meshes])
-    freeze(*packed)  # the type the kernels are compiled for
-    return (*packed, roots)

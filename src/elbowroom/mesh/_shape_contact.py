@@ -1,8 +1,8 @@
 """Signed distance and contact of any two shapes.
 
 A sphere is a point with a radius, a capsule a segment with a radius: their distances are those of the cores, less the
-radii. Boxes and convex meshes are closed triangle meshes. Cylinders and ellipsoids are known by their farthest points
-(`_kernels_solids`). All pairs are in one table, `DISPATCH`.
+radii. Boxes and convex meshes are closed triangle meshes. Cylinders and ellipsoids are known to the core by their
+farthest points (`ConvexSolid`). All pairs are in one table, `DISPATCH`.
 
 Distances of shapes apart are exact to rounding; those of cylinders and ellipsoids to 1e-9 of the size of both, or 2e-8
 where less than 1e-6 of it is between them (measured above plates, where the gap is known). Depths are exact, the least
@@ -21,23 +21,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .. import _core
 from .._frozen import freeze
 from ..errors import InputError
 from ..robot.doors import primitive
-from ._collide import collide_states
 from ._depth import Separation, mesh_mesh_separation
 from ._distance import MeshDistance, distance, distance_batch
 from ._frames import one_row, row_matrix
 from ._geometry import closest_points_on_segments
-from ._kernels_solids import CYLINDER, ELLIPSOID, POINTS, depth_inside, distance_apart, nearest_of_triangles
 from ._mesh import TriangleMesh
 from ._shapes import Box, Capsule, ContactShape, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 
 ON_SURFACE = 1e-13
 """Metres; the core of a rounded shape that is this close to a surface lies on it, and the face gives the normal."""
-
-NORMAL_LOST = 1e-6
-"""Gap between cores, as a fraction of their size, below which the line of closest points is too short for a normal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +92,7 @@ def detect_contact(
 def shape_distance(
     shape_a: ContactShape, T_a: Any, shape_b: ContactShape, T_b: Any, *, contain: bool = True
 ) -> MeshDistance:
-    """Signed distance of two shapes: clearance, or minus the depth of `detect_contact`.
+    """Signed distance of two shapes: positive apart, negative (minus the depth of `detect_contact`) overlapping.
 
     Two half-spaces that are not parallel overlap without end: their distance is minus infinity.
 
@@ -144,7 +140,7 @@ def _segments(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
 
 def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """Polyhedra and rounded shapes: the cores as meshes, widened by the radii."""
-    (core_a, radius_a), (core_b, radius_b) = _core(a), _core(b)
+    (core_a, radius_a), (core_b, radius_b) = _mesh_core(a), _mesh_core(b)
     radius = radius_a + radius_b
     found = distance_batch(core_a, T_a, core_b, T_b, signed=False)
     if found.tri_a[0] >= 0:
@@ -169,35 +165,19 @@ def _cores(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
 
 def _solids(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """Convex shapes of which at least one is a cylinder or an ellipsoid."""
-    (*solid_a, radius_a, reach_a), (*solid_b, radius_b, reach_b) = _solid(a), _solid(b)
-    rel = _relative(T_a, T_b)
-    scale, out = reach_a + reach_b, np.empty(9)
-    d = distance_apart(*solid_a, *solid_b, rel, scale, out)
-    if d <= (NORMAL_LOST * scale if radius_a + radius_b > 0.0 else 0.0):
-        d = -depth_inside(*solid_a, *solid_b, rel, scale, out)
-    normal = T_a[:3, :3] @ out[:3]
-    point_a = T_a[:3, :3] @ out[3:6] + T_a[:3, 3] + radius_a * normal
-    return Gap(float(d) - radius_a - radius_b, point_a, normal)
+    distance, normal, point_a = _core.solid_distance(_solid(a), _solid(b), _relative(T_a, T_b))
+    return Gap(distance, T_a[:3, :3] @ point_a + T_a[:3, 3], T_a[:3, :3] @ normal)
 
 
 def _mesh_solid(a: TriangleMesh, T_a: np.ndarray, b: Any, T_b: np.ndarray) -> Gap:
     """A triangle mesh and a cylinder or an ellipsoid."""
-    kind, size, _, _, reach = _solid(b)
-    triangles, rel = a.triangles[: len(a.order)], _relative(T_a, T_b)
-    corners = triangles.reshape(-1, 3, 3)
-    middle = corners.mean(axis=1)
-    radii = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
-    bounds = np.linalg.norm(middle - rel[9:], axis=1) - radii - reach
-    out, scale = np.empty(9), a.radius + reach
-    d, row = nearest_of_triangles(triangles, bounds, np.argsort(bounds), kind, size, rel, scale, out)
-    if d > 0.0 and not collide_states(TriangleMesh.core(np.zeros((1, 3))), T_b, a, T_a)[0]:
-        point_a = T_a[:3, :3] @ out[3:6] + T_a[:3, 3]
-        return Gap(float(d), point_a, T_a[:3, :3] @ out[:3], int(a.order[row]))
+    d, normal, point_a, face, inside = _core.mesh_solid_distance(a.tree, _solid(b), _relative(T_a, T_b))
+    normal, point_a = T_a[:3, :3] @ normal, T_a[:3, :3] @ point_a + T_a[:3, 3]
+    if d > 0.0 and not inside:
+        return Gap(d, point_a, normal, face)
     deep = mesh_mesh_separation(a, T_a, _around(b), T_b)
     if deep is None:  # they touch to rounding only
-        depth_inside(POINTS, np.zeros(3), corners[row], kind, size, np.zeros((1, 3)), rel, scale, out)
-        point_a = T_a[:3, :3] @ out[3:6] + T_a[:3, 3]
-        return Gap(0.0, point_a, T_a[:3, :3] @ out[:3], int(a.order[row]))
+        return Gap(0.0, point_a, normal, face)
     return Gap(-deep.depth, deep.point_a.copy(), deep.normal.copy(), deep.tri_a, -1, 0.0, deep.state)
 
 
@@ -231,7 +211,7 @@ def _relative(T_a: np.ndarray, T_b: np.ndarray) -> np.ndarray:
     return np.concatenate([(R @ T_b[:3, :3]).reshape(9), R @ (T_b[:3, 3] - T_a[:3, 3])])
 
 
-def _core(shape: Any) -> tuple[TriangleMesh, float]:
+def _mesh_core(shape: Any) -> tuple[TriangleMesh, float]:
     """A polyhedron, a segment or a point as a mesh, and the radius around it."""
     if isinstance(shape, TriangleMesh):
         return shape, 0.0
@@ -247,18 +227,19 @@ def _made_core(shape: Sphere | Capsule | Box) -> tuple[TriangleMesh, float]:
     return TriangleMesh.core(ends), float(shape.radius)
 
 
-def _solid(shape: Any) -> tuple[int, np.ndarray, np.ndarray, float, float]:
-    """A convex shape as the kernels take it (kind, size, points), its radius, and how far it reaches."""
+def _solid(shape: Any) -> Any:
+    """A convex shape as the core's `ConvexSolid`."""
+    return _core.ConvexSolid.hull(shape.points, 0.0) if isinstance(shape, ConvexMesh) else _made_solid(shape)
+
+
+@lru_cache(maxsize=256)
+def _made_solid(shape: Sphere | Capsule | Box | Cylinder | Ellipsoid) -> Any:
     if isinstance(shape, Cylinder):
-        size = np.array([shape.radius, 0.5 * shape.length, 0.0])
-        return CYLINDER, size, np.zeros((1, 3)), 0.0, float(np.linalg.norm(size))
+        return _core.ConvexSolid.cylinder(shape.radius, 0.5 * shape.length)
     if isinstance(shape, Ellipsoid):
-        size = np.array(shape.semi_axes)
-        return ELLIPSOID, size, np.zeros((1, 3)), 0.0, float(size.max())
-    core, radius = _core(shape)
-    points = shape.points if isinstance(shape, ConvexMesh) else np.ascontiguousarray(core.vertices)
-    reach = float(np.linalg.norm(points, axis=1).max()) + radius
-    return POINTS, np.zeros(3), points.copy(), radius, reach
+        return _core.ConvexSolid.ellipsoid(*shape.semi_axes)
+    core, radius = _made_core(shape)
+    return _core.ConvexSolid.hull(core.vertices, radius)
 
 
 @lru_cache(maxsize=64)
@@ -283,7 +264,7 @@ def _lowest(shape: Any, T: np.ndarray, up: np.ndarray) -> np.ndarray:
         size = np.array(shape.semi_axes)
         low = -size * size * local / float(np.linalg.norm(size * local))
     else:
-        core, radius = _core(shape)
+        core, radius = _mesh_core(shape)
         points = core.vertices[np.unique(core.faces)]
         heights = points @ local
         lowest = float(heights.min())
@@ -323,7 +304,7 @@ def _outward(a: Any, T_a: np.ndarray, b: Any, T_b: np.ndarray, tri_a: int, tri_b
     """Normal from A to B when a core lies on the other's surface: that of the face it lies on."""
     for shape, T, triangle, sign in ((a, T_a, tri_a, 1.0), (b, T_b, tri_b, -1.0)):
         if isinstance(shape, (TriangleMesh, ConvexMesh, Box)):
-            core = _core(shape)[0]
+            core = _mesh_core(shape)[0]
             p, q, r = core.vertices[core.faces[triangle]]
             n = np.cross(q - p, r - p)
             return sign * (T[:3, :3] @ (n / np.linalg.norm(n)))

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import ConvexHull, QhullError
 
+from .._brief import brief
 from .._frozen import frozen
 from ..errors import InputError, shape_text
 from ._geometry import transform_aabb
@@ -32,6 +33,7 @@ def _three(what: str, values: Any) -> tuple[float, float, float]:
     return float(values[0]), float(values[1]), float(values[2])
 
 
+@brief
 @dataclass(frozen=True)
 class Sphere:
     """A ball around the origin of its frame."""
@@ -43,6 +45,7 @@ class Sphere:
         _positive("radius", self.radius)
 
 
+@brief
 @dataclass(frozen=True)
 class Capsule:
     """All points within `radius` of a segment along z, centred at the origin of its frame."""
@@ -57,6 +60,7 @@ class Capsule:
         _positive("length", self.length)
 
 
+@brief
 @dataclass(frozen=True)
 class Cylinder:
     """A cylinder about z with flat ends, centred at the origin of its frame."""
@@ -71,6 +75,7 @@ class Cylinder:
         _positive("length", self.length)
 
 
+@brief
 @dataclass(frozen=True)
 class Ellipsoid:
     """An ellipsoid centred at the origin of its frame."""
@@ -82,6 +87,7 @@ class Ellipsoid:
         object.__setattr__(self, "semi_axes", _three("semi_axes", self.semi_axes))
 
 
+@brief
 @dataclass(frozen=True)
 class Box:
     """A box centred at the origin of its frame."""
@@ -93,6 +99,7 @@ class Box:
         object.__setattr__(self, "size", _three("size", self.size))
 
 
+@brief
 @dataclass(frozen=True)
 class HalfSpace:
     """All points with normal . x <= offset, in its frame."""

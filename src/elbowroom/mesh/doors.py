@@ -1,8 +1,4 @@
-"""What other folders of the house need of meshes: many of them packed for kernels, states of many poses.
-
-It may change without notice. Kernels are in `elbowroom.mesh.kernels`.
-"""
+"""What other folders need of meshes: the states of many poses. It may change without notice."""
 
 from ._collide import STATES as STATES
 from ._collide import collide_states as collide_states
-from ._scene import pack_meshes as pack_meshes

@@ -1,21 +1,24 @@
 """The joints between two links and the links' spheres, as arrays that can be sent to any worker.
 
-The joints come from `Chains`; here the spheres are grouped. The kernels in `_kernels.py` do the rest.
+The joints come from `Chains`; here the spheres are grouped. The compiled core does the rest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from .. import _core
+from .._frozen import Frozen
 from ..distance.doors import enclosing_ball, split_balls
 from ..robot.doors import Chain, Chains, KinematicTree
 
 
 @dataclass(frozen=True)
-class PairChain:
+class PairChain(Frozen):
     """Two links, the joints between them and their spheres."""
 
     joints: Chain
@@ -27,10 +30,12 @@ class PairChain:
     spans_b: Int[np.ndarray, "groups 2"]
     """Groups, then spheres, in body frames; each group's first sphere and count."""
 
-    @property
-    def arrays(self) -> tuple[int | np.ndarray, ...]:
-        """Arguments of the kernels that describe joints and spheres."""
-        return (*self.joints.motion, self.balls_a, self.spans_a, self.balls_b, self.spans_b)
+    @cached_property
+    def core(self) -> _core.SpherePair:
+        """The same in the compiled core."""
+        return _core.SpherePair(
+            self.joints.core, self.side, self.balls_a, self.spans_a, self.balls_b, self.spans_b
+        )
 
 
 class PairChains:

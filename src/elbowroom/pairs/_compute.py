@@ -1,10 +1,12 @@
 """compute_pairs: which pairs of links need checking, each with its reason and evidence.
 
-In order: the word of the user and of the description, adjacency, default poses, sampling within the joint limits, and
-for pairs that never met in a sample a proof by branch and bound or, where its budget ends, a local search. Spheres
-cover the links, so what they never do the links never do: they decide "checked" and "never". Where spheres overlap the
-links may be apart, so "default" and "always" are for the links' meshes to say; a pair whose spheres overlap at rest
-while its meshes do not stays checked, by meshes.
+In order: the word of the user and of the description, adjacency, default poses, sampling within the joint limits.
+Pairs whose meshes collide in a sample are checked. Spheres cover the links, so what they never do the links never do:
+for pairs whose spheres never came within the buffer a proof by branch and bound is tried with them, or a local search
+where its budget ends. All others are for the meshes (`_settle_meshes`): a search for a collision, and where there is
+none a proof with the meshes' own clearance. A pair that nobody could prove and that comes near stays checked. Where
+spheres overlap the links may be apart, so "default" and "always" are for the links' meshes to say; a pair whose spheres
+overlap at rest while its meshes do not is decided by meshes.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +27,9 @@ from .._text import counted
 from ..distance import SelfCollisionChecker
 from ..distance.doors import Spheres
 from ..errors import InputError
-from ..robot import DefaultPose, Robot, as_robot
+from ..robot import DefaultPose, as_robot
 from ..robot.doors import adjacent_pairs, named_poses, pair_list
-from ..typing import Kinematics, LinkPair
+from ..typing import LinkPair, RobotLike
 from ._chain import PairChains
 from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS
@@ -37,18 +40,39 @@ from ._meshes import MeshJudge
 from ._options import PairOptions
 from ._pose import Clashes, rest_pose
 from ._sample import count_meetings
-from ._sentences import Finding, always, came_near, meetings, settled, touching, why_adjacent
+from ._sentences import (
+    Finding,
+    always,
+    came_near,
+    collided,
+    contradicted,
+    disabled_and_meeting,
+    meetings,
+    mm,
+    near_facts,
+    settled,
+    settled_by_meshes,
+    touching,
+    why_adjacent,
+)
 from ._settle import SettleTask, settle
+from ._settle_meshes import settle_meshes, share_boxes
 from ._spread import choose_workers
 
 LOCAL_WORK = 50_000_000
 """Samples times pairs below which starting worker processes costs more than it saves."""
 BOX_WORK = 10
 """A box of a proof costs about as much as so many pairs in a sample."""
+MESH_WORK = 100
+"""The same of a proof by meshes, for each box of `proof_boxes`."""
+LONG_LOOK = 4096
+"""Samples in which meshes are asked about pairs that a file says never collide."""
+CONTRADICTED = 3
+"""Pairs whose reason in a file is wrong that notes speak of one by one."""
 
 
 def compute_pairs(
-    robot: Robot | Kinematics,
+    robot: RobotLike,
     spheres: Spheres,
     options: PairOptions | None = None,
     *,
@@ -59,7 +83,7 @@ def compute_pairs(
     """Decides for every pair of links with meshes or spheres whether it must be checked, and why.
 
     Args:
-        robot: an Elbowroom or pyroki Robot; pyroki's hold no meshes, so spheres decide everything.
+        robot: a Robot, or what `load_robot` takes; a pyroki Robot holds no meshes, so spheres decide everything.
         spheres: the sphere model. Links that have meshes and no spheres here take part all the same, by meshes.
         options: see PairOptions.
         workers: processes; None decides by the amount of work, or takes joblib's active configuration (a Dask or
@@ -192,20 +216,38 @@ class _Decisions:
         often = options.always_share * options.samples
         ever = ground.always([*forced, *(p for p in self.open if meets.get(p, often) >= often)], jobs)
         never: list[LinkPair] = []
+        near: list[LinkPair] = []
         for pair in self.open:
+            known = ground.judge.knows(pair)
             if pair in ever:
-                what = "meshes" if ground.judge.knows(pair) else "spheres"
-                self.put(pair, always(ever[pair], options, what, self._depth(pair)))
-            elif pair not in meets:
-                self.put(pair, Finding(PairReason.CHECKED, "nobody has shown that it cannot meet", {}))
-            elif meets[pair] or pair in ground.uncovered:
-                self.put(pair, came_near(meets[pair], ground.pads[pair], options))
-            else:
+                self.put(
+                    pair, always(ever[pair], options, "meshes" if known else "spheres", self._depth(pair))
+                )
+            elif known and ground.judge.hits(pair):
+                witness = ground.judge.first_hit(pair)
+                facts = self._near_facts(pair, meets)
+                self.put(pair, collided(ground.judge.hits(pair), len(ground.judge.samples), witness, facts))
+            elif pair in meets and not meets[pair]:
                 never.append(pair)
-        self._settle(never, workers, progress)
+            elif known:
+                near.append(pair)
+            else:  # no mesh, so it has spheres
+                self.put(pair, came_near(meets[pair], ground.pads[pair], options))
+        self._settle(never, near, meets, workers, progress)
 
-    def _settle(self, never: list[LinkPair], workers: int | None, progress: Progress | None) -> None:
-        options, robot = self.options, self.ground.robot
+    def _near_facts(self, pair: LinkPair, meets: dict[LinkPair, int]) -> dict[str, Any]:
+        return near_facts(meets[pair], self.options) if pair in meets else {}
+
+    def _settle(
+        self,
+        never: list[LinkPair],
+        near: list[LinkPair],
+        meets: dict[LinkPair, int],
+        workers: int | None,
+        progress: Progress | None,
+    ) -> None:
+        """Pairs that spheres never brought within the buffer, by spheres; what is left and those near, by meshes."""
+        options, robot, judge = self.options, self.ground.robot, self.ground.judge
         chains = PairChains(robot.tree, *self.ground.arrays)
         tasks = [
             SettleTask(
@@ -218,10 +260,33 @@ class _Decisions:
             for a, b in never
         ]
         jobs = choose_workers(workers, len(tasks) * options.proof_boxes * BOX_WORK, LOCAL_WORK)
+        fallback: dict[LinkPair, Finding] = {}
         for pair, task, found in zip(
             never, tasks, parallel_map(settle, tasks, workers=jobs, progress=progress), strict=True
         ):
-            self.put(pair, settled(found, task, robot.default_cfg, options))
+            verdict = settled(found, task, robot.default_cfg, options)
+            if verdict.reason is PairReason.NEVER_PROVED or not judge.knows(pair):
+                self.put(pair, verdict)
+            else:
+                near.append(pair)
+                if verdict.reason is PairReason.NEVER_SAMPLED:
+                    fallback[pair] = verdict
+        tasks = share_boxes([self.ground.mesh_task(pair) for pair in near])
+        jobs = choose_workers(workers, len(tasks) * options.proof_boxes * MESH_WORK, LOCAL_WORK)
+        for pair, task, found in zip(
+            near, tasks, parallel_map(settle_meshes, tasks, workers=jobs, progress=progress), strict=True
+        ):
+            pad, facts = self.ground.pads[pair], self._near_facts(pair, meets)
+            verdict = settled_by_meshes(found, task, pad, robot.default_cfg, facts)
+            if found.proved is None and found.closest > pad and pair in fallback:
+                verdict = fallback[pair]
+            asked = self.ground.padding(pair)
+            if verdict.reason is PairReason.NEVER_PROVED and (found.proved or 0.0) <= asked:
+                text = f"the spheres' padding asks {mm(asked)} of it, which it is not proved to keep: {verdict.text}"
+                verdict = Finding(
+                    PairReason.CHECKED, text, {**verdict.facts, "clearance": None, "bound": None}
+                )
+            self.put(pair, verdict)
 
     # The result -------------------------------------------------------------------------------
 
@@ -234,14 +299,7 @@ class _Decisions:
                 ground.for_meshes = ground.overlaps(f"at the pose {label!r}", cfg) | ground.for_meshes
         ground.for_meshes = ground.overlaps("at the default pose", pose.cfg) | ground.for_meshes
         entries = {pair: self._complete(pair, found) for pair, found in self.entries.items()}
-        said = [p for p, e in entries.items() if e.source in ("SRDF", "MJCF") and self._met(p, e)]
-        if said:
-            deepest = max(said, key=lambda pair: (entries[pair].mesh_depth or 0.0, entries[pair].mesh_hits))
-            word = "deepest" if self.options.depths else "most often"
-            notes.append(
-                f"the description disables {counted(len(said), 'pair')} whose meshes collide in samples, {word} "
-                f"{' and '.join(deepest)}; {'it stays' if len(said) == 1 else 'they stay'} ignored"
-            )
+        notes += self._wrong(entries)
         plain = [name for name in ground.links if name not in ground.round_links]
         if plain:
             notes.append(f"no spheres, so meshes decide their pairs: {', '.join(plain)}")
@@ -253,6 +311,29 @@ class _Decisions:
         mark = made_for(ground.robot, ground.spheres, self.options.buffer)
         return PairMatrix(ground.robot.name, ground.links, entries, bare, tuple(notes), pose, mark)
 
+    def _wrong(self, entries: dict[LinkPair, PairEvidence]) -> list[str]:
+        """Notes on pairs that the description disables and whose meshes collide."""
+        said = [p for p, e in entries.items() if e.source in ("SRDF", "MJCF") and self._met(p, e)]
+        wrong = [pair for pair in said if entries[pair].contradicted]
+        notes = [contradicted(pair, entries[pair], self._between(pair)) for pair in wrong[:CONTRADICTED]]
+        if len(wrong) > CONTRADICTED:
+            notes.append(
+                f"{counted(len(wrong) - CONTRADICTED, 'more pair')} of which the description is wrong in the same way: "
+                + ", ".join(f"{a} and {b}" for a, b in wrong[CONTRADICTED:])
+            )
+        others = [pair for pair in said if pair not in wrong]
+        if others:
+            others.sort(
+                key=lambda pair: (entries[pair].mesh_depth or 0.0, entries[pair].mesh_hits), reverse=True
+            )
+            notes.append(disabled_and_meeting(others, entries[others[0]], self._between(others[0])))
+        return notes
+
+    def _between(self, pair: LinkPair) -> dict[str, int]:
+        """The joints that move two links relative to each other, and their places in a configuration."""
+        between = self.ground.joints_between(pair)
+        return {name: k for k, name in enumerate(self.ground.robot.joint_names) if name in between}
+
     def _complete(self, pair: LinkPair, found: PairEvidence) -> PairEvidence:
         """Adds who decides the pair, and what its meshes did in the samples."""
         judge, why = self.ground.judge, self.ground.for_meshes.get(pair)
@@ -262,10 +343,14 @@ class _Decisions:
         text, depth = found.text, found.mesh_depth
         if found.reason is PairReason.CHECKED:
             text += f"; {self.blamed[pair]}" if pair in self.blamed else ""
-            text += f"; meshes decide it, for {why} ({meetings(hits, asked, None)})" if why else ""
-        elif found.source != "computed" and hits and pair not in self.adjacent:
-            depth = self._depth(pair)
-            text += f"; {meetings(hits, asked, depth)}"
+            text += f"; meshes decide it, for {why}" if why else ""
+        elif found.source != "computed" and pair not in self.adjacent:
+            hits, asked, witness = self.said_never.get(pair, (hits, asked, None))
+            if hits:
+                depth = self._depth(pair)
+                text += f"; {meetings(hits, asked, depth)}"
+                row = judge.first_hit(pair) if witness is None else witness
+                found = replace(found, closest=0.0, witness=tuple(row.tolist()))
         return replace(
             found,
             text=text,
@@ -275,14 +360,39 @@ class _Decisions:
             mesh_depth=depth,
         )
 
+    @cached_property
+    def said_never(self) -> dict[LinkPair, tuple[int, int, np.ndarray]]:
+        """Pairs of which a file says "Never" and that collide in a longer look: samples that do, samples, one of them.
+
+        MoveIt's assistant says so of pairs that met in none of its samples; rare collisions need as many to be seen.
+        """
+        pairs = [
+            pair
+            for pair, found in self.entries.items()
+            if found.source in ("SRDF", "MJCF")
+            and (found.srdf_reason or "").lower() == "never"
+            and self.ground.judge.knows(pair)
+        ]
+        if not pairs:
+            return {}
+        rows = self.ground.samples(min(LONG_LOOK, self.options.samples))
+        return self.ground.judge.collisions(pairs, rows)
+
     def _met(self, pair: LinkPair, found: PairEvidence) -> bool:
         """Whether the description ignores a pair that is not adjacent and whose meshes met in samples."""
         return found.reason is not PairReason.CHECKED and found.mesh_hits > 0 and pair not in self.adjacent
 
     def _depth(self, pair: LinkPair) -> float | None:
         """How deep the meshes of a pair meet in samples; None without meshes, or when nobody wants to know."""
-        wanted = self.options.depths and self.ground.judge.knows(pair)
-        return self.ground.judge.sampled_depth(pair) if wanted else None
+        judge = self.ground.judge
+        if not (self.options.depths and judge.knows(pair)):
+            return None
+        known = judge.sampled_depth(pair)
+        return (
+            judge.depth(pair, self.said_never[pair][2])
+            if known is None and pair in self.said_never
+            else known
+        )
 
     def _rest(self) -> tuple[DefaultPose, list[str]]:
         """The pose to start from: the first that was asked for, moved if it is a guess that collides."""

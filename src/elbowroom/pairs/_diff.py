@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._brief import brief
 from ..typing import LinkPair
 from ._evidence import PairReason
 from ._matrix import PairMatrix
 
 
+@brief
 @dataclass(frozen=True)
 class PairDiff:
     """Differences from an older to a newer matrix."""

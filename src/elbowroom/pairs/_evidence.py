@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from .._brief import brief
+
 
 class PairReason(StrEnum):
     """Why a pair is checked or not."""
@@ -19,7 +21,8 @@ class PairReason(StrEnum):
     ALWAYS = "always"
     """The links' meshes overlapped in every sample; evidence says how deep."""
     NEVER_PROVED = "never, proved"
-    """The spheres stay apart in the whole range of the joints between the links: exact."""
+    """The links stay apart in the whole range of the joints between them, proved by spheres or meshes: exact.
+    `PairEvidence.clearance` is what they keep; it may be less than the buffer."""
     NEVER_SAMPLED = "never, sampled"
     """No sample and no search brought the spheres together: evidence, not proof."""
     USER = "user"
@@ -29,6 +32,7 @@ class PairReason(StrEnum):
         return self.value
 
 
+@brief
 @dataclass(frozen=True)
 class PairEvidence:
     """How one knows."""
@@ -48,14 +52,18 @@ class PairEvidence:
     nothing was sampled. It treats samples as independent; they are randomised low-discrepancy points."""
     seed: int | None = None
     buffer: float = 0.0
-    """Padding in metres, both links together, that "meet" includes."""
+    """Metres within which the pair counts as near; a pair that is never nearer in samples and searches, and is not
+    proved, is NEVER_SAMPLED."""
     clearance: float | None = None
-    """NEVER_PROVED: proved lower bound of the clearance in metres, `buffer` included; otherwise the smallest seen."""
+    """NEVER_PROVED: proved lower bound of the clearance in metres; NEVER_SAMPLED: the smallest of the spheres seen."""
+    closest: float | None = None
+    """Metres: the smallest distance of the meshes that was found, 0 when they collide; None when none was measured."""
     boxes: int = 0
     """Boxes of joint values that the proof took or gave up after."""
     witness: tuple[float, ...] | None = None
-    """DEFAULT: the pose at which the links touch; CHECKED: a configuration that meets, when a search or a proof
-    attempt found one that sampling had not."""
+    """DEFAULT: the pose at which the links touch. CHECKED: a configuration in which the meshes collide or, where none
+    is known, in which they are `closest`; without meshes, one that meets by spheres. NEVER_PROVED: the closest one,
+    when that is within `buffer`. A pair that a file disables: one in which the meshes collide."""
     decided_by: Literal["spheres", "meshes"] = "spheres"
     """What can tell whether the pair collides: its spheres, or only its meshes, because the spheres overlap at a
     default pose or in every sample, or a link has none."""
@@ -71,3 +79,29 @@ class PairEvidence:
     """What the robot's SRDF says of the pair, whether or not it was followed."""
     seconds: float = field(default=0.0, compare=False)
     """Time spent on search and proof."""
+
+    @property
+    def collides(self) -> bool:
+        """Whether a configuration is known in which the links' meshes collide; `witness` is one where it was kept."""
+        return self.mesh_hits > 0 or self.closest == 0.0
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether a file gives a reason for ignoring the pair that samples show to be wrong: it says "Never" and the
+        meshes collide, or "Adjacent" of links that no joint joins and that collide in some samples only."""
+        said = (self.srdf_reason or "").lower()
+        if self.source not in ("SRDF", "MJCF") or self.witness is None or not self.mesh_hits:
+            return False
+        return said == "never" or (said == "adjacent" and self.mesh_hits < self.mesh_samples)
+
+    def holds_for(self, buffer: float) -> bool:
+        """Whether the reason holds where links must keep `buffer` metres apart.
+
+        "Never" does so up to the clearance that was proved, or that samples and searches asked for; other reasons, and
+        the word of a file that gives no figure, are not about a clearance.
+        """
+        if self.reason is PairReason.NEVER_PROVED and self.clearance is not None:
+            return self.clearance > buffer
+        if self.reason is PairReason.NEVER_SAMPLED and self.source == "computed" and self.samples:
+            return buffer <= self.buffer
+        return True

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from ..robot import DefaultPose, Robot
+from ..robot import DefaultPose, Robot, as_robot
 from ..robot.doors import adjacent_pairs
-from ..typing import LinkPair
+from ..typing import LinkPair, RobotLike
 from ._evidence import PairEvidence, PairReason
 from ._matrix import PairMatrix
 
@@ -55,7 +55,7 @@ def matrix_from_ignored(
     return PairMatrix(robot.name, links, entries, rest, tuple(said), pose)
 
 
-def pairs_from_ignored(robot: Robot, ignored: Mapping[LinkPair, str], source: str) -> PairMatrix:
+def pairs_from_ignored(robot: RobotLike, ignored: Mapping[LinkPair, str], source: str) -> PairMatrix:
     """The matrix of a file that only lists ignored pairs, with a word for the reason where it gives one.
 
     Args:
@@ -64,6 +64,7 @@ def pairs_from_ignored(robot: Robot, ignored: Mapping[LinkPair, str], source: st
             anything else is the user's word.
         source: name of the format.
     """
+    robot = as_robot(robot)
     words = {**SRDF_REASONS, **{reason.name.lower(): reason for reason in PairReason}}
     adjacent = adjacent_pairs(robot)
     known: dict[LinkPair, PairEvidence] = {}

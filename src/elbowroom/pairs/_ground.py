@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..distance import SelfCollisionChecker
-from ..distance.doors import Spheres, link_values, pack_model, sphere_arrays
+from ..distance.doors import PairSpheres, Spheres, link_values, sphere_arrays
 from ..errors import InputError
 from ..robot import Robot
 from ..robot.doors import Chains
@@ -24,6 +24,7 @@ from ._meshes import MeshJudge
 from ._options import PairOptions
 from ._sample import SampleTask, count_meetings, sample_chunk, samples_of
 from ._sentences import mm
+from ._settle_meshes import MeshTask
 
 FIRST_LOOK = 256
 """Samples in which meshes are asked about every pair, and after which a pair that was once apart is no longer a
@@ -93,9 +94,27 @@ class Ground:
     def task(self, pairs: Sequence[LinkPair], pads: Float[np.ndarray, "pairs"]) -> SampleTask:
         """Counting how often the spheres of pairs come closer than their padding."""
         index = [(self.robot.link_index(a), self.robot.link_index(b)) for a, b in pairs]
-        model = pack_model(self.robot.tree, *self.arrays, index)
+        model = PairSpheres.of(self.robot.tree, *self.arrays, index)
         lower, upper = np.array(self.robot.lower), np.array(self.robot.upper)
         return SampleTask(model, pads + model.margin, lower, upper, self.options.seed, 0, 0)
+
+    def padding(self, pair: LinkPair) -> float:
+        """Metres that the sphere model pads the two links by against each other."""
+        padding: Mapping[str, float] = getattr(self.spheres, "self_padding", {})
+        return sum(padding.get(name, 0.0) for name in pair)
+
+    def mesh_task(self, pair: LinkPair) -> MeshTask:
+        """Deciding by meshes whether a pair can collide."""
+        a, b = pair
+        chain = self._chains.between(self.robot.link_index(a), self.robot.link_index(b))
+        options = self.options
+        return MeshTask.of(
+            *(chain, self.judge.mesh(a), self.judge.mesh(b)),
+            pad=self.pads[pair],
+            boxes=options.proof_boxes,
+            starts=options.search_starts,
+            seed=options.seed,
+        )
 
     # What spheres do, and pairs for meshes ----------------------------------------------------
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import _cache
+from .._brief import brief
 from ..distance.doors import Spheres, sphere_arrays
 from ..robot import Robot, as_robot
-from ..typing import Kinematics
+from ..typing import RobotLike
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class LinkMark:
         return said
 
 
+@brief
 @dataclass(frozen=True)
 class MadeFor:
     """Marks of the description, of the spheres with their padding, and the buffer."""
@@ -58,10 +60,16 @@ class MadeFor:
     buffer: tuple[tuple[str, float], ...]
     """Metres a pair gets from each of its two links, for links that have any."""
 
+    @property
+    def text(self) -> str:
+        """All of it as one text, for the keys of what is kept on disk; `repr` is short."""
+        return f"MadeFor({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in fields(self))})"
+
     def differs(self, other: MadeFor) -> tuple[str, ...]:
         """Why pairs made for this do not hold for the other, as sentences; empty when they do.
 
-        A smaller buffer is no difference: pairs that never come within 20 mm never come within 10.
+        A smaller buffer is no difference: pairs that never collide need no checking, however near they come, and pairs
+        never seen within 20 mm were never seen within 10.
         """
         said: list[str] = []
         if self.kinematics != other.kinematics:
@@ -99,13 +107,11 @@ class MadeFor:
         return MadeFor(str(data["kinematics"]), str(data["limits"]), links, buffer)
 
 
-def made_for(
-    robot: Robot | Kinematics, spheres: Spheres, buffer: float | Mapping[str, float] = 0.0
-) -> MadeFor:
+def made_for(robot: RobotLike, spheres: Spheres, buffer: float | Mapping[str, float] = 0.0) -> MadeFor:
     """Marks of a robot, its spheres and a buffer, to compare with `PairMatrix.made_for`.
 
     Args:
-        robot: an Elbowroom or pyroki Robot.
+        robot: a Robot, or what `load_robot` takes.
         spheres: the sphere model; its self padding counts.
         buffer: metres, as in `PairOptions.buffer`: a number counts once per pair, a map gives padding by link.
     """

@@ -18,15 +18,18 @@ from jaxtyping import Float
 
 from .._frozen import Frozen, FrozenMap
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import DefaultPose
+from ..robot import DefaultPose, as_robot
 from ..robot.doors import pair_list
-from ..typing import LinkPair, sorted_pair
+from ..typing import LinkPair, RobotLike, sorted_pair
 from ._evidence import PairEvidence, PairReason
 from ._made_for import MadeFor
 
 if TYPE_CHECKING:
-    from ..robot import Robot
     from ._diff import PairDiff
+
+
+MOST_NOTES = 4
+"""Notes that a printed matrix shows."""
 
 
 def ignore_dictionary(pairs: Iterable[LinkPair]) -> dict[str, list[str]]:
@@ -153,6 +156,28 @@ class PairMatrix(Frozen):
                 entries[pair] = replace(entries[pair], reason=reason, source="user", text=text)
         return replace(self, entries=entries)
 
+    def for_buffer(self, buffer: float) -> PairMatrix:
+        """The matrix where links must keep `buffer` metres apart: what is only known to keep less is checked.
+
+        A pair that is proved never to collide may come close all the same; `CollisionModel` and `Guard` check it when a
+        clearance is asked that it is not proved to keep. Returns itself when nothing changes.
+        """
+        less = [pair for pair in self.ignored if not self.entries[pair].holds_for(buffer)]
+        if not less:
+            return self
+        entries = dict(self.entries)
+        for pair in less:
+            found = entries[pair]
+            asked = f"{1000 * buffer:g} mm are asked of it and it is not known to keep them"
+            text = f"checked because {asked} (otherwise: {found.text})"
+            entries[pair] = replace(found, reason=PairReason.CHECKED, text=text, clearance=None, bound=None)
+        return replace(self, entries=entries)
+
+    @cached_property
+    def contradicted(self) -> tuple[LinkPair, ...]:
+        """Pairs that a file disables for a reason that samples show to be wrong; `notes` says which and how."""
+        return tuple(pair for pair, found in self.entries.items() if found.contradicted)
+
     def counts(self) -> dict[PairReason, int]:
         """Number of pairs per reason, in the order of PairReason."""
         found = [evidence.reason for evidence in self.entries.values()]
@@ -183,12 +208,13 @@ class PairMatrix(Frozen):
         return "\n".join([str(self), *lines])
 
     @staticmethod
-    def read(path: str | Path, robot: Robot | None = None) -> PairMatrix:
+    def read(path: str | Path, robot: RobotLike | None = None) -> PairMatrix:
         """Reads a matrix: JSON as `write` makes it, or an SRDF file, which needs the robot.
 
         Raises:
             FormatError: broken JSON. DescriptionError: a broken SRDF. InputError: an SRDF without a robot.
         """
+        robot = None if robot is None else as_robot(robot)
         from ._file import read_pairs
 
         return read_pairs(Path(path), robot)
@@ -214,7 +240,9 @@ class PairMatrix(Frozen):
         lines = [f"PairMatrix({self})"]
         if self.default_pose is not None:
             lines.append(f"  default pose: {self.default_pose}")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        lines += [f"  note: {note}" for note in self.notes[:MOST_NOTES]]
+        more = len(self.notes) - MOST_NOTES
+        return "\n".join([*lines, *([f"  ... and {more} more notes"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..mesh import ExactCollision, mesh_mesh_separation
+from ..mesh import ExactCollision, TriangleMesh, mesh_mesh_separation
 from ..robot import Robot
 from ..typing import LinkPair
 
@@ -49,6 +49,26 @@ class MeshJudge:
     def hits(self, pair: LinkPair) -> int:
         """Samples in which the meshes of a pair collide."""
         return int(self._met[:, self._column[pair]].sum())
+
+    def first_hit(self, pair: LinkPair) -> Float[np.ndarray, "dof"]:
+        """The first sample in which the meshes of a pair collide."""
+        return self.samples[int(self._met[:, self._column[pair]].argmax())]
+
+    def mesh(self, link: str) -> TriangleMesh:
+        """The mesh of a link that takes part."""
+        return self._exact.meshes[link]
+
+    def collisions(
+        self, pairs: Iterable[LinkPair], cfgs: Float[np.ndarray, "n dof"]
+    ) -> dict[LinkPair, tuple[int, int, Float[np.ndarray, "dof"]]]:
+        """Of a few pairs, those that collide: in how many of the configurations, of how many, and the first."""
+        exact = ExactCollision(self.robot, list(pairs))
+        met = exact.colliding(cfgs)
+        return {
+            pair: (int(met[:, k].sum()), len(cfgs), cfgs[int(met[:, k].argmax())])
+            for k, pair in enumerate(exact.pairs)
+            if met[:, k].any()
+        }
 
     def touching(self, cfgs: Float[np.ndarray, "n dof"], pairs: Iterable[LinkPair]) -> np.ndarray:
         """(n, pairs) whether the meshes collide; False for pairs without meshes."""

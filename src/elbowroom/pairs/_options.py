@@ -10,8 +10,8 @@ from typing import Any
 from ..errors import InputError
 
 BUFFER = 0.02
-"""Metres below which a pair counts as meeting when it is called never, unless asked otherwise. cuRobo's documentation
-speaks of 2 cm as well, but adds them to each sphere, which is 4 cm for a pair."""
+"""Metres within which a pair counts as near, unless asked otherwise. cuRobo's documentation speaks of 2 cm as well, but
+adds them to each sphere, which is 4 cm for a pair."""
 
 
 MOST = 10**9
@@ -27,8 +27,10 @@ class PairOptions:
     seed: int = 0
     """Of the samples; the same seed gives the same matrix for any number of workers."""
     buffer: float | Mapping[str, float] = BUFFER
-    """Padding in metres when asking whether a pair never meets: a number counts once per pair (cuRobo pads each sphere:
-    its 2 cm are 0.04 here), a map gives padding by link and a pair gets the sum of its two."""
+    """Metres within which a pair counts as near: a number counts once per pair (cuRobo pads each sphere: its 2 cm are
+    0.04 here), a map gives padding by link and a pair gets the sum of its two. A pair that nobody proved never to
+    collide is ignored only if it never came near. One that is proved is ignored also where it comes near; evidence
+    says how near, and models that ask for a clearance check it (`PairMatrix.for_buffer`)."""
     default_cfgs: Sequence[Any] = ("default",)
     """Poses at which links may touch: pairs whose meshes do are ignored. "default" (the robot's default_pose; where
     that is a guess, pairs that are mostly apart elsewhere stay checked), "zero", names of `robot.named_cfgs`, or
@@ -42,9 +44,10 @@ class PairOptions:
     always_share: float = 1.0
     """Share of samples in which meshes must overlap for "always"; MoveIt's 0.95 can hide free configurations."""
     proof_boxes: int = 20_000
-    """Boxes of joint values that one proof may take: about 20 ms."""
+    """Boxes of joint values that one proof by spheres may take, about 20 ms; a proof by meshes, for a pair that comes
+    near, may take a sixteenth of them, some seconds."""
     search_starts: int = 8
-    """Starts of the local search for a collision, for pairs that neither samples nor the proof settle."""
+    """Starts of the local search for a collision, for pairs that samples do not settle; half as many by meshes."""
     confidence: float = 0.95
     """Level of the bounds on probabilities."""
     depths: bool = True

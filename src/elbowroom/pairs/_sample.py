@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from .. import _cache
 from .._files import check_place, is_template, write_bytes
 from .._parallel import Progress, parallel_map
-from ..distance.doors import PackedModel, bad_row
+from ..distance.doors import PairSpheres, bad_row
 from ..errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ CHECKPOINT = "arrays (counts, done, key)"
 class SampleTask:
     """One chunk."""
 
-    model: PackedModel
+    model: PairSpheres
     pads: Float[np.ndarray, "pairs"]
     """Metres below which a pair counts as meeting."""
     lower: Float[np.ndarray, "dof"]
@@ -70,18 +70,11 @@ def samples_of(
 
 def sample_chunk(task: SampleTask) -> Int[np.ndarray, "pairs"]:
     """Number of samples of the chunk in which each pair meets."""
-    from ..distance import kernels
-
-    rows = np.ascontiguousarray(sobol(task.seed, task.chunk, task.count, task.lower, task.upper))
-    model = task.model
-    counts = np.zeros(model.n_pairs, dtype=np.int64)
-    pads = task.pads.astype(np.float32)
-    nothing = np.zeros((0, 0), dtype=np.bool_)
-    bad = kernels.pair_hits(
-        rows, model.ints, model.floats, model.doubles, pads, model.workspace(), nothing, counts
-    )
+    rows = sobol(task.seed, task.chunk, task.count, task.lower, task.upper)
+    counts = np.zeros(len(task.model.pairs), dtype=np.int64)
+    bad = task.model.core.count_hits(rows, task.pads.astype(np.float32), counts)
     if bad >= 0:
-        raise bad_row("sample", rows, bad)
+        raise bad_row("sample", rows, bad, 1)
     return counts
 
 
@@ -105,9 +98,7 @@ def count_meetings(
     model = task.model
     key = _cache.content_hash(
         [
-            model.ints,
-            model.floats,
-            model.doubles,
+            *model.data,
             task.pads,
             task.lower,
             task.upper,
@@ -116,7 +107,7 @@ def count_meetings(
             CHUNK,
         ]
     )
-    total = np.zeros(model.n_pairs, dtype=np.int64)
+    total = np.zeros(len(model.pairs), dtype=np.int64)
     n_chunks = -(-samples // CHUNK)
     done = 0
     if checkpoint is not None:

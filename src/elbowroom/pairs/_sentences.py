@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from .._text import number
+from .._text import at_least, counted, number
 from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..typing import LinkPair
-from ._evidence import PairReason
+from ._evidence import PairEvidence, PairReason
 from ._options import PairOptions
 from ._settle import Settled, SettleTask
+from ._settle_meshes import MeshSettled, MeshTask
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,54 @@ def always(count: int, options: PairOptions, what: str, depth: float | None) -> 
 
 
 def came_near(count: int, pad: float, options: PairOptions) -> Finding:
-    """Spheres that came closer than the padding in some samples."""
-    text = f"it came within {1000 * pad:.0f} mm in {count} of {options.samples} samples"
+    """Spheres that came closer than the padding in some samples, of links without meshes."""
+    text = f"its spheres came within {1000 * pad:.0f} mm in {count} of {options.samples} samples"
+    return Finding(PairReason.CHECKED, text, near_facts(count, options))
+
+
+def near_facts(count: int, options: PairOptions) -> dict[str, Any]:
+    """Figures of a pair whose spheres came closer than the padding in `count` samples."""
     bound = upper_bound(count, options.samples, options.confidence)
-    facts = {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
-    return Finding(PairReason.CHECKED, text, facts)
+    return {"samples": options.samples, "hits": count, "bound": bound, "seed": options.seed}
+
+
+def collided(hits: int, asked: int, witness: Float[np.ndarray, "dof"], facts: dict[str, Any]) -> Finding:
+    """Meshes that collide in some of the samples in which they were asked; `witness` is one of them."""
+    text = meetings(hits, asked, None)
+    return Finding(PairReason.CHECKED, text, {**facts, "closest": 0.0, "witness": tuple(witness.tolist())})
+
+
+def settled_by_meshes(
+    found: MeshSettled, task: MeshTask, pad: float, cfg: Float[np.ndarray, "dof"], facts: dict[str, Any]
+) -> Finding:
+    """A pair whose meshes collided in no sample, after search and proof; `cfg` completes a witness."""
+    witness = np.array(cfg)
+    witness[task.chain.cfg_idx] = found.cfg
+    facts = {**facts, "closest": found.closest, "boxes": found.boxes, "seconds": found.seconds}
+    shown = {**facts, "witness": tuple(witness.tolist())}
+    if found.closest == 0.0:
+        text = "its meshes collide in a configuration that a search found; they did in no sample"
+        return Finding(PairReason.CHECKED, text, shown)
+    if found.proved is None:
+        tried = f"there is no proof within {_boxes(found.boxes)}" if found.boxes else "no proof was tried"
+        near = "it comes near" if found.closest <= pad else "its spheres come near"
+        text = (
+            f"{near} and nothing shows that it cannot collide: the closest configuration found leaves "
+            f"{mm(found.closest)} between its meshes, and {tried}"
+        )
+        return Finding(PairReason.CHECKED, text, shown)
+    near = found.closest <= pad
+    text = (
+        f"it is proved: its meshes stay at least {at_least(1e3 * found.proved, 1)} mm apart in the whole range of the "
+        f"{counted(len(task.lower), 'joint')} between them ({_boxes(found.boxes)}); "
+        + (f"they come within {mm(found.closest)}" if near else f"the closest found is {mm(found.closest)}")
+    )
+    facts = {**(shown if near else facts), "clearance": found.proved, "bound": 0.0}
+    return Finding(PairReason.NEVER_PROVED, text, facts)
+
+
+def _boxes(count: int) -> str:
+    return f"{count} box" if count == 1 else f"{count} boxes"
 
 
 def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], options: PairOptions) -> Finding:
@@ -113,8 +158,9 @@ def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], opt
     }
     if found.proved:
         text = (
-            f"it is proved: at least {mm(found.clearance)} apart in the whole range of the "
-            f"{len(task.chain.joints.lower)} joints between them ({found.boxes} boxes)"
+            f"it is proved: at least {at_least(1e3 * found.clearance, 1)} mm apart in the whole range of the "
+            f"{counted(len(task.chain.joints.lower), 'joint')} between them "
+            f"({_boxes(found.boxes)})"
         )
         return Finding(PairReason.NEVER_PROVED, text, {**facts, "bound": 0.0})
     if found.meets:
@@ -133,3 +179,50 @@ def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], opt
         f"({options.confidence:.0%}); no proof within {found.boxes} boxes"
     )
     return Finding(PairReason.NEVER_SAMPLED, text, {**facts, "bound": bound})
+
+
+def contradicted(pair: LinkPair, found: PairEvidence, joints: Mapping[str, int]) -> str:
+    """What is wrong with the reason that a file gives for a pair it disables, and how to check the pair.
+
+    `joints` are those between the two links, with their places in a configuration.
+    """
+    a, b = pair
+    deep = "" if found.mesh_depth is None else f", up to {mm(found.mesh_depth)} deep in those measured"
+    said = "never collide" if (found.srdf_reason or "").lower() == "never" else "are adjacent"
+    says = f"the {found.source} says that {a} and {b} {said}, but their meshes collide in"
+    if found.mesh_hits == found.mesh_samples:
+        return (
+            f"{says} all of {found.mesh_samples} samples{deep}; the pair stays ignored: were it checked, none of these "
+            "samples would be free"
+        )
+    return (
+        f"{says} {found.mesh_hits} of {found.mesh_samples} samples{deep}, for example at {_witness(found, joints)}; "
+        f"the pair stays ignored as the file says. {_how_to_check(pair)}"
+    )
+
+
+def disabled_and_meeting(pairs: Sequence[LinkPair], found: PairEvidence, joints: Mapping[str, int]) -> str:
+    """What is said of pairs that a file disables, without calling them never, and whose meshes collide in samples.
+
+    Args:
+        pairs: these pairs, the one to show first. found: its evidence. joints: as of `contradicted`, of this one.
+    """
+    stay = "it stays" if len(pairs) == 1 else "they stay"
+    return (
+        f"the description disables {counted(len(pairs), 'pair')} whose meshes collide in samples, for example "
+        f"{' and '.join(pairs[0])} at {_witness(found, joints)}; {stay} ignored. {_how_to_check(pairs[0])}"
+    )
+
+
+def _witness(found: PairEvidence, joints: Mapping[str, int]) -> str:
+    """Where a pair was seen to collide: values of the joints between its links."""
+    assert found.witness is not None
+    return (
+        ", ".join(f"{name} {number(found.witness[k], 4)}" for name, k in joints.items())
+        or "any configuration"
+    )
+
+
+def _how_to_check(pair: LinkPair) -> str:
+    a, b = pair
+    return f'To check {a} and {b}: PairOptions(check=[("{a}", "{b}")]), or --check {a} {b}'

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from ._chain import PairChain
 from ._sample import sobol
 
@@ -52,33 +53,29 @@ class Settled:
 
 def settle(task: SettleTask) -> Settled:
     """Proof, search, proof."""
-    from . import _kernels
-
     start = time.perf_counter()
-    chain, joints, arrays = task.chain, task.chain.joints, task.chain.arrays
+    joints, pair = task.chain.joints, task.chain.core
 
     def attempt(boxes: int) -> Settled | None:
-        status, bound, used, cfg = _kernels.prove(
-            joints.lower, joints.upper, task.pad, boxes, chain.side, joints.slope, *arrays
-        )
+        status, bound, used, cfg = pair.prove(joints.lower, joints.upper, task.pad, boxes)
         spent = time.perf_counter() - start
-        if status == _kernels.PROVED:
+        if status == _core.PROVED:
             return Settled(True, False, bound + task.pad, used, None, "proof", spent)
-        if status == _kernels.HIT:
+        if status == _core.HIT:
             return Settled(False, True, bound + task.pad, used, cfg, "proof attempt", spent)
         return None
 
     quick = attempt(min(QUICK_BOXES, task.boxes))
     if quick is not None:
         return quick
-    points = np.ascontiguousarray(sobol(task.seed, 0, SEARCH_POINTS, joints.lower, joints.upper))
-    values = np.array([_kernels.clearance(cfg, *arrays) for cfg in points])
-    starts = np.ascontiguousarray(points[np.argsort(values, kind="stable")[: task.starts]])
+    points = sobol(task.seed, 0, SEARCH_POINTS, joints.lower, joints.upper)
+    values = pair.clearances(points)
+    starts = points[np.argsort(values, kind="stable")[: task.starts]]
     best, cfg = float(values.min()), points[int(values.argmin())]
     if len(starts) and best > task.pad:
-        found, at = _kernels.search(starts, joints.lower, joints.upper, task.pad, SEARCH_ROUNDS, *arrays)
+        found, at = pair.search(starts, joints.lower, joints.upper, task.pad, SEARCH_ROUNDS)
         if found < best:
-            best, cfg = float(found), at
+            best, cfg = found, at
     if best <= task.pad:
         return Settled(False, True, best, 0, cfg, "local search", time.perf_counter() - start)
     full = attempt(task.boxes) if task.boxes > QUICK_BOXES else None

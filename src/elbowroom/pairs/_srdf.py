@@ -3,7 +3,7 @@
 Reading follows MoveIt: a link's default may be disabled, single pairs enabled again, single pairs disabled. Writing
 edits the given file in place of making a new one: comments, order and every other element stay as they were.
 What we computed is marked, in attributes and one element that other readers ignore, so that reading gives the same
-pairs as computed again: `computed="elbowroom"`, `proved="true"` for a proof, `evidence` with the sentence, an
+pairs as computed again: `computed="elbowroom"`, `proved="true"` and the `clearance` of a proof, `evidence`, an
 `<enable_collisions by="meshes">` for each pair that only meshes can decide, and `<elbowroom_pairs>` with the links
 that were looked at and the default pose.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._files import write_bytes
 from .._frozen import frozen
-from .._text import counted
+from .._text import counted, nine_digits, shortest
 from .._xml import append, numbers, remove
 from ..errors import DescriptionError, ElbowroomError
 from ..robot import DefaultPose, Robot
@@ -124,10 +125,13 @@ def edit_pairs(
         return tuple(unseen)
     said = {"links": " ".join(pairs.link_names)}
     if pairs.default_pose is not None:
-        said["default_cfg"] = " ".join(map(repr, pairs.default_pose.cfg.tolist()))
+        said["default_cfg"] = shortest(map(nine_digits, pairs.default_pose.cfg.tolist()))
         said["pose"] = pairs.default_pose.source
         said["guessed"] = " ".join(pairs.default_pose.guessed_joints)
-        unseen.append("the default pose is in an element of ours, which other readers do not know")
+        if (
+            root.find("group_state[@computed='elbowroom']") is None
+        ):  # those are the poses, for everybody to read
+            unseen.append("the default pose is in an element of ours, which other readers do not know")
     append(root, MARK, said, after=("disable_collisions",))
     return (
         "samples, bounds, seeds, witnesses and what the pairs were made for are not held by SRDF",
@@ -206,7 +210,7 @@ def _set(element: Any, attributes: Mapping[str, str]) -> None:
     """Sets attributes unless they are there; marks of ours that no longer hold are taken away."""
     if all(element.get(name) == value for name, value in attributes.items()):
         return
-    for name in ("computed", "proved", "by", "evidence"):
+    for name in ("computed", "proved", "clearance", "by", "evidence"):
         if name not in attributes:
             element.attrib.pop(name, None)
     for name, value in attributes.items():
@@ -230,6 +234,8 @@ def _attributes(found: PairEvidence) -> dict[str, str]:
         said["computed"] = "elbowroom"
     if found.reason is PairReason.NEVER_PROVED:
         said["proved"] = "true"
+        if found.clearance is not None:
+            said["clearance"] = repr(floor(1e6 * found.clearance) / 1e6)
     return {**said, "evidence": found.text}
 
 
@@ -242,10 +248,22 @@ def _evidence(said: DisabledPair) -> PairEvidence:
         reason = PairReason.NEVER_PROVED
     says = f"says {said.reason!r}" if said.reason else "says so"
     text = said.attributes.get("evidence") or f"ignored because the SRDF {says}"
-    bound = 0.0 if reason is PairReason.NEVER_PROVED else None
+    bound = clearance = None
+    if reason is PairReason.NEVER_PROVED:
+        bound, clearance = 0.0, _clearance(said.attributes.get("clearance"))
     if said.computed:
-        return PairEvidence(reason, text, bound=bound)
-    return PairEvidence(reason, text, bound=bound, source="SRDF", srdf_reason=said.reason)
+        return PairEvidence(reason, text, bound=bound, clearance=clearance)
+    return PairEvidence(
+        reason, text, bound=bound, clearance=clearance, source="SRDF", srdf_reason=said.reason
+    )
+
+
+def _clearance(value: str | None) -> float | None:
+    """The proved clearance in metres that an element holds, if any."""
+    try:
+        return None if value is None else float(value)
+    except ValueError as error:
+        raise DescriptionError(f"clearance must be metres, found {value!r:.40}") from error
 
 
 def _read_pose(mark: Any, where: str, robot: Robot) -> DefaultPose | None:

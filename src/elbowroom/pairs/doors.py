@@ -3,7 +3,7 @@
 For `formats`: `edit_pairs` and `edit_elements` make an SRDF say what a matrix or a list of pairs says, `TO_SRDF` has
 the words, `unseen_in_srdf` says what others miss, `first_of` names pairs, `matrix_from_srdf` reads them back;
 `pairs_to_json` and `pairs_from_json` are the lossless form, `ignore_dictionary` is that of cuRobo and XRDF. For the
-verdict: `made_for` marks what pairs hold for, `PairChains` places them.
+verdict: `made_for` marks what pairs hold for, `PairChains` places them, `grouped_by_reason` tells of many in few lines.
 """
 
 from ._chain import PairChains as PairChains
@@ -11,6 +11,8 @@ from ._file import is_pairs_json as is_pairs_json
 from ._file import pairs_from_json as pairs_from_json
 from ._file import pairs_to_json as pairs_to_json
 from ._given import BY_MESHES as BY_MESHES
+from ._grouped import grouped_by_reason as grouped_by_reason
+from ._grouped import some_pairs as some_pairs
 from ._made_for import made_for as made_for
 from ._matrix import ignore_dictionary as ignore_dictionary
 from ._options import BUFFER as BUFFER

@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from .._brief import brief
 from .._parallel import parallel_map
 from .._text import short
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import ElbowroomError, InputError
+from ..typing import RobotLike
 from ..world import World
 from ._options import PlanOptions
 from ._plan import plan_motion
 from ._result import PlanResult
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class PlanProblem:
     """One question of a batch; as the arguments of `plan_motion`."""
@@ -50,7 +53,7 @@ class PlanProblem:
 
 
 def plan_batch(
-    model: CollisionModel,
+    model: CollisionModel | RobotLike,
     problems: Iterable[Any],
     options: PlanOptions | None = None,
     *,
@@ -70,6 +73,7 @@ def plan_batch(
     Raises:
         InputError: a problem that makes no sense; it says which.
     """
+    model = as_model(model)
     asked: list[tuple[int, PlanProblem]] = []
     for k, problem in enumerate(problems):
         try:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import InputError
 from ..robot.doors import stated_speeds, usual_accelerations
+from ..typing import RobotLike
 from ._cost import Cost
 from ._group import Group
 from ._limit_costs import AccelerationCost, VelocityCost
@@ -19,7 +20,11 @@ from ._self_cost import SelfCollisionCost
 
 
 def default_costs(
-    model: CollisionModel, ends: Any, joints: Sequence[str] | None = None, *, boxes_decide: bool = True
+    model: CollisionModel | RobotLike,
+    ends: Any,
+    joints: Sequence[str] | None = None,
+    *,
+    boxes_decide: bool = True,
 ) -> tuple[Cost, ...]:
     """What `Stomp` keeps low when no costs are given: a good beginning for a list of your own.
 
@@ -35,8 +40,7 @@ def default_costs(
     Raises:
         InputError: no model, ends or joints that make no sense. UnknownJointError: no such joint.
     """
-    if not isinstance(model, CollisionModel):
-        raise InputError(f"default_costs: expected a CollisionModel, found a {type(model).__name__}")
+    model = as_model(model)
     ends = model.robot.as_cfgs(ends)
     if len(ends) == 0:
         raise InputError("ends: expected at least one configuration, found none")

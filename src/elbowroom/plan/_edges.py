@@ -54,6 +54,8 @@ class Edges:
         self.links: tuple[str, ...] = () if among is None else among.links
         self.obstacles: tuple[str, ...] = () if among is None else among.obstacles
         """Links and obstacles as kernels number them; none without a world."""
+        self.ready = False
+        """Whether all that a search needs of the model is made."""
         self._exactly = frozen(np.zeros((1, self.dof)))  # joints are not off the line
         self._local = threading.local()
 

@@ -61,11 +61,12 @@ def first_path(
     method, notes = question.options.method, ()
     ended = question.watch.over()
     if ended:
-        return no_path(ended, question.watch.seconds(), 0, question.options.max_nodes, ())
+        return no_path(ended, question.watch.searched(), 0, 0, ())
     if seed_path is not None:
         if question.edges.chain(seed_path):
             return Found(seed_path, "seed", _end_of(question, seed_path))
-        notes = ("the seed path is not free all the way and was not used",)
+        used = "STOMP began with it" if method == "stomp" else "it was not used"
+        notes = (f"the seed path was not proved free all the way: {used}",)
     if method == "stomp":
         from ._first_stomp import by_stomp
 
@@ -108,7 +109,7 @@ def by_sampler(question: Question, roadmap: Roadmap | None) -> Found | NoMotion:
     if roadmap is not None:
         roadmap.add(sampler)
     if sampler.path is None:
-        return no_path(ended, watch.seconds(), sampler.nodes, options.max_nodes, sampler.blockers)
+        return no_path(ended, watch.searched(), sampler.iterations, sampler.nodes, sampler.blockers)
     return Found(sampler.path, "sampler", int(sampler.goal_idx or 0), sampler.nodes)
 
 

@@ -39,11 +39,13 @@ def by_stomp(
     for k, goal in enumerate(order):
         ended = watch.over()
         if ended:
-            why = f"{'cancelled' if ended == 'cancelled' else 'time was up'} after {watch.seconds():.3g} s of STOMP"
+            why = f"{'cancelled' if ended == 'cancelled' else 'time was up'} after {watch.searched():.3g} s of STOMP"
             return NoMotion(ended, why, cost_history=_joined(history))
-        stomp = Stomp(
-            question.model, question.start, goals[goal].copy(), question.group.joints, costs, settings
-        )
+        with watch.set_up():
+            stomp = Stomp(
+                question.model, question.start, goals[goal].copy(), question.group.joints, costs, settings
+            )
+            stomp.set_up()
         share = watch.left() / (len(order) - k)
         found = stomp.run(initial, hook=hook, cancel=watch.cancelled, timeout=share)
         history.append(found.cost_history)
@@ -51,8 +53,14 @@ def by_stomp(
             return Found(found.path, "stomp", goal, 0, _joined(history), found.notes)
     assert found is not None
     return NoMotion(
-        found.reason or "blocked", f"STOMP found no free path: {found.why}", cost_history=_joined(history)
+        found.reason or "blocked",
+        f"STOMP found no path that is proved free{_to(len(order))}: {found.why}",
+        cost_history=_joined(history),
     )
+
+
+def _to(goals: int) -> str:
+    return "" if goals == 1 else f" to any of {goals} goals; of the last"
 
 
 def _joined(history: Sequence[Float[np.ndarray, "iterations"]]) -> Float[np.ndarray, "iterations"]:

@@ -35,6 +35,9 @@ _solvers: weakref.WeakKeyDictionary[CollisionModel, dict[tuple[str, ...], IkSolv
 class Goals:
     """Configurations to end at."""
 
+    given: int
+    """Goals that were given; 0 for one that says where links should be."""
+
     cfgs: Float[np.ndarray, "g dof"]
     """Free and within limits."""
     idx: tuple[int, ...]
@@ -62,7 +65,13 @@ def is_pose_goal(goal: Any) -> bool:
 
 
 def goals_of(
-    model: CollisionModel, group: Group, start: Float[np.ndarray, "dof"], goal: Any, count: int
+    model: CollisionModel,
+    group: Group,
+    start: Float[np.ndarray, "dof"],
+    goal: Any,
+    count: int,
+    *,
+    start_free: bool,
 ) -> Goals | NoMotion:
     """The goals that will do, or why there is none.
 
@@ -72,6 +81,7 @@ def goals_of(
         start: where the others are held, and what answers of inverse kinematics should be near to.
         goal: (dof,) or (g, dof) configurations, or targets of `IkSolver` such as {link: pose}.
         count: configurations of a pose goal that are looked for.
+        start_free: whether the start is free and within limits, so that there is a free configuration.
 
     Raises:
         InputError: wrong shape, NaN, or a joint that is held elsewhere than the start has it. UnknownLinkError: a pose
@@ -86,9 +96,13 @@ def goals_of(
     if good:
         lost = [] if len(good) == len(rows) else [k for k in range(len(rows)) if k not in good]
         return Goals(
-            frozen(rows[good]), tuple(good), tuple(_left_out(model, k, rows[k], bounds[k]) for k in lost)
+            len(rows),
+            frozen(rows[good]),
+            tuple(good),
+            tuple(_left_out(model, k, rows[k], bounds[k]) for k in lost),
         )
-    first = bounds[0] or blocked(model, group, _name(0, len(rows)), rows[0])
+    known = start if start_free else None
+    first = bounds[0] or blocked(model, group, _name(0, len(rows)), rows[0], known)
     if len(rows) == 1:
         return first
     return replace(first, why=f"none of {len(rows)} goals will do; the first: {first.why}")
@@ -131,7 +145,7 @@ def _from_poses(
         rows = np.concatenate([rows, others])[:count]
     rows = group.whole(group.parts(rows))
     notes = tuple(note for note in found.notes if note not in group.notes)
-    return Goals(frozen(rows), tuple(range(len(rows))), notes)
+    return Goals(0, frozen(rows), tuple(range(len(rows))), notes)
 
 
 def _solver(model: CollisionModel, joints: tuple[str, ...]) -> IkSolver:

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import Frozen, frozen
-from .._text import number
+from .._text import beyond as beyond_text
+from ..collision.doors import joints_between
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
 
@@ -62,8 +63,8 @@ class Group(Frozen):
         beyond = (start < robot.lower) | (start > robot.upper)
         beyond[moving] = False
         notes = tuple(
-            f"joint {names[k]!r} is held at {number(float(start[k]))}, beyond its limits "
-            f"{number(float(robot.lower[k]))} to {number(float(robot.upper[k]))}"
+            f"joint {names[k]!r} is held at "
+            + beyond_text(float(start[k]), float(robot.lower[k]), float(robot.upper[k]))
             for k in np.flatnonzero(beyond).tolist()
         )
         return cls(
@@ -75,6 +76,10 @@ class Group(Frozen):
             upper=frozen(np.asarray(robot.upper, dtype=np.float64)[moving]),
             notes=notes,
         )
+
+    def changes(self, pair: tuple[str, str]) -> bool:
+        """Whether a joint that moves is between two links, or between the root and a link (and an obstacle)."""
+        return bool(set(joints_between(self.robot, pair)).intersection(self.joints))
 
     @cached_property
     def moves(self) -> Bool[np.ndarray, "dof"]:

@@ -15,9 +15,9 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.distance import LOOK
+from .._numba.robot import LANES
 from ..collision.kernels import look_table, near_mask
-from ..distance.kernels import LOOK
-from ..robot.kernels import LANES
 from ..world.doors import PackedGrid, PackedWorld
 from ..world.kernels import (
     BOX_WIDTH,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from ..robot.kernels import LANES, sincos
+from .._numba.robot import LANES, sincos
 
 POSE = 12
 REVOLUTE = 1

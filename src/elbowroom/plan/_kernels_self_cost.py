@@ -10,7 +10,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..robot.kernels import LANES
+from .._numba.robot import LANES
 from ._cost_pack import PackedLinks
 from ._kernels_paths import POSE, move_bodies, place, point_at
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.distance import LANES
 from ..collision.doors import Lanes
 from ..collision.kernels import glance, glance_along, glance_rows
-from ..distance.kernels import LANES
 from ..world.doors import PackedGrid, PackedWorld
 
 SIZE_A, SIZE_B, DONE, MEET_A, MEET_B, STATE = 0, 1, 2, 3, 4, 5

@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from ..robot import Robot
+from ..robot import as_robot
 from ..robot.doors import per_joint, stated_speeds, usual_accelerations
+from ..typing import RobotLike
 from ._cost import as_trajectories, checked_weight
 
 
@@ -22,7 +23,7 @@ class VelocityCost:
 
     name = "velocity"
 
-    def __init__(self, robot: Robot, limits: Any = None, *, weight: float = 1.0) -> None:
+    def __init__(self, robot: RobotLike, limits: Any = None, *, weight: float = 1.0) -> None:
         """Takes limits.
 
         Args:
@@ -33,6 +34,7 @@ class VelocityCost:
         Raises:
             InputError: limits that are not above zero, or of another shape.
         """
+        robot = as_robot(robot)
         self.robot = robot
         given = stated_speeds(robot) if limits is None else limits
         self.limits = frozen(per_joint(given, robot.dof, "VelocityCost: limits"))
@@ -53,7 +55,7 @@ class AccelerationCost:
 
     name = "acceleration"
 
-    def __init__(self, robot: Robot, limits: Any = None, *, weight: float = 1.0) -> None:
+    def __init__(self, robot: RobotLike, limits: Any = None, *, weight: float = 1.0) -> None:
         """Takes limits.
 
         Args:
@@ -64,6 +66,7 @@ class AccelerationCost:
         Raises:
             InputError: limits that are not above zero, or of another shape.
         """
+        robot = as_robot(robot)
         self.robot = robot
         given = usual_accelerations(stated_speeds(robot)) if limits is None else limits
         self.limits = frozen(per_joint(given, robot.dof, "AccelerationCost: limits"))

@@ -15,8 +15,8 @@ from jaxtyping import Float
 
 from .._frozen import Frozen, frozen
 from .._poses import matrix_from_wxyz_xyz
-from ..errors import InputError
-from ..robot import Robot, Shape
+from ..robot import Robot, Shape, as_robot
+from ..typing import RobotLike
 from ._tight_box import tight_box
 
 _KNOWN: WeakKeyDictionary[Robot, LinkBoxes] = WeakKeyDictionary()
@@ -45,7 +45,7 @@ class LinkBoxes(Frozen):
         T[:, :3, :3], T[:, :3, 3] = self.axes, self.centers
         return T
 
-    def poses(self, robot: Robot, cfgs: Any) -> Float[np.ndarray, "*n boxes 4 4"]:
+    def poses(self, robot: RobotLike, cfgs: Any) -> Float[np.ndarray, "*n boxes 4 4"]:
         """Pose of each box in the world.
 
         Args:
@@ -55,10 +55,11 @@ class LinkBoxes(Frozen):
         Raises:
             UnknownLinkError: boxes of another robot. InputError: a configuration that makes no sense.
         """
+        robot = as_robot(robot)
         return self._link_poses(robot, cfgs) @ self.T_link_box
 
     def in_world(
-        self, robot: Robot, cfgs: Any
+        self, robot: RobotLike, cfgs: Any
     ) -> tuple[
         Float[np.ndarray, "*n boxes 3"], Float[np.ndarray, "*n boxes 3"], Float[np.ndarray, "*n boxes 3 3"]
     ]:
@@ -68,6 +69,7 @@ class LinkBoxes(Frozen):
             robot: whose boxes they are.
             cfgs: (dof,) or (n, dof).
         """
+        robot = as_robot(robot)
         T = self._link_poses(robot, cfgs)
         centers = np.einsum("...ij,...j->...i", T[..., :3, :3], self.centers) + T[..., :3, 3]
         return centers, np.broadcast_to(self.half_extents, centers.shape), T[..., :3, :3] @ self.axes
@@ -81,17 +83,16 @@ class LinkBoxes(Frozen):
         return f"LinkBoxes({len(self)} boxes of {len(set(self.links))} links)"
 
 
-def link_boxes(robot: Robot) -> LinkBoxes:
+def link_boxes(robot: RobotLike) -> LinkBoxes:
     """Oriented boxes of all collision elements of a robot, attached objects included; made once and kept with it.
 
     Args:
-        robot: the robot; of a `CollisionModel`, its `robot`.
+        robot: the robot, or what `load_robot` takes; of a `CollisionModel`, its `robot`.
 
     Raises:
-        InputError: something else than a Robot.
+        InputError: something that is no robot. ElbowroomError: the robot cannot be loaded.
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"link_boxes: expected a Robot, found a {type(robot).__name__}")
+    robot = as_robot(robot)
     known = _KNOWN.get(robot)
     if known is None:
         named = [(name, shape) for name in robot.mesh_links for shape in robot.shapes[name]]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._brief import brief
 from .._frozen import Frozen, freeze, frozen
 from .._text import number, short
 from ..errors import InputError
@@ -23,6 +24,7 @@ MAX_ROWS = 10_000_000
 """Rows that a motion is resampled to at most."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Limits(Frozen):
     """What the joints may do, (dof,) each; infinite where there is no limit."""

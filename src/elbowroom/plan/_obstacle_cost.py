@@ -24,9 +24,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze, frozen
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
 from ..robot.doors import find_bodies
+from ..typing import RobotLike
 from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import links_among_obstacles
 
@@ -41,7 +42,7 @@ class ObstacleCost:
 
     def __init__(
         self,
-        model: CollisionModel,
+        model: CollisionModel | RobotLike,
         *,
         clearance: float = 0.01,
         collision_penalty: float = 100.0,
@@ -66,6 +67,7 @@ class ObstacleCost:
         Raises:
             UnknownLinkError: a link of `skip_links` does not exist. InputError: a number that makes no sense.
         """
+        model = as_model(model)
         self.model, self.robot = model, model.robot
         self.clearance = checked_number("ObstacleCost: clearance", clearance, unit="metres")
         self.collision_penalty = checked_number("ObstacleCost: collision_penalty", collision_penalty)

@@ -17,8 +17,8 @@ class PlanOptions:
     """How `plan_motion` searches, what it makes of a path, and when it gives up."""
 
     timeout: float = 5.0
-    """Seconds after which a search without a path is given up, and a path is returned as far as it has been improved;
-    what is made or compiled once does not count."""
+    """Seconds of search after which one without a path is given up, and a path is returned as far as it has been
+    improved. It counts from when the search begins: set-up and the goals come before it (`PlanResult.seconds`)."""
     seed: int = 0
     """Of all random choices: the same seed gives the same path, unless time runs out."""
     method: Method = "auto"

@@ -14,7 +14,8 @@ from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
 from .._text import short
 from ..errors import InputError
-from ..robot import Robot
+from ..robot import Robot, as_robot
+from ..typing import RobotLike
 from ._cost import as_trajectories, checked_number, checked_weight
 
 
@@ -43,7 +44,7 @@ class UprightCost(_OfLink):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: RobotLike,
         link: str,
         axis: Any = (0.0, 0.0, 1.0),
         direction: Any = (0.0, 0.0, 1.0),
@@ -64,6 +65,7 @@ class UprightCost(_OfLink):
         Raises:
             UnknownLinkError: no such link. InputError: a vector of no length, or not of three numbers.
         """
+        robot = as_robot(robot)
         super().__init__(robot, link, weight)
         self.axis, self.direction = (
             _unit("UprightCost: axis", axis),
@@ -86,7 +88,7 @@ class PlaneCost(_OfLink):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: RobotLike,
         link: str,
         normal: Any,
         offset: float,
@@ -109,6 +111,7 @@ class PlaneCost(_OfLink):
         Raises:
             UnknownLinkError: no such link. InputError: numbers that make no sense.
         """
+        robot = as_robot(robot)
         super().__init__(robot, link, weight)
         self.normal, self.point = _unit("PlaneCost: normal", normal), _vector("PlaneCost: point", point)
         self.offset = checked_number("PlaneCost: offset", offset, -np.inf, unit="metres")
@@ -127,7 +130,7 @@ class TubeCost(_OfLink):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: RobotLike,
         link: str,
         line: Any,
         radius: float,
@@ -148,6 +151,7 @@ class TubeCost(_OfLink):
         Raises:
             UnknownLinkError: no such link. InputError: numbers that make no sense.
         """
+        robot = as_robot(robot)
         super().__init__(robot, link, weight)
         try:
             self.line = frozen(np.array(line, dtype=np.float64))

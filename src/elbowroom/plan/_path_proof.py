@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import Frozen
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class PathProof(Frozen):
     """Whether a path is free between its waypoints too, and with what margin, or where it is not."""

@@ -14,18 +14,19 @@ import numpy as np
 
 from .._frozen import FrozenMap, frozen
 from .._text import number, short
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import InputError
+from ..typing import RobotLike
 from ._curve import Curve
-from ._edges import Edges
 from ._finish import Finished, finished
 from ._first import Found, Question, checked_seed, first_path
-from ._goals import goals_of, start_of
+from ._goals import Goals, goals_of, start_of
 from ._group import Group
 from ._limits import limits_of
 from ._options import PlanOptions
 from ._prove import prove_path
 from ._result import PlanResult
+from ._set_up import set_up
 from ._timing import time_curve
 from ._watch import PlanProgress, Watch
 from ._why import NoMotion, beyond_limits, blocked, nothing
@@ -38,7 +39,7 @@ SAME = 1e-9
 
 
 def plan_motion(
-    model: CollisionModel,
+    model: CollisionModel | RobotLike,
     start: Any,
     goal: Any,
     joints: Sequence[str] | None = None,
@@ -70,17 +71,16 @@ def plan_motion(
         InputError: wrong shapes, NaN, a held joint that differs between start and goal, or a roadmap of another scene.
         UnknownLinkError, UnknownJointError: the robot does not have it.
     """
+    model = as_model(model)
     began = time.perf_counter()
     options = PlanOptions() if options is None else options
     if not isinstance(options, PlanOptions):
         raise InputError(f"options must be PlanOptions, found {short(options)}")
-    if not isinstance(model, CollisionModel):
-        raise InputError(f"model must be a CollisionModel, found {short(model)}")
     if costs is not None and options.method != "stomp":
         raise InputError(
             "costs: only PlanOptions(method='stomp') minimises costs; the sampler would break them"
         )
-    edges = Edges.of(model)
+    watch = Watch(options.timeout, cancel, progress, began)
     at = start_of(model, start)
     group = Group.of(model.robot, at, joints)
     if roadmap is not None:
@@ -88,15 +88,16 @@ def plan_motion(
     refused = beyond_limits(group, "the start", at)
     if refused is None and not model.free(at):
         refused = blocked(model, group, "the start", at)
-    goals = goals_of(
-        model, group, at, goal, options.goals
-    )  # wrong input is told even where the start is blocked
-    watch = Watch(options.timeout, cancel, progress, began)  # tables of inverse kinematics are made once
+    # Wrong input is told even where the start is blocked.
+    goals = goals_of(model, group, at, goal, options.goals, start_free=refused is None)
+    watch.lap("goals")
     if refused is not None:
         return _failed(refused, watch, group.notes)
     if isinstance(goals, NoMotion):
         return _failed(goals, watch, group.notes)
     given = None if seed_path is None else checked_seed(seed_path, at, goals, group)
+    edges = set_up(model, group, at, options)
+    watch.start_search()
     question = Question(model, edges, group, at, goals, options, watch)
     here = np.flatnonzero(np.abs(goals.cfgs - at).max(axis=1) <= SAME)
     if len(here):
@@ -111,7 +112,8 @@ def plan_motion(
     ):  # edges are proved one by one with another budget: what is not proved as a whole is no success
         return _failed(
             NoMotion(
-                "blocked", "a path was found, but it comes too close to touching to be proved free as a whole"
+                "blocked",
+                "a path was found whose edges are proved free one by one, but no proof of the whole",
             ),
             watch,
             (*group.notes, *goals.notes),
@@ -145,7 +147,7 @@ def _succeeded(question: Question, found: Found, made: Finished) -> PlanResult:
         times=None if made.times is None else frozen(made.times),
         proof=made.proof,
         cost_history=found.cost_history,
-        why=_sentence(found, made, len(goals.cfgs), goal),
+        why=_sentence(found, made, goals, goal),
         waypoints=frozen(made.waypoints),
         curve=made.curve,
         motion=made.motion,
@@ -174,7 +176,10 @@ def _already_there(question: Question, goal: int) -> PlanResult:
         times=frozen(np.zeros(1)) if options.timed else None,
         proof=proof,
         cost_history=nothing(),
-        why="the start is a goal: there is nothing to move",
+        why="the start is a goal: there is nothing to move"
+        if proof.free
+        else f"the start is a goal: {proof.why}",
+        reason="" if proof.free else "start",
         waypoints=frozen(at[None].copy()),
         curve=curve,
         motion=motion,
@@ -185,8 +190,8 @@ def _already_there(question: Question, goal: int) -> PlanResult:
     )
 
 
-def _sentence(found: Found, made: Finished, goals: int, goal: int) -> str:
-    which = f"goal {goal} of {goals}" if goals > 1 else "the goal"
+def _sentence(found: Found, made: Finished, goals: Goals, goal: int) -> str:
+    which = "the goal" if goals.given < 2 else f"goal {goal} (from 0) of {goals.given}"
     lasts = "" if made.times is None else f" in {number(float(made.times[-1]), 3)} s"
     how = "STOMP" if found.method == "stomp" else f"the {found.method}"
     return f"reached {which}{lasts}, found by {how}, proved free all the way"

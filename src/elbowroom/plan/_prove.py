@@ -18,10 +18,11 @@ from jaxtyping import Float
 
 from .._clash import Clash
 from .._frozen import frozen
-from .._text import number
-from ..collision import CollisionModel
+from .._text import at_least, number
+from ..collision import CollisionModel, as_model
 from ..collision.doors import as_slacks
 from ..errors import InputError
+from ..typing import RobotLike
 from ._curve import Curve, bulges_of, halves, straight_pieces
 from ._path_proof import PathProof
 from ._piece_proofs import Evidence
@@ -37,7 +38,9 @@ Clock = Callable[[float], float]
 """Seconds at a place of the path."""
 
 
-def prove_path(model: CollisionModel, path: Any, *, times: Any = None, slack: Any = None) -> PathProof:
+def prove_path(
+    model: CollisionModel | RobotLike, path: Any, *, times: Any = None, slack: Any = None
+) -> PathProof:
     """Proves that a path is free between its waypoints too, or finds the first place where it is not.
 
     Args:
@@ -53,6 +56,7 @@ def prove_path(model: CollisionModel, path: Any, *, times: Any = None, slack: An
         InputError: no configurations, wrong shape, NaN, values that no error bound covers, times that do not increase,
             slack that is negative.
     """
+    model = as_model(model)
     pieces, clock = _pieces(model, path, times)
     return _proof(model, pieces, clock, as_slacks(slack, 1, model.robot.dof)[0], None)
 
@@ -87,10 +91,13 @@ def _proof(
     by, distance = (pair, None) if clash is None else (clash.pair, clash.distance)
     free = place is None
     if place is None:
-        why = f"free: at least {1000.0 * found.margin:.2f} mm of clearance on the whole path"
-        why += f", joints up to {number(float(row.max()))} off it" if row.any() else ""
+        room = f"at least {at_least(1e3 * found.margin)} mm of clearance among checked pairs"
+        why = f"free: {room if np.isfinite(found.margin) else 'nothing is checked'} on the whole path"
+        why += _slack_text(row)
     else:
-        why = _why_not(place, when, by, distance, decided, bool(row.any()))
+        still = not np.ptp(pieces.reshape(-1, pieces.shape[2]), axis=0).any()
+        where = "where the path stands" if still else _where(place, len(pieces), when)
+        why = _why_not(where, clash, pair, model.buffer, decided, bool(row.any()))
     return PathProof(
         free=free,
         margin=found.margin,
@@ -233,23 +240,38 @@ def _bezier(control: Float[np.ndarray, "4 dof"], t: float) -> Float[np.ndarray, 
 # Words --------------------------------------------------------------------------------------------
 
 
+def _slack_text(slack: Float[np.ndarray, "dof"]) -> str:
+    """How far joints may be off the path: all of them by the same, or each by its own."""
+    if not slack.any():
+        return ""
+    most = number(float(slack.max()))
+    return (
+        f", joints up to {most} off it"
+        if (slack == slack.max()).all()
+        else f", joints off it by their slack (at most {most})"
+    )
+
+
+def _where(place: float, pieces: int, when: float | None) -> str:
+    """A place of the path; waypoints count from 0."""
+    between = f"between waypoints {int(place)} and {int(place) + 1}"
+    if place == int(place) or place >= pieces:
+        between = f"waypoint {min(int(place), pieces)}"
+    return f"at {number(place, 5)} of the path ({between})" + ("" if when is None else f", {number(when)} s")
+
+
 def _why_not(
-    place: float,
-    when: float | None,
-    by: tuple[str, str] | None,
-    distance: float | None,
+    where: str,
+    clash: Clash | None,
+    pair: tuple[str, str] | None,
+    buffer: float,
     decided: bool,
     with_slack: bool,
 ) -> str:
     """A sentence on the place that is not free."""
-    where = f"at {number(place, 5)} of the path (between waypoints {int(place)} and {int(place) + 1})"
-    where += "" if when is None else f", {number(when)} s"
-    who = "nothing that is checked" if by is None else f"{by[0]} and {by[1]}"
-    far = 0.0 if distance is None else 1000.0 * distance
     if decided:
-        gap = (
-            f"overlap by {-far:.3g} mm" if far <= 0.0 else f"are {far:.3g} mm apart, closer than the buffer,"
-        )
-        return f"blocked: {who} {gap} {where}"
+        return f"blocked: {'something' if clash is None else clash.refused(buffer)} {where}"
     room = " with this slack" if with_slack else ""
-    return f"not decided: {who} are {far:.3g} mm apart {where}, too close for a proof{room}"
+    who = "" if pair is None else f" of {pair[0]} and {pair[1]}"
+    measured = "" if clash is None else f"; measured there: {clash}"
+    return f"not decided: neither a proof nor a contact{who} was found {where}{room}{measured}"

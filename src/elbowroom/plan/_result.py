@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from ._curve import Curve
 from ._path_proof import PathProof
 
@@ -19,6 +20,7 @@ start, goal: blocked there; unreachable: no configuration takes the links to the
 the limits of joints that move; blocked: no path was found within `max_nodes`; timeout: time was up first; cancelled."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class PlanResult:
     """The answer of `plan_motion`. A success carries its proof; a failure says why."""
@@ -46,7 +48,9 @@ class PlanResult:
     goal_idx: int | None = None
     """Which of several goals was reached."""
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
-    """By stage: "first" until the first path, "total", and what lies between."""
+    """By stage: "goals" until start and goals are checked (and found, where links have poses to reach), "setup" for
+    what is made before a search (kernels loaded, edges packed, STOMP's costs), "first" from there to the first path,
+    what comes after it, and "total". The time limit counts from "first" on."""
     notes: tuple[str, ...] = ()
     """What has to be said, such as joints held beyond their limits, or parts that are only sampled."""
     nodes: int = 0

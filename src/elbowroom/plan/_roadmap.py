@@ -15,8 +15,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import frozen
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import InputError
+from ..typing import RobotLike
 from ._goals import HELD
 from ._group import Group
 from ._roadmap_file import Mark, mark_of, read_arrays_of, write_arrays_of
@@ -38,7 +39,7 @@ SAME = 1e-9
 class Roadmap:
     """Proved edges of one model and group of joints; see the module. Not for use from several threads at a time."""
 
-    def __init__(self, model: CollisionModel, joints: Any = None) -> None:
+    def __init__(self, model: CollisionModel | RobotLike, joints: Any = None) -> None:
         """An empty table.
 
         Args:
@@ -48,6 +49,7 @@ class Roadmap:
         Raises:
             UnknownJointError: no such joint. InputError: none, or one twice.
         """
+        model = as_model(model)
         self.model = model
         self.joints = Group.of(model.robot, model.default_cfg, joints).joints
         """Those that move, in the order of `robot.joint_names`."""
@@ -211,12 +213,13 @@ class Roadmap:
         write_arrays_of(Path(path), self.mark, self.joints, held, self._cfgs, self._edges)
 
     @classmethod
-    def read(cls, path: str | Path, model: CollisionModel) -> Roadmap:
+    def read(cls, path: str | Path, model: CollisionModel | RobotLike) -> Roadmap:
         """Reads a table made for the same robot and obstacles.
 
         Raises:
             FormatError: not such a file. InputError: it was made for another scene.
         """
+        model = as_model(model)
         mark, joints, held, cfgs, edges = read_arrays_of(Path(path), model)
         differs = mark.differs(mark_of(model))
         if differs:

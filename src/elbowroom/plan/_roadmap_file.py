@@ -46,7 +46,7 @@ def mark_of(model: CollisionModel) -> Mark:
     """The marks of a model."""
     world = () if model.world is None else (model.world.names, *model.world.packed)
     return Mark(
-        robot=content_hash([repr(made_for(model.robot, model.spheres, model.buffer)), model.buffer]),
+        robot=content_hash([made_for(model.robot, model.spheres, model.buffer).text, model.buffer]),
         pairs=content_hash(model.pairs.checked),
         obstacles=content_hash(world),
         allowed=content_hash(sorted(model.allow)),

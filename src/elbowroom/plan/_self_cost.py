@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from .._frozen import frozen
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
+from ..typing import RobotLike
 from ._cost import as_trajectories, checked_number, checked_weight
 from ._cost_pack import pack_links
 
@@ -31,7 +32,7 @@ class SelfCollisionCost:
 
     def __init__(
         self,
-        model: CollisionModel,
+        model: CollisionModel | RobotLike,
         *,
         clearance: float = 0.01,
         collision_penalty: float = 100.0,
@@ -48,6 +49,7 @@ class SelfCollisionCost:
         Raises:
             InputError: a number that makes no sense.
         """
+        model = as_model(model)
         self.model, self.robot = model, model.robot
         self.clearance = checked_number("SelfCollisionCost: clearance", clearance, unit="metres")
         self.collision_penalty = checked_number("SelfCollisionCost: collision_penalty", collision_penalty)

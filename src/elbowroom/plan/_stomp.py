@@ -14,9 +14,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..collision import CollisionModel
+from ..collision import CollisionModel, as_model
 from ..errors import InputError
 from ..robot.doors import stated_speeds
+from ..typing import RobotLike
 from ._cost import Cost
 from ._costs import default_costs, total_cost
 from ._group import Group
@@ -48,7 +49,7 @@ class Stomp:
 
     def __init__(
         self,
-        model: CollisionModel,
+        model: CollisionModel | RobotLike,
         start: Any,
         goal: Any,
         joints: Sequence[str] | None = None,
@@ -69,6 +70,7 @@ class Stomp:
         Raises:
             InputError: start, goal, sigma or joints that make no sense. UnknownJointError: no such joint.
         """
+        model = as_model(model)
         self.model = model
         self.options = options or StompOptions()
         robot = model.robot
@@ -88,6 +90,7 @@ class Stomp:
         self.dt = self._duration() / (self.options.timesteps - 1)
         """Seconds between timesteps, as the costs count speeds."""
         self._given_costs = None if costs is None else tuple(costs)
+        self._ready = False
 
     @cached_property
     def costs(self) -> tuple[Cost, ...]:
@@ -96,6 +99,15 @@ class Stomp:
             return self._given_costs
         ends = np.stack([self.start, self.goal])
         return default_costs(self.model, ends, self.group.joints, boxes_decide=self.options.boxes_decide)
+
+    def set_up(self) -> None:
+        """Makes the costs and has their kernels loaded, or compiled: `run` does so before its time limit counts."""
+        if not self._ready:
+            begin, end = self.group.parts(np.stack([self.start, self.goal]))
+            path = self.group.whole(np.linspace(begin, end, self.options.timesteps))
+            self.cost(path[None])
+            self.collides(path)
+            self._ready = True
 
     # What it begins with --------------------------------------------------------------------------
 
@@ -146,7 +158,7 @@ class Stomp:
                 proved free is never returned worse.
             hook: called after every iteration with its number, the cost and the trajectory.
             cancel: an Event that is set, or a function that returns True, to stop after the iteration under way.
-            timeout: seconds after which the search ends; None for none.
+            timeout: seconds of search, set-up not counted, after which it ends; None for none.
 
         Raises:
             InputError: a bad path or timeout.

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import Frozen
 from ._path_proof import PathProof
 from ._result import Reason
@@ -15,6 +16,7 @@ from ._result import Reason
 Evidence = Literal["", "sampled", "proved"]
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class StompResult(Frozen):
     """The answer of `Stomp.run`."""
@@ -37,11 +39,14 @@ class StompResult(Frozen):
     starts: int
     """First trajectories that were optimised."""
     seconds: float
+    """In all."""
     why: str
     """A sentence."""
     reason: Reason = ""
     notes: tuple[str, ...] = ()
     """What has to be said, such as joints held beyond their limits."""
+    setup_seconds: float = 0.0
+    """Of `seconds`, those before the search began: costs made, kernels loaded. They do not count against `timeout`."""
 
     def __bool__(self) -> bool:
         return self.success

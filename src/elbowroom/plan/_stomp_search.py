@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from .._text import number
+from .._text import beyond as beyond_text
 from ..errors import InputError
 from ._path_proof import PathProof
 from ._result import Reason
@@ -49,6 +49,7 @@ class Search:
         self._evidence: Evidence = ""
         self._proof: PathProof | None = None
         self._stopped: Reason = ""
+        self._considered = False
 
     def run(self, given: Float[np.ndarray, "w dof"] | None) -> StompResult:
         """The search; see `Stomp.run`."""
@@ -56,6 +57,8 @@ class Search:
         refused = self._refused()
         if refused is not None:
             return refused
+        stomp.set_up()
+        self._watch.start_search()
         if self._time_is_up():
             return self._result()
         others = through_vias(stomp)
@@ -113,6 +116,7 @@ class Search:
         if self._evidence == "proved" and (cost >= self._cost or roughness(path) > roughness(self._path)):
             return ""
         evidence, proof = self._stomp.evidence(path, given=given)
+        self._considered = True
         rank = ("", "sampled", "proved")
         if (rank.index(evidence), -cost) > (rank.index(self._evidence), -self._cost):
             self._path, self._cost = path.copy(), cost
@@ -139,8 +143,8 @@ class Search:
                 k = int(beyond.argmax())
                 return self._result(
                     "limits",
-                    f"{name}: joint {group.joints[k]!r} at {number(float(values[k]))} is beyond its limits "
-                    f"{number(float(group.lower[k]))} to {number(float(group.upper[k]))}",
+                    f"{name}: joint {group.joints[k]!r} is at "
+                    f"{beyond_text(float(values[k]), float(group.lower[k]), float(group.upper[k]))}",
                 )
         for name, cfg in ends:
             if not stomp.model.free(cfg):
@@ -162,6 +166,7 @@ class Search:
             iterations=len(self._history),
             starts=self._starts,
             seconds=self._watch.seconds(),
+            setup_seconds=self._watch.stages.get("setup", 0.0),
             why=why,
             reason=reason,
             notes=self._stomp.group.notes,
@@ -172,9 +177,9 @@ class Search:
         if not reason:
             return f"a path proved free after {work}"
         ended = {"cancelled": "cancelled", "timeout": "time was up"}.get(reason, "no path was found")
-        known = (
-            "the best path is free at its timesteps but not proved between them"
-            if self._evidence
-            else ("the best path still collides")
-        )
+        known = "the best path is free at its timesteps but not proved between them"
+        if not self._evidence:
+            known = "the best path is not free at its timesteps, as the costs judge it, or beyond limits"
+        if not self._considered:
+            known = "no path was looked at"
         return f"{ended} after {work}; {known}"

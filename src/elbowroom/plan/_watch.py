@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._brief import brief
 from .._progress import seconds_of_kernels
 from .._text import short
 from ..errors import InputError
@@ -25,6 +27,7 @@ Ended = Literal["", "timeout", "cancelled"]
 """Why work must end now; "" while it may go on."""
 
 
+@brief
 @dataclass(frozen=True)
 class PlanProgress:
     """What `progress` of `plan_motion` is called with."""
@@ -45,7 +48,7 @@ class PlanProgress:
 
 
 class Watch:
-    """The clock of one question. Compiling and loading kernels stops it; see `PlanOptions.timeout`."""
+    """The clock of one question. Its time limit counts from `start_search` on, and stops during set-up."""
 
     def __init__(
         self,
@@ -74,18 +77,40 @@ class Watch:
         self.stages: dict[str, float] = {}
         """Seconds by stage, of those that have ended."""
         self._cancelled, self._progress = asks, progress
-        self._started = time.perf_counter()
-        self._kernels = seconds_of_kernels()
-        self._began = self._lap = self._started if began is None else began
+        self._began = self._lap = time.perf_counter() if began is None else began
+        self._from: float | None = None  # where the search would have begun if nothing had been set up since
+        self._kernels = 0.0
+
+    def start_search(self) -> None:
+        """Set-up is done: the time limit counts from here on."""
+        self.lap("setup")
+        self._from, self._kernels = time.perf_counter(), seconds_of_kernels()
+
+    @contextmanager
+    def set_up(self) -> Generator[None]:
+        """Around what is made once and turns up during the search: it counts as set-up."""
+        began, kernels, lap = time.perf_counter(), seconds_of_kernels(), self._lap
+        yield
+        took = time.perf_counter() - began
+        self.stages["setup"] = self.stages.get("setup", 0.0) + took
+        self._lap = lap + took
+        if self._from is not None:
+            self._from += took
+            self._kernels += seconds_of_kernels() - kernels
 
     def seconds(self) -> float:
         """Since the question was asked, by the wall clock."""
         return time.perf_counter() - self._began
 
+    def searched(self) -> float:
+        """Seconds of search so far: without set-up, and without kernels that were compiled or loaded meanwhile."""
+        if self._from is None:
+            return 0.0
+        return time.perf_counter() - self._from - (seconds_of_kernels() - self._kernels)
+
     def left(self) -> float:
         """Seconds until time is up."""
-        worked = time.perf_counter() - self._started - (seconds_of_kernels() - self._kernels)
-        return self.timeout - worked
+        return self.timeout - self.searched()
 
     def cancelled(self) -> bool:
         """Whether the caller has given up."""

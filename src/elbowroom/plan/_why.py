@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import frozen
-from .._text import number
+from .._text import beyond, number
 from ..collision import Clash, CollisionModel
 from ..ik import IkResult
 from ._group import Group
@@ -53,33 +53,59 @@ def beyond_limits(group: Group, what: str, cfg: Float[np.ndarray, "dof"]) -> NoM
         return None
     out = np.flatnonzero(outside)
     named = "; ".join(
-        f"{group.joints[k]} is at {number(float(parts[k]), 6)}, outside [{number(float(group.lower[k]), 6)}, "
-        f"{number(float(group.upper[k]), 6)}]"
+        f"{group.joints[k]} is at {beyond(float(parts[k]), float(group.lower[k]), float(group.upper[k]))}"
         for k in out[:NAMED].tolist()
     )
     more = f" (and {len(out) - NAMED} more)" if len(out) > NAMED else ""
-    hold = "clip it to the limits, or leave the joint out of `joints`: one that is held may be beyond them"
-    return NoMotion("limits", f"{what} is beyond limits: {named}{more}; {hold}")
+    mend = "clip it to the limits"
+    if what == "the start":
+        mend += ", or leave the joint out of `joints`: one that is held may be beyond them"
+    return NoMotion("limits", f"{what} is beyond limits: {named}{more}; {mend}")
 
 
-def blocked(model: CollisionModel, group: Group, what: str, cfg: Float[np.ndarray, "dof"]) -> NoMotion:
-    """What a start or goal that is not free touches, how deep, and the nearest free configuration found."""
+def blocked(
+    model: CollisionModel,
+    group: Group,
+    what: str,
+    cfg: Float[np.ndarray, "dof"],
+    known_free: Float[np.ndarray, "dof"] | None = None,
+) -> NoMotion:
+    """What a start or goal that is not free touches, how deep, and the nearest free configuration found.
+
+    Args:
+        model: who judges.
+        group: the joints that may move.
+        what: "the start", or a goal.
+        cfg: the configuration.
+        known_free: a configuration of the group that is free, if one is known.
+    """
     clashes = model.clashes(cfg)
-    near = nearest_free(model, group, cfg)
-    if near is None:
-        then = "no free configuration was found near it: these pairs touch whatever the joints that move do"
+    fixed = [clash for clash in clashes if not group.changes(clash.pair)]
+    near = None if fixed else nearest_free(model, group, cfg, known_free)
+    if fixed:
+        then = f"no joint that moves changes the distance of {_pairs_text([clash.pair for clash in fixed])}"
+    elif near is None:
+        then = (
+            f"no free configuration was found in {len(SHELLS) * TRIES} samples with joints up to "
+            f"{number(SHELLS[-1])} rad (m) away"
+        )
     else:
         moved = np.abs(near - cfg)[group.moving]
         most = int(moved.argmax())
         then = (
             f"the nearest free configuration found (`nearest_free`) moves {group.joints[most]} by "
             f"{number(float((near - cfg)[group.moving[most]]))}"
-            + (" and others by less" if (moved > 1e-9).sum() > 1 else "")
+            + (" and others by no more" if (moved > 1e-9).sum() > 1 else "")
         )
     text = f"{what} is not free: {named_clashes(clashes, model.buffer)}; {then}"
     return NoMotion(
         "start" if what == "the start" else "goal", f"{text}. {_allow(model, clashes)}", clashes, near
     )
+
+
+def _pairs_text(pairs: Sequence[tuple[str, str]]) -> str:
+    more = f" (and {len(pairs) - NAMED} more pairs)" if len(pairs) > NAMED else ""
+    return "; ".join(f"{a} and {b}" for a, b in pairs[:NAMED]) + more
 
 
 def unreachable(found: IkResult) -> NoMotion:
@@ -93,30 +119,44 @@ def unreachable(found: IkResult) -> NoMotion:
 
 
 def no_path(
-    ended: str, seconds: float, nodes: int, max_nodes: int, blockers: Sequence[tuple[tuple[str, str], int]]
+    ended: str, seconds: float, iterations: int, nodes: int, blockers: Sequence[tuple[tuple[str, str], int]]
 ) -> NoMotion:
-    """A failure of the search: why it ended, and who stopped the trees."""
+    """A failure of the search: why it ended, and who stopped the trees.
+
+    Args:
+        ended: "timeout", "cancelled", or "blocked" where `PlanOptions.max_nodes` ended it.
+        seconds: of search.
+        iterations: of the sampler.
+        nodes: configurations in its trees.
+        blockers: pairs that refused extensions, and how often.
+    """
     pairs = tuple(pair for pair, _ in blockers)
-    if ended == "cancelled":
-        return NoMotion(
-            "cancelled", f"cancelled after {number(seconds, 3)} s, without a path so far", pairs, None, nodes
-        )
     trees = f"{nodes} configurations in the trees" if nodes else "before the search began"
+    if ended == "cancelled":
+        text = f"cancelled after {number(seconds, 3)} s of search, {trees}, without a path so far"
+        return NoMotion("cancelled", text, pairs, None, nodes)
     if ended == "timeout":
-        text = f"time was up after {number(seconds, 3)} s, {trees}"
+        text = f"time was up after {number(seconds, 3)} s of search, {trees}"
         advice = "a longer timeout, another seed or a roadmap may find a path"
         reason: Reason = "timeout"
     else:
-        text = f"no path with {max_nodes} configurations (max_nodes) in the trees"
+        text = f"no path after {iterations} iterations, {trees} (max_nodes)"
         advice = "start and goal may be parted: move what is named, or let more joints move"
         reason = "blocked"
     return NoMotion(reason, f"{text}; {_stopped_by(blockers)}{advice}", pairs, None, nodes)
 
 
 def nearest_free(
-    model: CollisionModel, group: Group, cfg: Float[np.ndarray, "dof"], seed: int = 0
+    model: CollisionModel,
+    group: Group,
+    cfg: Float[np.ndarray, "dof"],
+    known_free: Float[np.ndarray, "dof"] | None = None,
+    seed: int = 0,
 ) -> Float[np.ndarray, "dof"] | None:
-    """A free configuration near one that is not, within limits; found by sampling, so a nearer one may exist."""
+    """A free configuration near one that is not, within limits; found by sampling, so a nearer one may exist.
+
+    Where no sample is free, the way to a configuration that is known to be free leads to one.
+    """
     rng = np.random.default_rng(seed)
     base = np.clip(cfg[group.moving], group.lower, group.upper)
     for shell in SHELLS:
@@ -130,7 +170,7 @@ def nearest_free(
         if len(free):
             best = free[np.abs(free - cfg).max(axis=1).argmin()]
             return _nearer(model, group, cfg, best)
-    return None
+    return None if known_free is None else _nearer(model, group, cfg, known_free)
 
 
 def _nearer(
@@ -151,20 +191,18 @@ def _nearer(
 
 def named_clashes(clashes: Sequence[Clash], buffer: float) -> str:
     """What touches, in words."""
-    if not clashes:
-        return "something touches to rounding"
     more = f" (and {len(clashes) - NAMED} more pairs)" if len(clashes) > NAMED else ""
-    asked = f", closer than the buffer of {number(1e3 * buffer)} mm" if clashes[0].distance > 0.0 else ""
-    return "; ".join(map(str, clashes[:NAMED])) + asked + more
+    return "; ".join(clash.refused(buffer) for clash in clashes[:NAMED]) + more
 
 
 def _allow(model: CollisionModel, clashes: Sequence[Clash]) -> str:
-    """What to do where the contact is meant."""
+    """What to do where the contact is meant; pairs that are allowed already are kept."""
     world = () if model.world is None else model.world.names
-    touching = [clash.pair for clash in clashes if clash.b in world]
-    if touching:
-        return f"If they are meant to touch: model.with_world(model.world, allow={touching!r})"
-    return "If they are meant to touch: PairOptions(ignore=...), see `model.explain`"
+    obstacles = [*sorted(model.allow), *(clash.pair for clash in clashes if clash.b in world)]
+    links = [clash.pair for clash in clashes if clash.b not in world]
+    texts = [f"model.with_world(model.world, allow={obstacles!r})"] if len(links) < len(clashes) else []
+    texts += [f"PairOptions(ignore={links!r}), see `model.explain`"] if links else []
+    return f"If they are meant to touch: {', and '.join(texts)}"
 
 
 def _stopped_by(blockers: Sequence[tuple[tuple[str, str], int]]) -> str:
@@ -174,4 +212,4 @@ def _stopped_by(blockers: Sequence[tuple[tuple[str, str], int]]) -> str:
     named = ", ".join(
         f"{a} against {b} ({100.0 * count / total:.0f} %)" for (a, b), count in list(blockers)[:NAMED]
     )
-    return f"most often stopped by {named}; "
+    return f"extensions were most often refused by {named}; "

@@ -13,8 +13,8 @@ from ._default import DefaultPose as DefaultPose
 from ._jax_door import register_with_jax as _register_with_jax
 from ._join import joined as joined
 from ._join import without_links as without_links
+from ._load import as_robot as as_robot
 from ._load import load_robot as load_robot
-from ._pyroki import as_robot as as_robot
 from ._robot import Robot as Robot
 from ._types import Coupling as Coupling
 from ._types import Joint as Joint

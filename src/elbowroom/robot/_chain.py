@@ -1,25 +1,28 @@
-"""The joints between two links, as arrays that kernels take and that can be sent to any worker.
+"""The joints between two links, as arrays that can be sent to any worker.
 
 How two links move relative to each other depends only on the joints on the path between them; coupled joints follow
-their drivers through a polynomial, so the variables are actuated joints. `_kernels_motion.py` places the chain and
-bounds how far its points move; proofs that a pair never meets and proofs along a path both rest on that.
+their drivers through a polynomial, so the variables are actuated joints. The compiled core places the chain and bounds
+how far its points move; proofs that a pair never meets and proofs along a path both rest on that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from .. import _core
+from .._frozen import Frozen
 from ..typing import Matrix4
 from ._bodies import coupling_law, find_bodies
 from ._tree import KinematicTree
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Frozen):
     """The joints from the body where two links' branches meet down to link a, then down to link b."""
 
     lower: Float[np.ndarray, "vars"]
@@ -43,9 +46,14 @@ class Chain:
     T_body_b: Matrix4
     """Link frames in the bodies at the two ends, which is where `chain_poses` ends."""
 
+    @cached_property
+    def core(self) -> _core.Chain:
+        """The same in the compiled core."""
+        return _core.Chain(self.kind, self.local, self.poly, self.var, self.slope, self.n_a)
+
     @property
     def motion(self) -> tuple[Any, ...]:
-        """Arguments of the kernels that describe the joints."""
+        """Arguments of the numba kernels that describe the joints."""
         return self.n_a, self.kind, self.local, self.poly, self.var
 
     def best_side(self, point_a: Float[np.ndarray, "3"], point_b: Float[np.ndarray, "3"]) -> int:
@@ -58,25 +66,7 @@ class Chain:
             point_a: a point that stands for link a, in the frame of its body.
             point_b: one that stands for link b.
         """
-        from . import _kernels_motion
-
-        kernels: Any = _kernels_motion
-        m = len(self.kind)
-        path = np.array([self.n_a - 1 - k if k < self.n_a else k for k in range(m)], dtype=np.int64)
-        pose, end_a, end_b = np.empty((m, 3, 4)), np.empty((3, 4)), np.empty((3, 4))
-        cost = np.zeros(m + 1)
-        span = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, 1.0)
-        for fraction in np.linspace(0.05, 0.95, 8):
-            cfg = np.where(np.isfinite(self.lower), self.lower, -0.5) + fraction * span
-            kernels.chain_poses(cfg, *self.motion, pose, end_a, end_b)
-            at_a, at_b = (
-                end[:, :3] @ point + end[:, 3] for end, point in ((end_a, point_a), (end_b, point_b))
-            )
-            for point, taken in ((at_a, np.tri(m + 1, m, -1)), (at_b, 1.0 - np.tri(m + 1, m, -1))):
-                arms = np.linalg.norm(np.cross(point - pose[:, :, 3], pose[:, :, 2]), axis=1)
-                reach = np.where(self.kind == 1, arms, 1.0) * self.slope * span[self.var]
-                cost += taken @ reach[path]
-        return int(cost.argmin())
+        return self.core.best_side(self.lower, self.upper, point_a, point_b)
 
 
 class Chains:

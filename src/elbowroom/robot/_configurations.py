@@ -18,7 +18,9 @@ from jaxtyping import Float, Int
 
 from .._frozen import Frozen, frozen
 from ..errors import FormatError, InputError
+from ..typing import RobotLike
 from ._joint_columns import Columns, match_columns, some
+from ._load import as_robot
 from ._robot import Robot
 from ._table import Table
 from ._tables import read_table
@@ -63,7 +65,7 @@ class Configurations(Frozen):
 
 def read_configurations(
     source: str | Path | BinaryIO,
-    robot: Robot,
+    robot: RobotLike,
     *,
     degrees: bool = False,
     missing: Any = None,
@@ -85,6 +87,7 @@ def read_configurations(
         FormatError: what is wrong with the file, with file and line: rows of another width, cells that are not finite
             numbers, times that go back, pickled arrays. InputError: no such file, joints that are not given.
     """
+    robot = as_robot(robot)
     with _opened(source) as (stream, name):
         table = read_table(stream, name, robot.joint_names)
         return _read(table, robot, degrees, missing, columns, time_column)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import Frozen, frozen
 from ._tree import KinematicTree
 from ._types import Joint
@@ -26,6 +27,7 @@ WORDS = (
 """Names of states that a robot rests in, the most telling first; `open` is for hands."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class DefaultPose(Frozen):
     """A configuration to start from."""

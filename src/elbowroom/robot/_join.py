@@ -16,8 +16,9 @@ import numpy as np
 from .._frozen import FrozenMap, frozen
 from .._poses import as_matrix, matrix_from_wxyz_xyz
 from ..errors import InputError
-from ..typing import LinkPair, Matrix4, sorted_pair
+from ..typing import LinkPair, Matrix4, RobotLike, sorted_pair
 from ._default import DefaultPose
+from ._load import as_robot
 from ._robot import Robot
 from ._tree import build_tree
 from ._types import Joint, Note
@@ -29,7 +30,7 @@ def root_pose(robot: Robot) -> Matrix4:
 
 
 def joined(
-    robot: Robot, other: Robot, link: str, pose: Any = None, *, prefix: str = "", name: str = ""
+    robot: RobotLike, other: RobotLike, link: str, pose: Any = None, *, prefix: str = "", name: str = ""
 ) -> Robot:
     """A robot with another one fixed on one of its links.
 
@@ -50,6 +51,8 @@ def joined(
         UnknownLinkError: the carrier has no such link.
         InputError: names that both have, or a pose that is none.
     """
+    robot = as_robot(robot)
+    other = as_robot(other)
     robot.link_index(link)
     if not isinstance(prefix, str):
         raise InputError(f"prefix: expected text, found {prefix!r:.40}")
@@ -83,18 +86,20 @@ def joined(
         notes=(*robot.notes, *carried.notes),
         disabled_pairs=FrozenMap({**robot.disabled_pairs, **carried.disabled_pairs}),
         visual_only=(*robot.visual_only, *carried.visual_only),
+        left_out=(*robot.left_out, *carried.left_out),
         visual_sources=FrozenMap({**robot.visual_sources, **carried.visual_sources}),
         source=f"{robot.source or robot.name} with {other.source or other.name} on {link}",
     )
 
 
-def without_links(robot: Robot, links: Iterable[str]) -> Robot:
+def without_links(robot: RobotLike, links: Iterable[str]) -> Robot:
     """A robot without some links and all that they carry, such as the gripper that a hand replaces.
 
     Raises:
         UnknownLinkError: no such link.
         InputError: the root link, or a joint that stays follows one that goes.
     """
+    robot = as_robot(robot)
     if isinstance(links, str):
         raise InputError(f"without: expected names of links, found the text {links!r}; write ({links!r},)")
     gone = set(links)
@@ -138,6 +143,7 @@ def without_links(robot: Robot, links: Iterable[str]) -> Robot:
             {pair: reason for pair, reason in robot.disabled_pairs.items() if not gone & set(pair)}
         ),
         visual_only=tuple(name for name in robot.visual_only if name not in gone),
+        left_out=tuple(name for name in robot.left_out if name not in gone),
         visual_sources=FrozenMap({k: v for k, v in robot.visual_sources.items() if k not in gone}),
         path=None,
         xml=None,
@@ -169,6 +175,7 @@ def _renamed(robot: Robot, prefix: str) -> Robot:
         notes=tuple(_moved_note(note, prefix) if note.where in own else note for note in robot.notes),
         disabled_pairs=FrozenMap(_prefixed(robot.disabled_pairs, prefix)),
         visual_only=tuple(prefix + link for link in robot.visual_only),
+        left_out=tuple(prefix + link for link in robot.left_out),
         visual_sources=FrozenMap({prefix + link: source for link, source in robot.visual_sources.items()}),
         _meshes={},
     )

@@ -16,9 +16,12 @@ from .._frozen import FrozenMap, frozen
 from .._poses import as_matrix
 from .._xml import parse_xml, read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
+from ..typing import Kinematics, RobotLike
 from ._catalogue import find_robot, notes_on_shapes
 from ._default import default_pose
+from ._hold import hold_joints
 from ._parts import Parts
+from ._pyroki import is_pyroki, robot_from_pyroki
 from ._resolve import MeshResolver, as_folders
 from ._robot import Robot
 from ._srdf import Srdf, srdf_for_robot
@@ -39,6 +42,7 @@ def load_robot(
     use_visual: bool = False,
     strict: bool = False,
     xacro_args: Mapping[str, str] | None = None,
+    hold: Mapping[str, float] | None = None,
 ) -> Robot:
     """Loads a robot from any description.
 
@@ -55,6 +59,9 @@ def load_robot(
         strict: refuse a description that breaks a rule, instead of mending it as other loaders do.
         xacro_args: values of the arguments of a xacro file. It is expanded by xacro, if that is installed, and is a
             program: load only what you would run.
+        hold: joints to be held still, with their values in rad or m, such as `{"panda_finger_joint1": 0.04}` for a
+            panda of seven joints with its jaw open. Their links stay where that puts them. The robot is then no longer
+            that of its file (`path` and `xml` are None): what edits a file refuses it.
 
     Returns:
         The Robot. What it does not represent exactly is listed in `notes`, what was mended in `mended`; both are
@@ -74,7 +81,7 @@ def load_robot(
     else:
         parts, origin = _read_object(source, package_dirs, use_visual)
     parts.notes[:0] = notes_on_shapes(parts.name, _files(source, parts, path))
-    robot = _assemble(parts, srdf_path, base_pose, origin, path)
+    robot = _assemble(parts, srdf_path, base_pose, origin, path, hold or {})
     if strict and (mended := list(robot.mended)):
         more = f"; {len(mended) - 1} more" if len(mended) > 1 else ""
         raise DescriptionError(f"{path or origin}: it breaks a rule (strict): {mended[0]}{more}")
@@ -88,6 +95,26 @@ def load_robot(
         )
         warnings.warn(f"{robot.name}: {summary}\n  {listing}", ApproximationWarning, 2)
     return robot
+
+
+def as_robot(robot: RobotLike) -> Robot:
+    """Returns a Robot as it is, a pyroki Robot as one of ours, and the robot of whatever else `load_robot` takes.
+
+    Every function that asks for a robot does this with what it is given. A pyroki Robot holds kinematics alone.
+
+    Raises:
+        InputError: nothing that a robot is made of. ElbowroomError: it cannot be loaded; see `load_robot`.
+    """
+    if isinstance(robot, Robot):
+        return robot
+    if is_pyroki(robot):
+        return robot_from_pyroki(robot)
+    return load_robot(robot)
+
+
+def as_kinematics(robot: RobotLike) -> Kinematics:
+    """As `as_robot`, but what already has the kinematics that differentiable code needs is returned as it is."""
+    return robot if hasattr(robot, "forward_kinematics") else as_robot(robot)
 
 
 def _files(source: Any, parts: Parts, path: Path | None) -> list[Path]:
@@ -123,6 +150,31 @@ def description_tree(robot: Robot) -> Any:
     None for a robot that came from memory.
     """
     return None if robot.xml is None else parse_xml(robot.xml, str(robot.path))
+
+
+def package_dirs_of(robot: Robot) -> tuple[Path, ...]:
+    """Folders in which the `package://` files of a robot's URDF were looked for, as given to `load_robot`."""
+    from ._urdf_visuals import UrdfVisuals
+
+    sources = [source for source, _ in robot.visual_sources.values() if isinstance(source, UrdfVisuals)]
+    return tuple(dict.fromkeys(folder for source in sources for folder in source.package_dirs))
+
+
+def urdf_links(robot: Robot) -> dict[str, Any]:
+    """Link -> its `<link>` element, for links that come from URDFs, each from its own where robots were joined."""
+    from ._urdf_visuals import UrdfVisuals
+
+    texts: dict[bytes, dict[str, Any]] = {}
+    found: dict[str, Any] = {}
+    for link, (source, name) in robot.visual_sources.items():
+        if not isinstance(source, UrdfVisuals):
+            continue
+        if source.xml not in texts:
+            root = parse_xml(source.xml, str(source.path or robot.name)).getroot()
+            texts[source.xml] = {element.get("name"): element for element in root.findall("link")}
+        if name in texts[source.xml]:
+            found[link] = texts[source.xml][name]
+    return found
 
 
 def _read_tree(
@@ -181,11 +233,19 @@ def _read_object(
         parts = parts_from_model(model, use_visual)
         return replace(parts, visuals=visuals_of_model(model)), f"mujoco.{kind}"
     raise InputError(
-        f"cannot load a robot from a {kind}; expected a name, a path, a yourdfpy.URDF, an mujoco.MjModel or MjSpec"
+        f"cannot load a robot from a {kind}; expected a name, a path, a Robot (elbowroom's or pyroki's), "
+        "a yourdfpy.URDF, an mujoco.MjModel or MjSpec"
     )
 
 
-def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str, path: Path | None) -> Robot:
+def _assemble(
+    parts: Parts,
+    srdf_path: Path | None,
+    base_pose: Any,
+    origin: str,
+    path: Path | None,
+    hold: Mapping[str, float],
+) -> Robot:
     T_world_root = np.eye(4) if parts.root_pose is None else parts.root_pose
     joints = parts.joints
     if base_pose is not None:
@@ -202,8 +262,12 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
             replace(joint, T_parent_joint=frozen(T_base)) if joint.name in parts.floating_bases else joint
             for joint in joints
         ]
+    build_tree(
+        str(path or parts.name), parts.link_names, joints, T_world_root
+    )  # faults of the file come first
+    joints, fixed = hold_joints(joints, hold)
     tree = build_tree(str(path or parts.name), parts.link_names, joints, T_world_root)
-    named, notes, disabled = dict(parts.named), list(parts.notes), dict(parts.disabled)
+    named, notes, disabled = dict(parts.named), [*parts.notes, *fixed], dict(parts.disabled)
     origins = dict.fromkeys(named, "keyframe")
     if srdf_path is not None:
         info: Srdf = srdf_for_robot(srdf_path, tree.link_names, tuple(joint.name for joint in joints))
@@ -211,6 +275,8 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
         origins |= dict.fromkeys(info.named, "SRDF state")
         disabled |= {pair: said.reason for pair, said in info.disabled.items() if not said.computed}
         notes += [Note("skipped", srdf_path.name, text) for text in info.notes]
+    if hold:
+        named = _without_held(tree, named)
     notes += _outside_limits(tree, named)
     pose = default_pose(tree, named, origins, parts.reference)
     return Robot(
@@ -222,13 +288,24 @@ def _assemble(parts: Parts, srdf_path: Path | None, base_pose: Any, origin: str,
         notes=tuple(notes),
         disabled_pairs=FrozenMap(disabled),
         visual_only=tuple(parts.visual_only),
+        left_out=tuple(dict.fromkeys(parts.left_out)),
         visual_sources=FrozenMap(
             {link: (parts.visuals, link) for link in tree.link_names} if parts.visuals is not None else {}
         ),
-        source=origin,
-        path=path,
-        xml=parts.xml,
+        source=origin
+        if not hold
+        else f"{origin}, {', '.join(f'{name} held at {hold[name]:g}' for name in hold)}",
+        path=None if hold else path,
+        xml=None if hold else parts.xml,
     )
+
+
+def _without_held(
+    tree: KinematicTree, named: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    """Named configurations without those that are about held joints alone, such as "close" of a jaw held open."""
+    free = {joint.name for joint in tree.actuated}
+    return {name: dict(values) for name, values in named.items() if free & values.keys()}
 
 
 def _outside_limits(tree: KinematicTree, named: dict[str, dict[str, float]]) -> list[Note]:

@@ -104,6 +104,8 @@ class _Reader:
         self.floating_bases: list[str] = []
         self.visual_only: list[int] = []
         """Bodies whose geoms collide with nothing."""
+        self.left_out: list[int] = []
+        """Bodies with a geom that has no finite mesh; not the world's, whose floor is no part of the robot."""
         self.constants: dict[int, float] = {}
         """Joints that an equality keeps at one value."""
         self._scalar_types = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -136,6 +138,7 @@ class _Reader:
             named=self._keyframes(),
             reference=self._values(model.qpos0),
             visual_only=[self.body_names[body] for body in bodies if body in self.visual_only],
+            left_out=[self.body_names[body] for body in bodies if body in self.left_out],
         )
         if not keep_world:
             parts.root_pose = _pose(model.body_pos[roots[0]], model.body_quat[roots[0]])
@@ -200,6 +203,9 @@ class _Reader:
         lower, upper = (
             (float(bound) for bound in model.jnt_range[index]) if limited else (-math.inf, math.inf)
         )
+        if not limited and model.jnt_range[index, 0] > model.jnt_range[index, 1]:
+            text = "its range is the wrong way round and not in force; it is read as a joint without limits"
+            self.notes.append(Note("mended", self.joint_names[index], text))
         if model.jnt_type[index] == int(mujoco.mjtJoint.mjJNT_HINGE):
             type_: JointType = "revolute" if limited else "continuous"
             if not limited:
@@ -332,6 +338,8 @@ class _Reader:
         self.notes.append(
             Note("skipped", self.body_names[body], f"a {label} geom ({source}) has no finite mesh")
         )
+        if body != WORLD:
+            self.left_out.append(body)
         return None
 
     def _mesh_loader(self, geom: int) -> Any:

@@ -3,7 +3,8 @@
 A walk over the XML of the model, its includes and its sub-models collects every attribute that names a file and
 every place in which MuJoCo may look for it; all must lie inside the allowed folders. Nothing is interpreted: what a
 file means is MuJoCo's business. Files that MuJoCo's reader and ours could read differently (other encodings than
-UTF-8) and numbers that make MuJoCo write a log into the current folder (NaN) are refused.
+UTF-8) and numbers that make MuJoCo write a log into the current folder (NaN) are refused, and so are joints whose range
+is the wrong way round, which MuJoCo takes without a word for joints without limits.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ class _Walk:
             where = at_line(str(path), element)
             _refuse_nan(where, element)
             tag = etree.QName(element).localname  # MuJoCo's reader knows no namespaces
+            if tag == "joint":
+                _refuse_reversed(where, element)
             if tag == "compiler":
                 self.folders |= {element.get(key) for key in FOLDER_ATTRIBUTES if element.get(key)}
             elif tag == "include":
@@ -137,6 +140,19 @@ def _refuse_nan(where: str, element: Any) -> None:
             and key not in ("name", "class")
         ):
             raise DescriptionError(f"{where}: {key}={value!r:.60}: NaN is not allowed")
+
+
+def _refuse_reversed(where: str, element: Any) -> None:
+    """Refuses a range whose lower end is above its upper one; what is no range is left to MuJoCo to refuse."""
+    try:
+        lower, upper = map(float, element.get("range", "").split())
+    except ValueError:
+        return
+    if lower > upper and element.get("limited") != "false":
+        raise DescriptionError(
+            f"{where}: range={element.get('range')!r:.60}: the lower limit is above the upper one; "
+            f'write range="{upper:g} {lower:g}", or limited="false" for a joint without limits'
+        )
 
 
 def _is_nan(word: str) -> bool:

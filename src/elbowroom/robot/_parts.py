@@ -27,6 +27,8 @@ class Parts:
     """Named configurations as joint values."""
     visual_only: list[str] = field(default_factory=list[str])
     """Links that have visual geometry and no collision geometry, where the visual one is not used instead."""
+    left_out: list[str] = field(default_factory=list[str])
+    """Links that have collision geometry of which some cannot be taken: without extent, or without end."""
     visuals: VisualSource | None = None
     """Where visual geometry is read from; None where there is none."""
     xml: bytes | None = None
@@ -45,6 +47,7 @@ class Parts:
         ]
         if len(solid) < len(shapes):
             self.notes.append(Note("skipped", link, f"{len(shapes) - len(solid)} shape(s) of zero size"))
+            self.left_out.append(link)
         curved = [shape.kind for shape in solid if shape.kind not in ("mesh", "box")]
         if curved:
             counts = ", ".join(f"{curved.count(kind)} {kind}" for kind in dict.fromkeys(curved))

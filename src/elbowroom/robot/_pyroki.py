@@ -14,7 +14,7 @@ import numpy as np
 
 from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
-from ..errors import InputError, MissingExtraError
+from ..errors import MissingExtraError
 from ._default import default_pose
 from ._tree import build_tree
 from ._types import Coupling, Joint, JointType
@@ -57,21 +57,17 @@ def joint_variable_class(robot: Any) -> Any:
         return type("JointVar", (jaxls.Var,), {}, default=start)
 
 
-def as_robot(robot: Any) -> Robot:
-    """Returns an Elbowroom Robot as it is, and a pyroki Robot (told by its attributes) as one of ours.
+def is_pyroki(robot: Any) -> bool:
+    """Whether it is a pyroki Robot, told by its attributes."""
+    return all(hasattr(robot, name) for name in ("joints", "links")) and hasattr(robot.joints, "twists")
 
-    Raises:
-        InputError: neither of them.
-    """
+
+def robot_from_pyroki(robot: Any) -> Robot:
+    """One of ours with the kinematics of a pyroki Robot, which holds no geometry."""
     from ._robot import Robot
 
-    if isinstance(robot, Robot):
-        return robot
-    try:
-        joints, links = robot.joints, robot.links
-        twists, origins = np.asarray(joints.twists), np.asarray(joints.parent_transforms, dtype=np.float64)
-    except AttributeError:
-        raise InputError(f"expected an elbowroom or pyroki Robot, found a {type(robot).__name__}") from None
+    joints, links = robot.joints, robot.links
+    twists, origins = np.asarray(joints.twists), np.asarray(joints.parent_transforms, dtype=np.float64)
     carrier = np.asarray(links.parent_joint_indices)
     link_of = {int(joint): index for index, joint in enumerate(carrier) if joint >= 0}
     child_of = {joint: links.names[index] for joint, index in link_of.items()}

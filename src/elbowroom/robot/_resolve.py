@@ -5,6 +5,11 @@ description; relative paths start at the description. A file outside the descrip
 read only when `package_dirs` or an explicit `file://` address says so, so a description from elsewhere
 cannot pull in files of this machine by `../../`. Every folder is compared after links and `..` are followed.
 
+A robot made of several packages that were copied into one folder (`b1_description/urdf/b1-z1.urdf` with
+`z1_description/meshes` beside it) is found there too: where no `package.xml` says where the description's package ends
+and its own folder is `urdf` or the like, `package://` addresses reach those folders beside that package that look like
+packages themselves. Folders that hold the user's home, and those that everybody may write to, hold no packages.
+
 A file that is not where the address says is looked for once more as other loaders and other systems do: by the
 end of its address where nobody knows its package, and with upper and lower case alike. What is found that way is
 mended, and said.
@@ -13,6 +18,7 @@ mended, and said.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
@@ -22,6 +28,10 @@ from ._types import Note
 
 CRAWL_DEPTH = 4
 """How far below a ROS_PACKAGE_PATH entry packages are looked for, as ROS does."""
+DESCRIPTION_FOLDERS = ("urdf", "xacro", "robots")
+"""Names of the folder of a package that holds its descriptions."""
+PACKAGE_MARKS = ("package.xml", "meshes", "mesh", *DESCRIPTION_FOLDERS)
+"""What a folder beside a description's package holds, one of these at least, if it is a package too."""
 SHOWN = 6
 """Folders that a message lists before it says how many more there are."""
 
@@ -55,6 +65,7 @@ class MeshResolver:
         # Installed workspaces link files back to their sources: both places are the description's own.
         homes = [self._folder, description.resolve().parent] if self._folder and description else []
         self._own = list(dict.fromkeys(_package_root(home.resolve()) for home in homes))
+        self._beside = [folder for home in homes for folder in _folder_of_packages(home.resolve())]
         self._above = list(dict.fromkeys(folder for home in homes for folder in (home, *home.parents)))
         self._packages: dict[str, list[Path]] = {}
         self.mended: list[Note] = []
@@ -133,7 +144,7 @@ class MeshResolver:
                 raise UnsafeFileError(f"{where}: {self._word} {address!r} leaves its package {package!r}")
             if self._reaches(root, candidate):
                 candidates.append(candidate)
-        if folders and not candidates:
+        if folders and not candidates:  # says why
             self.require(
                 Path(os.path.normpath(folders[0] / inside)), f"{where}: {self._word} {address!r:.120}"
             )
@@ -143,7 +154,12 @@ class MeshResolver:
 
     def _reaches(self, root: Path, file: Path) -> bool:
         """Links inside folders that the user named are followed; elsewhere they must stay in the own folders."""
-        return any(_inside(root, folder) for folder in self._trusted) or self.allows(file)
+        return any(_inside(root, folder) for folder in self._trusted) or self._allows_packaged(file)
+
+    def _allows_packaged(self, path: Path) -> bool:
+        """Whether a file of a `package://` address may be read: as `allows`, or in a package beside the own one."""
+        real = path.resolve()
+        return self.allows(path) or any(_in_package_of(folder, real) for folder in self._beside)
 
     def _without_package(self, package: str, inside: str, address: str, where: str) -> Path:
         """The file of a package that nobody knows, where the end of its address fits below one of the own folders."""
@@ -151,7 +167,7 @@ class MeshResolver:
         for start in range(max(len(parts) - 1, 1)):  # a folder and a file at least, if it has so much
             for folder in self._above:
                 candidate = Path(os.path.normpath(folder.joinpath(*parts[start:])))
-                if is_file(candidate) and _inside(candidate, folder) and self.allows(candidate):
+                if is_file(candidate) and _inside(candidate, folder) and self._allows_packaged(candidate):
                     note = Note(
                         "mended", f"package {package!r}", f"not found; its files are taken from {folder}"
                     )
@@ -285,6 +301,38 @@ def _package_root(folder: Path) -> Path:
             return candidate
     parent = folder.parent
     return folder if parent == parent.parent or _inside(Path.home().resolve(), parent) else parent
+
+
+def _folder_of_packages(folder: Path) -> list[Path]:
+    """The folder in which the package of a description in `folder` lies beside others; none where that is not plain.
+
+    Never the root of the file system, the user's home or a folder above it, nor one that everybody may write to.
+    """
+    package = folder.parent
+    marked = any((candidate / "package.xml").is_file() for candidate in (folder, *folder.parents))
+    if marked or folder.name not in DESCRIPTION_FOLDERS or package.parent == package.parent.parent:
+        return []
+    if _inside(Path.home().resolve(), package.parent) or _is_everybodys(package.parent):
+        return []
+    return [package.parent]
+
+
+def _is_everybodys(folder: Path) -> bool:
+    """Whether everybody may write to a folder, as to /tmp: what lies in it side by side need not belong together."""
+    try:
+        return os.name == "posix" and bool(folder.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return True
+
+
+def _in_package_of(folder: Path, file: Path) -> bool:
+    """Whether a file, links followed, lies in a folder of `folder` that looks like a package; nothing hidden does."""
+    if not _inside(file, folder):
+        return False
+    parts = file.relative_to(folder).parts
+    if not parts or any(part.startswith(".") for part in parts):
+        return False
+    return any((folder / parts[0] / mark).exists() for mark in PACKAGE_MARKS)
 
 
 def _inside(path: Path, folder: Path) -> bool:

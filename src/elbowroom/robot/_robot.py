@@ -1,14 +1,13 @@
 """The Robot: what every other part of Elbowroom takes.
 
-A frozen value made by `load_robot`. Kinematics are offered twice, in JAX for gradients and in numba for
-speed; both compile at first use. Meshes are read when first asked for.
+A frozen value made by `load_robot`. Kinematics are offered twice, in JAX for gradients (compiled at first use) and in
+the compiled core for speed. Meshes are read when first asked for.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._frozen import Frozen, frozen
+from .._parallel import cores, over_rows
 from ..errors import (
     ApproximationWarning,
     InputError,
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 
 PARALLEL_ROWS = 4096
-"""Batches from this size on are shared by two threads; below, starting a thread costs more than it saves."""
-THREADS = 2
+"""Batches from this size on are shared by threads; below, starting a thread costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +63,9 @@ class Robot(JaxFacts, Frozen):
     Elbowroom computed are left out: they are to be computed anew when something changes, not believed."""
     visual_only: tuple[str, ...] = ()
     """Links that have visual geometry but no collision geometry, so that no check sees them; `use_visual` takes it."""
+    left_out: tuple[str, ...] = ()
+    """Links that have collision geometry of which a part could not be taken, such as a shape of zero size; see `notes`.
+    """
     visual_sources: Mapping[str, tuple[VisualSource, str]] = field(
         default_factory=dict[str, "tuple[VisualSource, str]"], repr=False
     )
@@ -187,7 +189,7 @@ class Robot(JaxFacts, Frozen):
         return make_forward_kinematics(self.tree)
 
     def link_poses(self, cfgs: Any) -> Float[np.ndarray, "*batch links 7"]:
-        """Link poses in the world, by numba in float64; large batches use two threads.
+        """Link poses in the world, by the compiled core in float64; large batches use all cores.
 
         Args:
             cfgs: (n, dof), or (dof,) for a single configuration.
@@ -195,15 +197,13 @@ class Robot(JaxFacts, Frozen):
         Returns:
             (n, links, 7) or (links, 7), wxyz_xyz in `link_names` order.
         """
-        from . import _kernels
-
-        rows = self.as_cfgs(cfgs)
+        rows, core = self.as_cfgs(cfgs), self.tree.core
         out = np.empty((len(rows), len(self.link_names), 7))
-        self._run_rows(_kernels.link_poses, rows, out, (self.tree.link_frame,))
+        _in_parts(len(rows), lambda part: core.link_poses(rows[part], out[part]))
         return out[0] if np.ndim(cfgs) == 1 else out
 
     def jacobian(self, cfgs: Any, link: str) -> Float[np.ndarray, "*batch 6 dof"]:
-        """Geometric Jacobian of a link frame, by numba in float64.
+        """Geometric Jacobian of a link frame, by the compiled core in float64.
 
         Rows 0-2 give the velocity of the frame's origin, rows 3-5 the angular velocity, both in world
         axes, per unit rate of each actuated joint; coupled joints are included in their drivers' columns.
@@ -212,12 +212,9 @@ class Robot(JaxFacts, Frozen):
             cfgs: (n, dof), or (dof,) for a single configuration.
             link: name of the link.
         """
-        from . import _kernels
-
-        rows = self.as_cfgs(cfgs)
-        frame = int(self.tree.link_frame[self.link_index(link)])
+        rows, core, link_idx = self.as_cfgs(cfgs), self.tree.core, self.link_index(link)
         out = np.empty((len(rows), 6, self.dof))
-        self._run_rows(_kernels.jacobians, rows, out, (self.tree.axis, frame))
+        _in_parts(len(rows), lambda part: core.jacobians(rows[part], link_idx, out[part]))
         return out[0] if np.ndim(cfgs) == 1 else out
 
     def cfg_rows(self, cfgs: Any) -> tuple[Float[np.ndarray, "n dof"], bool]:
@@ -298,30 +295,14 @@ class Robot(JaxFacts, Frozen):
                 raise InputError(f"{self.name}: joint {joint.name!r} has no finite limits to draw from")
         return np.random.default_rng(seed).uniform(self.lower, self.upper, (n, self.dof))
 
-    def _run_rows(self, kernel: Any, rows: np.ndarray, out: np.ndarray, target: tuple[Any, ...]) -> None:
-        """Runs a batch kernel, in two threads when there are many rows."""
-        tree = self.tree
-        frames = (tree.parent, tree.kind, tree.quat_cos, tree.quat_sin, tree.shift, tree.slide, tree.q_idx)
-        laws = (tree.driver, tree.is_coupled, tree.polycoef, tree.order)
-        if len(rows) < PARALLEL_ROWS:
-            kernel(rows, *frames, *laws, *target, out)
-            return
-        pieces = np.array_split(np.arange(len(rows)), THREADS)
-        with ThreadPoolExecutor(THREADS) as pool:
-            jobs = [
-                pool.submit(kernel, rows[p[0] : p[-1] + 1], *frames, *laws, *target, out[p[0] : p[-1] + 1])
-                for p in pieces
-            ]
-            for job in jobs:
-                job.result()
-
     # Geometry ---------------------------------------------------------------------------------
 
     def link_mesh(self, link: str, *, within: float | None = None) -> trimesh.Trimesh | None:
         """All collision shapes of a link as one mesh in the link frame; None if it has none.
 
         Curved primitives are enclosed by their triangles (see `notes`). The mesh is a copy; read-only
-        triangles of single shapes are in `shapes`.
+        triangles of single shapes are in `shapes`. A link of more than 20 m is warned about once: its file may be in
+        millimetres.
 
         Args:
             link: its name.
@@ -340,6 +321,7 @@ class Robot(JaxFacts, Frozen):
             return trimesh.Trimesh(points, triangles, process=False)
         if link not in self._meshes:
             self._meshes[link] = self._joined(link, np.inf)
+            self._ask_about_units(link)
         points, triangles = self._meshes[link]
         return trimesh.Trimesh(points.copy(), triangles.copy(), process=False)
 
@@ -356,6 +338,20 @@ class Robot(JaxFacts, Frozen):
             faces.append(data.faces + count)
             count += len(data.vertices)
         return np.concatenate(vertices), np.concatenate(faces)
+
+    def _ask_about_units(self, link: str) -> None:
+        """Warns about a link so large that its file may be in millimetres; once, as all links would be then."""
+        from ._geometry import units_question
+
+        question = units_question(link, self.shapes[link], self._meshes[link][0])
+        if question is not None and not self._asked:
+            self._asked.append(question)
+            warnings.warn(f"{self.name}: {question}", ApproximationWarning, 3)
+
+    @cached_property
+    def _asked(self) -> list[str]:
+        """What was asked about units."""
+        return []
 
     @property
     def mesh_links(self) -> tuple[str, ...]:
@@ -396,3 +392,8 @@ class Robot(JaxFacts, Frozen):
             f"Robot({self.name!r}: {len(self.link_names)} links, {self.dof} actuated joints, "
             f"{len(self.shapes)} links with collision geometry, {warned} warnings)"
         )
+
+
+def _in_parts(n_rows: int, work: Callable[[slice], None]) -> None:
+    """Calls `work` on parts of the rows, in threads when there are many."""
+    over_rows(lambda start, stop: work(slice(start, stop)), n_rows, threads=cores(), at_least=PARALLEL_ROWS)

@@ -79,7 +79,9 @@ def srdf_for_robot(path: Path, link_names: tuple[str, ...], joint_names: tuple[s
         for element in state.findall("joint"):
             joint = attribute(where, element, "name")
             if joint not in joint_names:
-                notes.append(f"group state {state.get('name')!r}: {unknown('joint', joint, joint_names)}")
+                notes.append(
+                    f"value in group state {state.get('name')!r}: {unknown('joint', joint, joint_names)}"
+                )
                 continue
             used += 1
             attribute(where, element, "value")
@@ -88,7 +90,7 @@ def srdf_for_robot(path: Path, link_names: tuple[str, ...], joint_names: tuple[s
                 values[joint] = numbers_given[0]
             else:
                 notes.append(
-                    f"group state {state.get('name')!r}: joint {joint!r} has several values; left out"
+                    f"value in group state {state.get('name')!r}: joint {joint!r} has several, of which none is taken"
                 )
     pairs = srdf_pairs(root, where, link_names)
     disabled = pairs.disabled

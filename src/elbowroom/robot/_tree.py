@@ -10,21 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from .._brief import brief
 from .._frozen import Frozen, frozen
 from .._poses import quaternion_from_rotation
 from ..errors import DescriptionError, unknown
 from ..typing import Matrix4
 from ._types import MOVING, Joint
 
+if TYPE_CHECKING:
+    from .._core import Robot as CoreRobot
+
 FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
 POLY_TERMS = 5
 """MuJoCo's equality polynomials have five coefficients; URDF's mimic uses the first two."""
 
 
+@brief
 @dataclass(frozen=True)
 class KinematicTree(Frozen):
     """A tree of links and joints, with the flat arrays that forward kinematics runs on."""
@@ -61,6 +68,18 @@ class KinematicTree(Frozen):
     polycoef: Float[np.ndarray, "moving 5"]
     order: Int[np.ndarray, "moving"]
     """Order of evaluation in which drivers come first."""
+
+    @cached_property
+    def core(self) -> CoreRobot:
+        """The same kinematics in the compiled core."""
+        from .._core import Robot as CoreRobot
+
+        columns = ("parent", "kind", "q_idx", "quat_cos", "quat_sin", "shift", "slide", "axis")
+        laws = ("driver", "is_coupled", "order", "polycoef")
+        frames = {name: getattr(self, name) for name in columns}
+        return CoreRobot(
+            len(self.actuated), frames, {name: getattr(self, name) for name in laws}, self.link_frame
+        )
 
     def expand(self, cfgs: Float[np.ndarray, "*batch dof"]) -> Float[np.ndarray, "*batch moving"]:
         """All moving joints' values from the actuated ones: coupled joints follow their drivers."""

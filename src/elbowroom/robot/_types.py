@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import Frozen
 from .._poses import matrix_from_wxyz_xyz
 from ..typing import Matrix4, Points, Triangles
@@ -20,7 +21,7 @@ from ..typing import Matrix4, Points, Triangles
 JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
 MOVING: tuple[JointType, ...] = ("revolute", "continuous", "prismatic")
 
-NoteKind = Literal["mended", "approximated", "skipped", "held", "loose", "meshed", "modelled"]
+NoteKind = Literal["mended", "approximated", "skipped", "held", "fixed", "loose", "meshed", "modelled"]
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Note:
 
     kind: NoteKind
     """mended: the description breaks a rule, and this is how it was read; approximated: another shape or law stands in;
-    skipped: left out; held: a joint kept still; loose: a free body of a scene that is not the robot's own; meshed: a
-    curved primitive whose triangles enclose it (see `_tessellate.py` for the bound); modelled: the shapes are ours, not
-    those of the real robot (see `_catalogue.py`)."""
+    skipped: left out; held: a joint kept still; fixed: one kept still because the caller asked for it; loose: a free
+    body of a scene that is not the robot's own; meshed: a curved primitive whose triangles enclose it (see
+    `_tessellate.py` for the bound); modelled: shapes that are ours, not those of the real robot (`_catalogue.py`)."""
     where: str
     """Link, joint, element or robot concerned."""
     text: str
@@ -39,8 +40,8 @@ class Note:
 
     @property
     def warns(self) -> bool:
-        """Whether loading warns about it; enclosing triangles and the shapes of bundled robots are only listed."""
-        return self.kind not in ("meshed", "modelled")
+        """Whether loading warns about it; enclosing triangles, our shapes and what was asked for are only listed."""
+        return self.kind not in ("meshed", "modelled", "fixed")
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.where}: {self.text}"
@@ -56,6 +57,7 @@ class Coupling:
     """Coefficients from the constant term up; at most five."""
 
 
+@brief
 @dataclass(frozen=True)
 class Joint(Frozen):
     """One joint: the child link moves in the parent link by `T_parent_joint * motion(q) * T_joint_child`."""
@@ -105,6 +107,7 @@ class MeshData(Frozen):
 ShapeKind = Literal["mesh", "box", "cylinder", "sphere", "capsule", "ellipsoid"]
 
 
+@brief
 @dataclass(frozen=True)
 class Shape(Frozen):
     """One piece of collision geometry, exact as described."""

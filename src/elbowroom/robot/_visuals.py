@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .._brief import brief
 from .._frozen import Frozen
 from ..errors import ElbowroomError
 from ..typing import Matrix4
@@ -27,6 +28,7 @@ GREY: Color = (0.7, 0.7, 0.7, 1.0)
 """What has no colour in the description and none of its own is drawn in."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Visual:
     """A piece of what a link looks like."""

@@ -1,11 +1,11 @@
 """What other folders of the house need of robots; it may change without notice.
 
-Rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links and how far they can move a
-point (`Chains`), pairs and configurations by name (`pair_list`, `adjacent_pairs`, `named_poses`), whether there is
-geometry (`require_geometry`), XML of descriptions (`description_tree`), the bodies in an MJCF scene (`own_bodies`),
-elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they are (`read_mesh`,
-`MeshResolver`), triangles of primitives, joint motions, and how fast joints may be (`stated_speeds`,
-`usual_accelerations`, `per_joint`, `speed_limits`). It loads neither numba nor JAX; kernels are in
+Rigid bodies and coupling laws (`find_bodies`, `coupling_law`), the joints between two links and how far they can move
+a point (`Chains`), pairs and configurations by name (`pair_list`, `adjacent_pairs`, `named_poses`), whether there is
+geometry (`require_geometry`), XML of descriptions (`description_tree`, `urdf_links`), the bodies in an MJCF scene
+(`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they are
+(`read_mesh`, `MeshResolver`, `package_dirs_of`), triangles of primitives, joint motions, and how fast joints may be
+(`stated_speeds`, `usual_accelerations`, `per_joint`, `speed_limits`). It loads neither numba nor JAX; kernels are in
 `elbowroom.robot.kernels`.
 """
 
@@ -24,7 +24,10 @@ from ._geometry import unseen_links as unseen_links
 from ._join import root_pose as root_pose
 from ._link_pairs import adjacent_pairs as adjacent_pairs
 from ._link_pairs import pair_list as pair_list
+from ._load import as_kinematics as as_kinematics
 from ._load import description_tree as description_tree
+from ._load import package_dirs_of as package_dirs_of
+from ._load import urdf_links as urdf_links
 from ._meshfile import read_mesh as read_mesh
 from ._mjcf_own import own_bodies as own_bodies
 from ._named import named_poses as named_poses
@@ -43,6 +46,7 @@ from ._srdf import srdf_tree as srdf_tree
 from ._tessellate import mesh_shape as mesh_shape
 from ._tessellate import primitive as primitive
 from ._tessellate import sphere_mesh as sphere_mesh
+from ._tool_frames import default_tool_frames as default_tool_frames
 from ._tree import KinematicTree as KinematicTree
 from ._tree import build_tree as build_tree
 from ._types import joint_motion as joint_motion

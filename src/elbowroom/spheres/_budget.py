@@ -1,8 +1,10 @@
 """Sharing a budget of spheres between links along their cost curves.
 
 The cost of a link falls with its number of spheres. On the lower convex envelope of each curve, giving the next
-spheres to whoever gains most per sphere is optimal for the sum. Before that, closed links are lifted to the
-count at which they stay below the ratio cap, as far as the budget allows, so that small links do not starve.
+spheres to whoever gains most per sphere is optimal for the sum. Before that, links are lifted to the count at which
+they stay below the ratio cap, as far as the budget allows, so that small links do not starve: first to that ratio to
+their convex hull, idle links last, then closed links that move to that ratio to their own volume. Weights say whose
+volume matters more; what they may take from a link is bounded.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ CAP_MARGIN = 1.12
 """A careful fit is a little tighter than the curve says: a curve may exceed the cap by this factor."""
 
 
+HULL_MARGIN = 0.98
+"""Ratios of fits are measured quickly: those to the hull keep this share of the cap."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One group of equal links that shares the budget."""
@@ -33,11 +39,19 @@ class Claim:
     copies: int
     """Links that get the same spheres."""
     capped: bool
-    """Whether the ratio cap holds (closed shapes)."""
+    """Whether the ratio cap holds for the volume of the mesh too (closed shapes)."""
     hull: float = 1.0
-    """Volume of the convex hull over `volume`."""
+    """Volume of the convex hull over `volume`; 0 for a flat shape, which no ratio holds for."""
     known: tuple[tuple[int, float], ...] = ()
     """Count and ratio of careful fits."""
+    weight: float = 1.0
+    """What its excess volume counts, over that of a link that is in nobody's way."""
+    idle: bool = False
+    """Whether the links stand still, and nothing comes near them."""
+    moves: bool = True
+    """Whether the ratio cap to the mesh matters: not for links that stand still."""
+    keeps: float = 0.0
+    """Share of what volume alone would give the links that others with larger weights leave to them."""
 
     def seen(self, count: int, ratio: float) -> Claim:
         """The claim with one careful fit more."""
@@ -70,18 +84,27 @@ class Claim:
         """Ratio that no count can go below: the solid itself, for a closed shape."""
         return 1.0 if self.capped else 0.0
 
+    def near_hull(self, cap: float, most: int) -> int:
+        """Least count that is expected to stay below `cap` times the hull, 0 if none up to `most` is."""
+        return self._reaching(HULL_MARGIN * cap * self.hull, most) if self.hull > 0.0 else 1
+
+    def above_hull(self, ratio: float, cap: float) -> bool:
+        """Whether a ratio to `volume` is above `cap` times the hull."""
+        return 0.0 < HULL_MARGIN * cap * self.hull < ratio
+
     def below(self, cap: float, most: int, shells: bool = True) -> int:
         """Least count that is expected to stay below the ratio cap; 1 for an open shape.
 
         Thin shells cannot with any count up to `most`: if asked, they get what keeps them below SHELL_CAP times their
         hull.
         """
-        if not self.capped:
-            return 1
-        enough = self._reaching(cap, most)
-        if enough == 0 and shells:
-            enough = self._reaching(max(SHELL_CAP * self.hull, cap), most)
-        return max(enough, 1)
+        return max(self._reaching(self.goal(cap, most, shells), most), 1) if self.capped else 1
+
+    def goal(self, cap: float, most: int, shells: bool = True) -> float:
+        """Ratio that a closed shape should stay below: the cap, or for a thin shell, if asked, what its hull allows."""
+        if shells and self._reaching(cap, most) == 0:
+            return max(SHELL_CAP * self.hull, cap)
+        return cap
 
     def _reaching(self, ratio: float, most: int) -> int:
         """Least count expected to stay below a ratio, 0 if none does."""
@@ -99,35 +122,78 @@ class Rule:
     budget: int | None
     """Spheres in all; it must allow one for each link. None: as many as it takes to reach the target."""
     cap: float
-    """Ratio that capped groups should not exceed."""
+    """Ratio that links should not exceed."""
     target: float = 1.0
     """Without a budget: union over reference volume of all links together at which no more are given."""
     least_gain: float = 0.0
     """Without a budget: share of the reference volume of all links that a sphere more must save."""
-    most: int = 48
-    """Without a budget: spheres of one link at most."""
+    total: int | None = None
+    """Without a budget: spheres in all, once that is settled."""
+    most: int | None = None
+    """Spheres of one link at most; None: twice what its curve has tried."""
+
+    def limits(self, claims: Sequence[Claim]) -> list[int]:
+        """Most spheres of a link, by group."""
+        return [self.most or 2 * claim.curve.counts[-1] for claim in claims]
+
+    def lifts(self, claims: Sequence[Claim]) -> list[int]:
+        """Counts that keep links below the cap, by hull and, if they move, by mesh; 1 where none does."""
+        near = [claim.near_hull(self.cap, n) for claim, n in zip(claims, self.limits(claims), strict=True)]
+        wanted = [n if claim.moves else 0 for claim, n in zip(claims, self.wanted(claims), strict=True)]
+        return [max(1, a, b) for a, b in zip(near, wanted, strict=True)]
+
+    def wanted(self, claims: Sequence[Claim]) -> list[int]:
+        """Counts that keep closed links below the cap.
+
+        Of a given budget, links that need more than their curves have tried would take too much from the others.
+        """
+        return [claim.below(self.cap, self.reach(claim), shells=self.budget is None) for claim in claims]
+
+    def reach(self, claim: Claim) -> int:
+        """Most spheres that a closed link may be given to stay below the cap."""
+        return self.most or claim.curve.counts[-1]
 
 
 def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
     """Number of spheres for each link of each group; the sum over copies never exceeds the budget."""
+    budget = rule.budget or rule.total or enough(claims, rule)
+    counts, left = [1] * len(claims), budget - sum(claim.copies for claim in claims)
+    limits = rule.limits(claims)
+    goals = (
+        [0 if claim.idle else claim.near_hull(rule.cap, n) for claim, n in zip(claims, limits, strict=True)],
+        [claim.near_hull(rule.cap, n) if claim.idle else 0 for claim, n in zip(claims, limits, strict=True)],
+        [n if claim.moves else 0 for claim, n in zip(claims, rule.wanted(claims), strict=True)],
+    )
+    for wanted in (*goals, _kept(claims, replace(rule, budget=budget))):
+        left = _lift(claims, counts, wanted, left)
+    hulls = [_envelope(claim.model()) for claim in claims]
+    weights = [claim.weight * claim.volume for claim in claims]
+    queue = [_offer(hulls[k], counts[k], weights[k], k) for k in range(len(claims))]
+    heapq.heapify(queue)
+    while queue:
+        gain, k, step = heapq.heappop(queue)
+        step = min(step, left // claims[k].copies, limits[k] - counts[k])
+        if step > 0 and gain < 0.0:
+            counts[k] += step
+            left -= step * claims[k].copies
+            heapq.heappush(queue, _offer(hulls[k], counts[k], weights[k], k))
+    return counts
+
+
+def _kept(claims: Sequence[Claim], rule: Rule) -> list[int]:
+    """Counts that weights do not take from links."""
+    if not any(claim.keeps for claim in claims):
+        return [1] * len(claims)
+    plain = share_budget([replace(claim, weight=1.0, idle=False, keeps=0.0) for claim in claims], rule)
+    return [int(np.ceil(claim.keeps * n)) for claim, n in zip(claims, plain, strict=True)]
+
+
+def enough(claims: Sequence[Claim], rule: Rule) -> int:
+    """Spheres in all that reach the target volume, whatever is in whose way, and keep links below the cap."""
+    limits, whole = rule.limits(claims), sum(claim.copies * claim.volume for claim in claims)
     counts = [1] * len(claims)
-    whole = sum(claim.copies * claim.volume for claim in claims)
-    if rule.budget is None:
-        limits, least = [rule.most] * len(claims), rule.least_gain * whole
-        left = sum(rule.most * claim.copies for claim in claims)
-    else:
-        limits, least, left = [2 * claim.curve.counts[-1] for claim in claims], 0.0, rule.budget
-    left -= sum(claim.copies for claim in claims)
-    # of a given budget, links that need more than their curves have tried would take too much from the others
-    reach = [rule.most if rule.budget is None else claim.curve.counts[-1] for claim in claims]
-    wanted = [
-        claim.below(rule.cap, most, rule.budget is None) for claim, most in zip(claims, reach, strict=True)
-    ]
-    for k in sorted(range(len(claims)), key=lambda k: ((wanted[k] - 1) * claims[k].copies, k)):
-        need = (wanted[k] - 1) * claims[k].copies
-        if 0 < need <= left:
-            counts[k] = wanted[k]
-            left -= need
+    left = sum((n - 1) * claim.copies for claim, n in zip(claims, limits, strict=True))
+    left = _lift(claims, counts, rule.wanted(claims), left)
     models = [claim.model() for claim in claims]
     hulls = [_envelope(model) for model in models]
     volume = sum(
@@ -136,30 +202,48 @@ def share_budget(claims: Sequence[Claim], rule: Rule) -> list[int]:
     )
     queue = [_offer(hulls[k], counts[k], claims[k].volume, k) for k in range(len(claims))]
     heapq.heapify(queue)
-    while queue and (rule.budget is not None or volume > rule.target * whole):
-        gain, k, step = heapq.heappop(queue)
-        step = min(step if rule.budget is not None else 1, left // claims[k].copies, limits[k] - counts[k])
-        if step > 0 and gain < -least:
-            counts[k] += step
-            left -= step * claims[k].copies
-            volume += gain * step * claims[k].copies
+    while queue and volume > rule.target * whole:
+        gain, k, _ = heapq.heappop(queue)
+        if gain < -rule.least_gain * whole and counts[k] < limits[k]:
+            counts[k] += 1
+            volume += gain * claims[k].copies
             heapq.heappush(queue, _offer(hulls[k], counts[k], claims[k].volume, k))
-    return counts
+    near = [max(claim.near_hull(rule.cap, n), 1) for claim, n in zip(claims, limits, strict=True)]
+    return max(
+        sum(claim.copies * n for claim, n in zip(claims, each, strict=True)) for each in (counts, near)
+    )
 
 
-def pick_known(claims: Sequence[Claim], budget: int, cap: float) -> list[int]:
-    """The best choice among the counts that have been fitted: fewest capped links above the cap, then least volume.
+def _lift(claims: Sequence[Claim], counts: list[int], wanted: Sequence[int], left: int) -> int:
+    """Raises counts to what is wanted, those that take fewest first; what is left of the budget."""
+    need = [(n - counts[k]) * claims[k].copies for k, n in enumerate(wanted)]
+    for k in sorted(range(len(claims)), key=lambda k: (need[k], k)):
+        if 0 < need[k] <= left:
+            counts[k] = wanted[k]
+            left -= need[k]
+    return left
 
-    Exact, by dynamic programming over the budget. Each claim must have been seen, and the first fits together must
-    keep to the budget.
+
+def pick_known(claims: Sequence[Claim], rule: Rule) -> list[int]:
+    """The best choice among the counts that have been fitted: fewest links above the cap, then least weighted volume.
+
+    A ratio to the hull above the cap counts a thousand times one to the mesh. Exact, by dynamic programming over the
+    budget. Each claim must have been seen, and the first fits together must keep to the budget.
     """
-    penalty = 1e3 * sum(claim.copies * claim.volume * max(r for _, r in claim.known) for claim in claims)
+    worst = sum(
+        claim.copies * claim.weight * claim.volume * max(r for _, r in claim.known) for claim in claims
+    )
+    budget = rule.budget or rule.total or enough(claims, rule)
     best = np.zeros(budget + 1)
     picks: list[list[int]] = []
     for claim in claims:
         new, pick = np.full(budget + 1, np.inf), [0] * (budget + 1)
+        goal = claim.goal(rule.cap, rule.reach(claim), rule.budget is None)
         for count, ratio in claim.known:
-            worth = claim.copies * (ratio * claim.volume + (penalty if claim.capped and ratio > cap else 0.0))
+            over = 1e6 * claim.above_hull(ratio, rule.cap) + 1e3 * (
+                claim.capped and claim.moves and ratio > goal
+            )
+            worth = claim.copies * (claim.weight * ratio * claim.volume + over * worst)
             used = count * claim.copies
             for total in range(used, budget + 1):
                 if best[total - used] + worth < new[total]:

@@ -16,9 +16,12 @@ from .._cache import Arrays, cached
 from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
-from ..robot import Robot
+from ..robot import Robot, as_robot
 from ..robot.doors import require_geometry
+from ..typing import RobotLike
 from ._centerline import fit_centerline
+from ._loose import Loose, loose_note, loose_ratio
+from ._meetings import Meetings
 from ._mirror import zero_frames
 from ._model import SphereModel
 from ._options import FitOptions
@@ -26,12 +29,12 @@ from ._pipeline import fit_tight, shared_shapes
 from ._rest import part_at_rest, rest_poses
 from ._shape import Float64, LinkShape
 
-ALGORITHM = 3
+ALGORITHM = 4
 """Counted up when a fit changes, so that older cached results are not used."""
 
 
 def fit_spheres(
-    robot: Robot, options: FitOptions | None = None, *, progress: Progress | None = None
+    robot: RobotLike, options: FitOptions | None = None, *, progress: Progress | None = None
 ) -> SphereModel:
     """Covers every link that has collision geometry with spheres.
 
@@ -46,6 +49,7 @@ def fit_spheres(
         UnknownLinkError: an option names a link that does not exist. InputError: the budget is too small,
             or the robot has no collision geometry.
     """
+    robot = as_robot(robot)
     options = options or FitOptions()
     began = time.perf_counter()
     every = ((name, robot.link_mesh(name)) for name in robot.link_names)
@@ -56,19 +60,26 @@ def fit_spheres(
 
     def compute() -> dict[str, np.ndarray]:
         shapes = {name: LinkShape.from_mesh(mesh, f"link {name!r}") for name, mesh in meshes.items()}
+        loose, enough = np.zeros(len(shapes)), dict[str, int]()
         if options.method == "centerline":
             result = _fit_centerlines(robot, shapes, options, progress)
         else:
             matches = shared_shapes(shapes, options, zero_frames(robot, shapes))
-            result = fit_tight(shapes, matches, options, progress)
-            if options.apart_at_rest:
-                result = part_at_rest(robot, shapes, result, matches, options)
+            meetings = Meetings(robot, shapes, options.seed) if robot.dof else None
+            result, enough = fit_tight(shapes, matches, meetings, options, progress)
+            if options.apart_at_rest and meetings is not None:
+                result = part_at_rest(meetings, shapes, result, matches, options)
+            loose = np.array(
+                [loose_ratio(shape, *result[name], options.ratio_cap) for name, shape in shapes.items()]
+            )
             result = {name: (centers, radii + options.margin) for name, (centers, radii) in result.items()}
         counts = np.array([len(result[name][1]) for name in shapes], dtype=np.int64)
         return {
             "counts": counts,
             "centers": np.concatenate([np.zeros((0, 3)), *(result[name][0] for name in shapes)]),
             "radii": np.concatenate([np.zeros(0), *(result[name][1] for name in shapes)]),
+            "loose": loose,
+            "enough": np.array([enough.get(name, 0) for name in shapes], dtype=np.int64),
         }
 
     if options.cache:
@@ -78,7 +89,7 @@ def fit_spheres(
         arrays = compute()
     ends = np.cumsum(arrays["counts"])[:-1]
     parts = zip(np.split(arrays["centers"], ends), np.split(arrays["radii"], ends), strict=True)
-    evidence = {
+    evidence: dict[str, Any] = {
         "method": options.method,
         "seed": options.seed,
         "n_spheres": options.n_spheres,
@@ -89,6 +100,16 @@ def fit_spheres(
         "version": __version__,
     }
     spheres = dict(zip(meshes, parts, strict=True)) if meshes else {}
+    loose = {
+        name: Loose(float(ratio), int(count), int(enough), name in (options.per_link or {}))
+        for name, ratio, count, enough in zip(
+            meshes, arrays["loose"], arrays["counts"], arrays["enough"], strict=True
+        )
+        if ratio > 0.0
+    }
+    if loose:
+        budget = options.n_spheres or int(arrays["counts"].sum())
+        evidence["notes"] = [loose_note(loose, options.ratio_cap, budget)]
     for plane in options.clip_planes:
         centers, radii = spheres[plane.link]
         depth = float((plane.row()[3] - centers @ plane.row()[:3] + radii).max())
@@ -109,8 +130,10 @@ def _check_names(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> N
 
 
 def _fits(arrays: Arrays, n_links: int) -> bool:
-    """Whether stored arrays are counts, centers and radii of that many links; a foreign file is not."""
-    if set(arrays) != {"counts", "centers", "radii"}:
+    """Whether stored arrays are those of that many links; a foreign file is not."""
+    if set(arrays) != {"counts", "centers", "radii", "loose", "enough"}:
+        return False
+    if arrays["loose"].shape != (n_links,) or arrays["enough"].shape != (n_links,):
         return False
     counts, centers, radii = arrays["counts"], arrays["centers"], arrays["radii"]
     if counts.shape != (n_links,) or counts.dtype.kind != "i" or (counts < 0).any():
@@ -129,7 +152,7 @@ def _key(robot: Robot, meshes: dict[str, Any], options: FitOptions) -> list[Any]
     key: list[Any] = [ALGORITHM, repr(plain), sorted((options.per_link or {}).items())]
     if options.method == "tight":
         key.append(_rounded(zero_frames(robot, meshes)))
-        if options.apart_at_rest:
+        if robot.dof:
             tree = robot.tree
             key += [_rounded(part) for part in (rest_poses(robot), robot.lower, robot.upper)]
             key += [

@@ -54,11 +54,7 @@ class DistanceField:
         """
         low = shape.low - border
         counts = np.ceil((shape.high + border - low) / spacing).astype(int) + 1
-        field = cls(low, spacing, np.zeros(counts))
-        distance = shape.distance(field.nodes).reshape(counts)
-        nx, ny, nz = counts.tolist()
-        inside = shape.inside_lattice(low, spacing, (nx, ny, nz))
-        return cls(low, spacing, np.where(inside, -distance, distance))
+        return cls(low, spacing, shape.signed_distances(low, spacing, counts))
 
     @property
     def nodes(self) -> Float64:

@@ -146,6 +146,12 @@ class SphereModel(Frozen):
         """Names of attached objects."""
         return tuple(sorted({name for name in self.attached if name}))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the fit leaves to be known: links whose spheres stay far larger than their convex hull."""
+        found = self.evidence.get("notes", ())
+        return tuple(str(note) for note in found) if isinstance(found, (list, tuple)) else ()
+
     def padded_radii(self, purpose: Literal["self", "world"]) -> Float64:
         """(spheres,) radii with the padding for checks against the robot itself or the world."""
         if purpose not in ("self", "world"):

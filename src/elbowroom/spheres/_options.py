@@ -47,8 +47,8 @@ class FitOptions:
     method: Literal["tight", "centerline"] = "tight"
     """`tight`: the least volume for a budget. `centerline`: spheres along the lines between joints, no search."""
     n_spheres: int | None = None
-    """Budget in all for `tight`; None means as few as reach `target_ratio` and `ratio_cap`, at most 48 a link, and none
-    that saves less than a thousandth of the volume of all links."""
+    """Budget in all for `tight`; None means about as few as reach `target_ratio` and `ratio_cap`, at most 48 a link,
+    and none that saves less than a thousandth of the volume of all links."""
     per_link: Mapping[str, int] | None = None
     """Spheres by link: for `tight` the most it may have (one that holds nothing is left out), for `centerline` the
     number along each centerline, before mending."""
@@ -61,10 +61,12 @@ class FitOptions:
     min_radius: float = 0.005
     """`centerline`: smallest radius, metres."""
     ratio_cap: float = 3.0
-    """`tight`: union over mesh volume that no closed link should exceed while the budget allows; over hull volume for
-    a hollow link, whose hull alone is three times its own volume."""
+    """`tight`: volume of the union over that of the convex hull that no link exceeds while the budget allows; if it
+    does not, `SphereModel.notes` says so, with the budget that would. After that, the same over mesh volume for closed
+    links that move, unless they are hollow."""
     target_ratio: float = 1.45
-    """`tight` without `n_spheres`: union over mesh volume of all links together at which no more spheres are given."""
+    """`tight` without `n_spheres`: union over mesh volume of all links together that decides how many spheres there
+    are; which links get them is decided by what limits motion."""
     clip_planes: tuple[ClipPlane, ...] = ()
     """`tight`: planes that spheres should not reach beyond."""
     apart_at_rest: bool = False

@@ -1,7 +1,7 @@
 """Proof that spheres cover the links they stand for.
 
 Exact, not sampled. On a triangle, min over spheres of |x - c|^2 - r^2 can peak only at the corners of the pieces
-that the power diagram of the spheres cuts it into (see `_kernels_proof`); inside a closed mesh whose surface is
+that the power diagram of the spheres cuts it into (the core's `coverage.hpp`); inside a closed mesh whose surface is
 covered, it can peak only at vertices of the power diagram. Finitely many points decide. Every cut is made a little
 outwards of its place, so rounding can make a covered link look uncovered, by about 1e-14 of its size, and never the
 other way round. Open pieces are covered as surfaces; closed ones with what they enclose.
@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from .._frozen import frozen
-from .._text import fixed
+from .._text import fixed, some_names
 from ..errors import InputError
-from ..robot import Robot
+from ..robot import Robot, as_robot
 from ..robot.doors import require_geometry
+from ..typing import RobotLike
 from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
@@ -65,7 +66,7 @@ class LinkCoverage:
         return self.closed and self.volume_ratio > THIN * max(1.0, self.hull_ratio)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CoverageProof:
     """Outcome of `prove_coverage`."""
 
@@ -75,21 +76,81 @@ class CoverageProof:
     """By link, those with collision geometry."""
     tolerance: float
     """How far outside the spheres a point may be and still count as covered, metres."""
+    visual_only: tuple[str, ...] = ()
+    """Links that can be seen but have no collision geometry: there is nothing to prove, and no check sees them."""
+    left_out: tuple[str, ...] = ()
+    """Links with collision geometry of which a part could not be taken; what is proved is about the rest."""
+    frames: tuple[str, ...] = ()
+    """Links without any geometry: nothing to cover."""
 
     @property
     def proved(self) -> bool:
-        """True when every triangle of every link is inside its spheres."""
+        """True when every triangle of every link is inside its spheres; see `complete` for links without triangles."""
         return all(link.proved for link in self.links.values())
 
     @property
+    def complete(self) -> bool:
+        """True when it is proved, and of every link that has any geometry."""
+        return self.proved and not self.visual_only and not self.left_out
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """Links that are proved as a whole."""
+        return tuple(name for name, link in self.links.items() if link.proved and name not in self.left_out)
+
+    @property
+    def with_geometry(self) -> tuple[str, ...]:
+        """Links that have any geometry, visual or to collide: those that a full cover would be about."""
+        return tuple(dict.fromkeys((*self.links, *self.visual_only, *self.left_out)))
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one sentence without a subject: "proved to cover every link", or which links it leaves."""
+        parts: list[str] = []
+        if self.uncovered:
+            parts.append(f"NOT covering: {some_names(self.uncovered)}")
+        if self.complete:
+            parts.append("proved to cover every link")
+        else:
+            total = len(self.with_geometry)
+            parts.append(
+                f"proved to cover {len(self.covered)} of {total} {'link' if total == 1 else 'links'}"
+            )
+        return "; ".join([*parts, *self._gaps()])
+
+    def _gaps(self) -> list[str]:
+        """Which links the proof says nothing of, or not all."""
+        gaps = ((self.visual_only, "no collision geometry"), (self.left_out, "geometry that was left out"))
+        return [
+            f"{len(names)} {'has' if len(names) == 1 else 'have'} {what}: {some_names(names)}"
+            for names, what in gaps
+            if names
+        ]
+
+    def counts(self) -> dict[str, Any]:
+        """How many links are proved and of how many, and the names of the others, as plain values."""
+        return {
+            "links_proved": len(self.covered),
+            "links_with_geometry": len(self.with_geometry),
+            "not_covered": list(self.uncovered),
+            "without_collision_geometry": list(self.visual_only),
+            "left_out": list(self.left_out),
+            "frames": list(self.frames),
+        }
+
+    @property
     def worst_gap(self) -> float:
-        """Largest gap of any link, metres; not positive when proved."""
+        """Largest gap of any link, metres: positive where triangles stick out, zero or negative when proved."""
         return max((link.worst_gap for link in self.links.values()), default=-np.inf)
 
     @property
     def uncovered(self) -> tuple[str, ...]:
         """Links that are not proved."""
         return tuple(name for name, link in self.links.items() if not link.proved)
+
+    def __repr__(self) -> str:
+        total = sum(link.n_spheres for link in self.links.values())
+        return f"CoverageProof({self.robot_name!r}: {total} spheres, {self.headline})"
 
     def __str__(self) -> str:
         rows = [("link", "proved", "gap, mm", "spheres", "triangles", "volume ratio", "max protrusion, mm")]
@@ -104,11 +165,11 @@ class CoverageProof:
             for name, link in self.links.items()
             if link.thin_shell
         ]
-        return "\n".join([table(rows), *shells])
+        return "\n".join([table(rows), *shells, *self._gaps()])
 
 
 def prove_coverage(
-    robot: Robot, spheres: SphereModel, *, tolerance: float = 0.0, measure: bool = True
+    robot: RobotLike, spheres: SphereModel, *, tolerance: float = 0.0, measure: bool = True
 ) -> CoverageProof:
     """Decides for every link with collision geometry whether its spheres contain it.
 
@@ -121,6 +182,7 @@ def prove_coverage(
         UnknownLinkError: the spheres are of another robot.
         InputError: the robot has no collision geometry, so that there is nothing to prove.
     """
+    robot = as_robot(robot)
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise InputError(f"tolerance must be finite and not negative, found {tolerance!r}")
     model = spheres.for_links(robot.link_names, robot.name)
@@ -132,7 +194,14 @@ def prove_coverage(
     }
     if not links:
         require_geometry(robot)
-    return CoverageProof(robot.name, links, tolerance)
+    return coverage_of(robot, links, tolerance)
+
+
+def coverage_of(robot: Robot, links: dict[str, LinkCoverage], tolerance: float = 0.0) -> CoverageProof:
+    """What was decided of single links, with the links of the robot that it says nothing of."""
+    bare = {*links, *robot.visual_only, *robot.left_out}
+    frames = tuple(name for name in robot.link_names if name not in bare)
+    return CoverageProof(robot.name, links, tolerance, robot.visual_only, robot.left_out, frames)
 
 
 def prove_mesh_coverage(

@@ -8,21 +8,15 @@ points on every sphere and refined about the best of them: a close lower bound o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
 
 import numpy as np
 
-from ..robot import Robot
-from . import _kernels_proof as proof_kernels
+from .._brief import brief
+from ..robot import as_robot
+from ..typing import RobotLike
 from ._model import SphereModel, table
-from ._problem import fibonacci, surface_points
-from ._shape import SHIFTS, Float64, LinkShape, link_shapes
-
-SPHERE_POINTS = 400
-"""Points per sphere where protrusion is measured."""
-REFINEMENTS = 6
-"""Rounds of refinement about the farthest points."""
+from ._problem import surface_points
+from ._shape import Float64, LinkShape, ball_rows, link_shapes
 
 
 @dataclass(frozen=True)
@@ -69,6 +63,7 @@ class LinkQuality:
     """Share of the solid inside the spheres."""
 
 
+@brief
 @dataclass(frozen=True)
 class QualityReport:
     """Quality of a sphere model, link by link."""
@@ -120,7 +115,7 @@ class QualityReport:
 
 
 def sphere_quality(
-    robot: Robot, spheres: SphereModel, *, samples: int = 4096, seed: int = 0
+    robot: RobotLike, spheres: SphereModel, *, samples: int = 4096, seed: int = 0
 ) -> QualityReport:
     """Measures a sphere model against the robot's collision meshes.
 
@@ -128,6 +123,7 @@ def sphere_quality(
         robot: a Robot. spheres: its model; attached objects do not count. samples: surface samples per link.
         seed: of the samples.
     """
+    robot = as_robot(robot)
     model = spheres.for_links(robot.link_names, robot.name)
     links = {
         name: link_quality(shape, *model.link(name, attached=False), samples=samples, seed=seed)
@@ -151,57 +147,13 @@ def link_quality(
 
 def measure_volumes(shape: LinkShape, centers: Float64, radii: Float64) -> Volumes:
     """Volumes of union and solid by shifted lattices of rays."""
-    rows = np.array(shape.ray_volumes(np.ascontiguousarray(centers), np.ascontiguousarray(radii)))
+    rows = shape.ray_volumes(centers, radii)
     solid, union, both = rows.mean(axis=0)
-    error = float(rows[:, 1].std(ddof=1) / np.sqrt(SHIFTS))
+    error = float(rows[:, 1].std(ddof=1) / np.sqrt(len(rows)))
     covered = float(both / solid) if solid > 0.0 else 1.0
     return Volumes(float(union), error, shape.reference_volume, shape.reference_is_solid, covered)
 
 
 def protrusion(shape: LinkShape, centers: Float64, radii: Float64) -> tuple[float, float]:
     """Mean and largest distance from the union's outer surface to the mesh, metres."""
-    if len(radii) == 0:
-        return 0.0, 0.0
-    dirs = fibonacci(SPHERE_POINTS)
-    points, weights, owner = _exposed(centers, radii, np.arange(len(radii)), dirs)
-    if len(points) == 0:
-        return 0.0, 0.0
-    distance = shape.distance(points)
-    order = np.argsort(-distance, kind="stable")
-    mean = float((distance * weights).sum() / weights.sum())
-    seeds = list(islice((k for k in order[:64] if not _inside(shape, points[k])), 6))
-    if not seeds:
-        return mean, 0.0
-    best = float(distance[seeds[0]])
-    spread = np.sqrt(4.0 * np.pi / SPHERE_POINTS)
-    cap = fibonacci(2 * 24)[:24]  # half a sphere of directions is enough to tilt a unit vector every way
-    for seed in seeds:
-        k = int(owner[seed])
-        unit = (points[seed] - centers[k]) / radii[k]
-        size, here = spread, float(distance[seed])
-        for _ in range(REFINEMENTS):
-            tilted = unit + size * np.concatenate([cap, -cap])
-            tilted /= np.linalg.norm(tilted, axis=1, keepdims=True)
-            near, _, _ = _exposed(centers, radii, np.array([k]), tilted)
-            if len(near):
-                d = shape.distance(near)
-                top = int(np.argmax(d))
-                if d[top] > here:
-                    here, unit = float(d[top]), (near[top] - centers[k]) / radii[k]
-            size *= 0.5
-        best = max(best, here)
-    return mean, best
-
-
-def _inside(shape: LinkShape, point: Float64) -> bool:
-    return bool(abs(proof_kernels.winding_numbers(point[None], shape.corners)[0]) > 0.5)
-
-
-def _exposed(centers: Float64, radii: Float64, which: Any, dirs: Float64) -> tuple[Float64, Float64, Any]:
-    """Points of some spheres outside all others, with the areas they stand for and their spheres."""
-    points = (centers[which, None] + radii[which, None, None] * dirs).reshape(-1, 3)
-    owner = np.repeat(which, len(dirs))
-    open_ = np.ones(len(points), dtype=bool)
-    for k in range(len(radii)):
-        open_ &= (owner == k) | (((points - centers[k]) ** 2).sum(axis=1) >= radii[k] ** 2)
-    return np.ascontiguousarray(points[open_]), (radii[owner] ** 2)[open_], owner[open_]
+    return shape.core.protrusion(ball_rows(centers, radii))

@@ -1,7 +1,8 @@
 """The shape of one link, prepared for fitting and proving: cleaned triangles, closedness, volume, distance.
 
 Vertices at the same place are merged; `elbowroom._closed` says which pieces are closed and turns their faces
-consistently. No triangle is ever dropped, not even one without area: all of them must be covered.
+consistently. No triangle is ever dropped, not even one without area: all of them must be covered. Distances, volumes
+and proofs are computed by the core's LinkShape.
 """
 
 from __future__ import annotations
@@ -15,20 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from .._closed import closed_pieces, merge_vertices
 from .._frozen import frozen
 from ..errors import MeshError
 from ..robot import Robot
-from . import _kernels_field as field
-from . import _kernels_proof as proof
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
-
-RAYS = 40
-"""Rays along the longer side of the lattice that measures a volume; eight shifted lattices are averaged."""
-SHIFTS = 8
-"""Shifted lattices per volume: their spread gives the standard error."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +117,11 @@ class LinkShape:
         """Volume inside the closed pieces, overlaps counted once."""
         if len(self.solid) == 0:
             return 0.0
-        by_rays = np.array([row[0] for row in self.ray_volumes(np.zeros((0, 3)), np.zeros(0))])
+        by_rays = self.ray_volumes(np.zeros((0, 3)), np.zeros(0))[:, 0]
         c = self.vertices[self.solid]
         signed = abs(float(np.einsum("ij,ij->", c[:, 0], np.cross(c[:, 1], c[:, 2]))) / 6.0)
         # without overlaps the two agree, and the sum over triangles is exact
-        doubt = 4.0 * float(by_rays.std(ddof=1)) / np.sqrt(SHIFTS) + 1e-3 * signed
+        doubt = 4.0 * float(by_rays.std(ddof=1)) / np.sqrt(len(by_rays)) + 1e-3 * signed
         return signed if abs(signed - by_rays.mean()) < doubt else float(by_rays.mean())
 
     @cached_property
@@ -147,65 +142,40 @@ class LinkShape:
         return 2.0 * self.solid_volume / area if area > 0.0 else 0.0
 
     @cached_property
-    def _tree(self) -> tuple[Any, Any, Any]:
-        return field.build_tree(self.corners)
+    def core(self) -> Any:
+        """The same shape in the core."""
+        return _core.LinkShape(self.vertices, self.faces, self.solid)
 
-    @cached_property
-    def clusters(self) -> tuple[Float64, Float64]:
-        """Triangles (tris, 3, 3) ordered in space, and the bounding balls (clusters, 4) of runs of them."""
-        ordered = np.ascontiguousarray(self.corners[self._tree[2]])
-        return ordered, proof.cluster_bounds(ordered)
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("vertices", "faces", "solid")}
 
     def distance(self, points: Float64) -> Float64:
         """Unsigned distance of points (n, 3) to the surface, metres."""
-        return field.distances(np.ascontiguousarray(points), self.corners, *self._tree)
+        return self.core.distances(np.asarray(points, dtype=np.float64))
 
-    def ray_volumes(self, centers: Float64, radii: Float64) -> list[tuple[float, float, float]]:
-        """Volumes of (solid, union of balls, both) by shifted lattices of rays along z."""
-        low, high = self.low[:2].copy(), self.high[:2].copy()
-        if len(radii):
-            low = np.minimum(low, (centers[:, :2] - radii[:, None]).min(axis=0))
-            high = np.maximum(high, (centers[:, :2] + radii[:, None]).max(axis=0))
-        extent = np.maximum(high - low, 1e-9 * max(self.size, 1e-9))
-        step = float(extent.max()) / RAYS
-        n = np.maximum(np.ceil(extent / step).astype(int), 8)
-        spacing = extent / n
-        out: list[tuple[float, float, float]] = []
-        for shift in range(SHIFTS):
-            # the R2 sequence (Roberts): well spread shifts, never on a mesh's round coordinates
-            first = (
-                low
-                + spacing * np.modf(np.array([0.7548776662466927, 0.5698402909980532]) * (shift + 1.37))[0]
-            )
-            lattice = (first[0], first[1], spacing[0], spacing[1], int(n[0]), int(n[1]))
-            crossings = field.ray_crossings(self.vertices, self.solid, *lattice)
-            out.append(field.ray_volumes(*crossings, centers, radii, *lattice))
-        return out
+    def ray_volumes(self, centers: Float64, radii: Float64) -> Float64:
+        """(8, 3) volumes of solid, union of balls and both, by shifted lattices of rays along z, cubic metres."""
+        return self.core.volumes(ball_rows(centers, radii))
 
-    def union_volume(self, centers: Float64, radii: Float64) -> float:
-        """Volume of a union of balls by one lattice of rays: quick, for comparing fits."""
-        low, high = (centers - radii[:, None]).min(axis=0), (centers + radii[:, None]).max(axis=0)
-        spacing = (high - low)[:2] / RAYS
-        lattice = (low[0] + 0.43 * spacing[0], low[1] + 0.57 * spacing[1], spacing[0], spacing[1], RAYS, RAYS)
-        nothing = np.zeros(RAYS * RAYS + 1, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
-        return float(field.ray_volumes(*nothing, centers, radii, *lattice)[1])
+    def signed_distances(self, low: Float64, spacing: float, counts: Any) -> Float64:
+        """(nx, ny, nz) distances at the nodes of a regular lattice, metres, negative inside closed pieces."""
+        nx, ny, nz = (int(n) for n in counts)
+        return self.core.signed_distances(tuple(low.tolist()), float(spacing), (nx, ny, nz))
 
-    def inside_lattice(
-        self, low: Float64, spacing: float, counts: tuple[int, int, int]
-    ) -> npt.NDArray[np.bool_]:
-        """Which nodes of a regular lattice are inside the closed pieces."""
-        nx, ny, nz = counts
-        out = np.zeros((nx * ny, nz), dtype=bool)
-        if len(self.solid):
-            start, z, sign = field.ray_crossings(
-                self.vertices, self.solid, low[0], low[1], spacing, spacing, nx, ny
-            )
-            levels = low[2] + spacing * np.arange(nz)
-            for ray in np.flatnonzero(np.diff(start)):
-                lo, hi = start[ray], start[ray + 1]
-                winding = np.concatenate([[0], np.cumsum(sign[lo:hi])])
-                out[ray] = winding[np.searchsorted(z[lo:hi], levels)] != 0
-        return out.reshape(nx, ny, nz)
+
+def ball_rows(centers: Any, radii: Any) -> Float64:
+    """(n, 4) rows of centre and radius, as the core takes balls."""
+    return np.column_stack(
+        [
+            np.asarray(centers, dtype=np.float64).reshape(-1, 3),
+            np.asarray(radii, dtype=np.float64).reshape(-1),
+        ]
+    )
+
+
+def union_volume(centers: Float64, radii: Float64) -> float:
+    """Volume of a union of balls by one lattice of rays, cubic metres: quick, for comparing fits."""
+    return _core.union_volume(ball_rows(centers, radii))
 
 
 def link_shapes(robot: Robot) -> Iterator[tuple[str, LinkShape]]:

@@ -28,7 +28,7 @@ CURVE_MOVES = 4
 """Improving moves at each count of a cost curve, at effort 1; so are the numbers below."""
 STARTS = 9
 """Starts of a fit besides that of the curve."""
-MOVES = 18
+MOVES = 24
 """Moves tried on each of the starts that go on."""
 KEPT = 3
 """Best starts that go on; one at effort 0."""
@@ -64,18 +64,17 @@ def grow_curve(problem: Problem, most: int, effort: float, seed: int) -> Curve:
     kept: list[Float64] = []
     while True:
         if len(balls) > 1:
-            problem.descend(balls, QUICK)
+            balls = problem.descend(balls, QUICK)
         if 2 < len(balls) <= FEW and effort > 0.0:
-            other = problem.clustered(len(balls), rng)
-            problem.descend(other, QUICK)
-            balls = min(balls, other, key=lambda b: problem.cost(b)[0])
+            other = problem.descend(problem.clustered(len(balls), rng), QUICK)
+            balls = min(balls, other, key=problem.cost)
         balls, cost = problem.improve(balls, _times(CURVE_MOVES, effort), rng, QUICK)
         if cost > least:  # one ball more is never worse
             balls = np.concatenate([kept[-1], np.repeat(kept[-1][:1], len(balls) - len(kept[-1]), axis=0)])
         least = min(cost, least)
         counts.append(len(balls))
         ratios.append(problem.ratio(balls))
-        kept.append(balls.copy())
+        kept.append(balls)
         if len(balls) >= most:
             return Curve(tuple(counts), tuple(ratios), tuple(kept))
         for _ in range(min(most - len(balls), 1 + len(balls) // 4)):
@@ -85,11 +84,11 @@ def grow_curve(problem: Problem, most: int, effort: float, seed: int) -> Curve:
 def start_for(problem: Problem, curve: Curve, count: int) -> Float64:
     """Balls of the curve at a count, split further where the curve has skipped it."""
     place = max(int(np.searchsorted(curve.counts, count, side="right")) - 1, 0)
-    balls = curve.balls[place].copy()
+    balls = curve.balls[place]
     while len(balls) < count:
         balls = problem.split_worst(balls)
     if len(balls) > curve.counts[place]:
-        problem.descend(balls, QUICK)
+        balls = problem.descend(balls, QUICK)
     return balls
 
 
@@ -106,18 +105,15 @@ def refine(problem: Problem, start: Float64 | None, count: int, effort: float, s
     if count == 1:
         return [problem.one_ball()]
     rng = np.random.default_rng([seed, 29])
-    starts = [] if start is None else [start.copy()]
+    starts = [] if start is None else [start]
     for _ in range(_times(STARTS * float(np.clip(FEW / count, 1.0, 2.0)), effort) + (start is None)):
-        starts.append(problem.clustered(count, rng))
-        problem.descend(starts[-1], QUICK)
+        starts.append(problem.descend(problem.clustered(count, rng), QUICK))
     kept = max(1, _times(KEPT, min(effort, 1.0)))
     if count <= FEW:
         starts = [problem.improve(balls, _times(FEW_MOVES, effort), rng, QUICK)[0] for balls in starts]
-    starts.sort(key=lambda balls: problem.cost(balls)[0])
+    starts.sort(key=problem.cost)
     fits = [problem.improve(balls, _times(MOVES, effort), rng, QUICK)[0] for balls in starts[:kept]]
-    for balls in fits:
-        problem.polish(balls, *POLISH)
-    return sorted(fits, key=lambda balls: problem.cost(balls)[0])
+    return sorted((problem.polish(balls, *POLISH) for balls in fits), key=problem.cost)
 
 
 def _times(number: float, effort: float) -> int:
@@ -158,17 +154,15 @@ def flatten(
         spheres, reach = _finish_and_reach(problem, balls)
         if reach < least:
             best, least = spheres, reach
-    balls, deep, moves = fits[0], problem.deep, _times(STEEP_MOVES, effort)
+    balls, moves = fits[0], _times(STEEP_MOVES, effort)
     for share in STEEPER if len(balls) > 1 and moves else ():
         if least <= limit:
             break
-        problem.set_deep(share * deep)
-        trial = problem.improve(balls, moves, rng, QUICK)[0]
-        problem.polish(trial, *POLISH)
+        steeper = problem.with_depth(share * problem.deep)
+        trial = steeper.polish(steeper.improve(balls, moves, rng, QUICK)[0], *POLISH)
         spheres, reach = _finish_and_reach(problem, trial)
         if reach < least:
             best, least, balls = spheres, reach, trial
-    problem.set_deep(deep)
     return best
 
 

@@ -1,8 +1,10 @@
-"""What other folders of the house need of spheres: a proof for one mesh, links that mirror others.
+"""What other folders of the house need of spheres: a proof for one mesh, one made of proofs of single links, links
+that mirror others.
 
 It may change without notice.
 """
 
+from ._proof import coverage_of as coverage_of
 from ._proof import prove_mesh_coverage as prove_mesh_coverage
 from ._twins import Twin as Twin
 from ._twins import link_twins as link_twins

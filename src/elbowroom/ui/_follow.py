@@ -113,7 +113,7 @@ class Follower:
             position_error=float(result.position_error.max()),
             orientation_error=float(result.orientation_error.max()),
             seconds=again.seconds,
-            clearance=result.clearance,
+            clearance=None if result.verdict is None else result.verdict.varying_clearance,
             solved=True,
             jumped=moved > JUMP,
         )
@@ -168,9 +168,9 @@ def _on_the_way(step: TrackStep) -> IkFound:
 
 def prepare(model: CollisionModel, progress: Progress) -> None:
     """Asks once for everything, so that kernels are there when a hand drags."""
-    from ..ik.doors import likely_ends
+    from ..robot.doors import default_tool_frames
 
-    ends = likely_ends(model.robot)[:1]
+    ends = default_tool_frames(model.robot)[:1]
     if not ends:
         return
     cfg = tuple(np.array(model.default_cfg).tolist())

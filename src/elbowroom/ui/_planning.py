@@ -13,7 +13,7 @@ from ._warm import once_per_machine
 from .state import Asked, Event, Evidence, Goes, PlanFound, PlanGoes, PlanMeasured, Planned, Seek
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel
+    from ..collision import CollisionModel, ConstantClearance
     from ..plan import Motion, PlanProgress, PlanResult
     from ..robot import Robot
     from ..world import World
@@ -111,11 +111,13 @@ def prepare_plan(
     result = plan_motion(model, np.array(start), np.array(goal), None, options)
     if result.path is not None:
         model.segments_free(result.path[:1], result.path[-1:])
-        model.clearance(result.path[:2], exact=True)
+        model.varying_clearance(result.path[:2])
 
 
 def measure(model: CollisionModel, result: PlanResult, report: Report) -> Event:
     """Proves a motion row by row, for its margins, and measures its clearance now and then."""
+    from ..collision.doors import moving_joints
+
     assert result.path is not None
     assert result.times is not None
     path, times = result.path, result.times
@@ -125,18 +127,23 @@ def measure(model: CollisionModel, result: PlanResult, report: Report) -> Event:
         proved = np.where(proofs.free, proofs.clearance, np.nan)
     rows = np.unique(np.linspace(0, len(path) - 1, min(MEASURED, len(path))).round().astype(int))
     measured: list[np.ndarray] = []
+    constant: dict[tuple[str, str], ConstantClearance] = {}
+    moving = moving_joints(model.robot, path)
     for first in range(0, len(rows), CHUNK):
         report(first, len(rows))
-        measured.append(np.atleast_1d(model.clearance(path[rows[first : first + CHUNK]], exact=True)))
+        found = model.varying_clearance(path[rows[first : first + CHUNK]], moving)
+        measured.append(found.clearance)
+        constant |= {one.pair: one for one in found.constant}
     ways = ways_of(model.robot, path)
-    return PlanMeasured(Evidence(result, times[rows], np.concatenate(measured), proved, ways))
+    apart = tuple(sorted(constant.values(), key=lambda one: one.distance))
+    return PlanMeasured(Evidence(result, times[rows], np.concatenate(measured), proved, ways, apart))
 
 
 def ways_of(robot: Robot, path: np.ndarray) -> np.ndarray:
     """(links, n, 3): where the ends of a robot that move are along a path (n, dof)."""
-    from ..ik.doors import likely_ends
+    from ..robot.doors import default_tool_frames
 
-    ends = [robot.link_index(link) for link in likely_ends(robot)[:ENDS]]
+    ends = [robot.link_index(link) for link in default_tool_frames(robot)[:ENDS]]
     ways = np.moveaxis(robot.link_poses(path)[:, ends, 4:], 1, 0)
     return ways[np.ptp(ways, axis=1).max(axis=1) > STILL]
 

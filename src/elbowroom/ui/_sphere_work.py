@@ -33,15 +33,14 @@ def fit(robot: Robot, options: FitOptions, progress: Progress) -> SphereModel:
 def decide(
     robot: Robot, spheres: SphereModel | None, options: PairOptions, progress: Progress
 ) -> tuple[PairMatrix, tuple[str, ...]]:
-    """`compute_pairs` for the spheres that a model would take of these, and the links that those do not cover.
+    """Pairs decided for the spheres that a model would take of these, and the links that those do not cover.
 
     Args:
         robot: the robot.
         spheres: any; None for the default fit. A link that they do not cover gets one ball, as in the model.
         options: how. progress: told how far it is.
     """
-    from ..collision.doors import covering
-    from ..pairs import compute_pairs
+    from ..collision.doors import cached_pairs, covering
     from ..spheres import fit_spheres
 
     if spheres is None:
@@ -49,7 +48,7 @@ def decide(
         spheres = fit_spheres(robot, progress=progress)
     covered, uncovered = covering(robot, spheres)
     progress.say(f"deciding which pairs of links can meet on {robot.name}")
-    return compute_pairs(robot, covered, options, progress=progress), uncovered
+    return cached_pairs(robot, covered, options, progress=progress), uncovered
 
 
 def prove_links(robot: Robot, spheres: SphereModel, links: Sequence[str]) -> dict[str, LinkProof]:

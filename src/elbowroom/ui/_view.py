@@ -51,6 +51,12 @@ class View:
     """Whether no event waits: input widgets follow the state only then, or they would pull at the user's hand."""
 
     @property
+    def default_cfg(self) -> Float[np.ndarray, "dof"] | None:
+        """The default pose: the model's as soon as it is there; None while the robot loads."""
+        known = self.robot if self.model is None else self.model
+        return None if known is None else known.default_cfg
+
+    @property
     def verdict(self) -> Verdict | None:
         """The latest full verdict of this robot; while joints move it may be of a moment ago."""
         found = self.state.live.found

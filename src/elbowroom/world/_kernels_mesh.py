@@ -12,7 +12,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..mesh.kernels import (
+from .._numba.mesh import (
     APART,
     FAR,
     HEADER_CLOSED,

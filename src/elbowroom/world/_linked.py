@@ -23,8 +23,9 @@ from ._pcd import pcd_points
 
 MAX_BYTES = 2**30
 """Largest file of points or arrays read, and the most that a compressed one may unpack to."""
+ARRAYS = (".npy", ".npz")
 TEXT = (".xyz", ".txt", ".csv")
-CLOUDS = (".npy", ".npz", ".ply", ".pcd", *TEXT)
+CLOUDS = (*ARRAYS, ".ply", ".pcd", *TEXT)
 """Files of points."""
 
 
@@ -77,13 +78,7 @@ class LinkedFiles:
         path = self._resolver.resolve(_address(address, where), where)
         if path not in self._arrays:
             self._arrays[path] = _read_arrays(path, where)
-        found = self._arrays[path]
-        if name is None and len(found) == 1:
-            return next(iter(found.values()))
-        if not isinstance(name, str) or name not in found:
-            names = ", ".join(list(found)[:8])
-            raise FormatError(f"{where}: {path} has no array {short(name)}; say 'array', one of: {names}")
-        return found[name]
+        return _array_of(self._arrays[path], name, path, where)
 
     def points(self, address: Any, name: Any, where: str) -> np.ndarray:
         """Points of a file of one of the kinds `CLOUDS`, (n, 3).
@@ -92,21 +87,49 @@ class LinkedFiles:
             FormatError: it cannot be read, or is of another kind.
         """
         path = self._resolver.resolve(_address(address, where), where)
-        suffix = path.suffix.lower()
-        if suffix in (".npy", ".npz"):
+        if path.suffix.lower() in ARRAYS:
             return self.array(address, name, where)
-        if suffix not in CLOUDS:
-            raise FormatError(
-                f"{where}: {path.name}: clouds of this kind are not read; allowed are {', '.join(CLOUDS)}"
-            )
-        data = _read_bytes(path, where)
-        try:
-            if suffix == ".pcd":
-                return pcd_points(data)
-            return _ply_points(data) if suffix == ".ply" else _text_points(data)
-        except Exception as error:  # the readers of trimesh and numpy raise whatever they come across
-            text = " ".join(str(error).split())
-            raise FormatError(f"{where}: {path} cannot be read as points: {text:.200}") from error
+        return _points_of(path, where)
+
+
+def read_points(path: Path, name: str | None = None) -> np.ndarray:
+    """Points of a file of one of the kinds `CLOUDS`, (n, 3) or (height, width, 3).
+
+    Args:
+        path: the file.
+        name: of the array in an .npz file; None where it has only one.
+
+    Raises:
+        FormatError: it cannot be read, or is of another kind.
+    """
+    if path.suffix.lower() in ARRAYS:
+        return _array_of(_read_arrays(path, "point cloud"), name, path, "point cloud")
+    return _points_of(path, "point cloud")
+
+
+def _points_of(path: Path, where: str) -> np.ndarray:
+    suffix = path.suffix.lower()
+    if suffix not in CLOUDS:
+        raise FormatError(
+            f"{where}: {path.name}: clouds of this kind are not read; allowed are {', '.join(CLOUDS)}"
+        )
+    data = _read_bytes(path, where)
+    try:
+        if suffix == ".pcd":
+            return pcd_points(data)
+        return _ply_points(data) if suffix == ".ply" else _text_points(data)
+    except Exception as error:  # the readers of trimesh and numpy raise whatever they come across
+        text = " ".join(str(error).split())
+        raise FormatError(f"{where}: {path} cannot be read as points: {text:.200}") from error
+
+
+def _array_of(found: dict[str, np.ndarray], name: Any, path: Path, where: str) -> np.ndarray:
+    if name is None and len(found) == 1:
+        return next(iter(found.values()))
+    if not isinstance(name, str) or name not in found:
+        names = ", ".join(list(found)[:8])
+        raise FormatError(f"{where}: {path} has no array {short(name)}; say 'array', one of: {names}")
+    return found[name]
 
 
 def _address(value: Any, where: str) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import FrozenMap, freeze
+from .._numba.mesh._pack import pack_meshes
 from ..mesh import TriangleMesh
-from ..mesh.doors import pack_meshes
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid
 from ._tree import BoxTree, box_tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,50 @@ class PointCloud(Obstacle):
                 f"balls {number(2e3 * self.radius)} mm wide: the robot may pass between them; a radius of "
                 f"{number(1e3 * self.spacing)} mm would close most gaps"
             )
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        radius: float | None = None,
+        *,
+        array: str | None = None,
+        pose: Any = None,
+        name: str = "",
+    ) -> PointCloud:
+        """Reads a cloud from a file: .npy, .npz, .ply, .pcd (ascii, binary), or text (.xyz, .txt, .csv).
+
+        Text has a point a row, x, y and z first, separated by blanks, commas or semicolons; a row of titles and
+        comments are left out. Of a PLY the vertices are taken. All in metres.
+
+        Args:
+            path: the file.
+            radius: metres around every point. None takes the `spacing` of the cloud, within which three quarters of the
+                points have four others: neighbouring balls then overlap, and a surface sampled on a grid has no gap.
+            array: name of the array in an .npz file that holds several.
+            pose: T_world_cloud, (7,) or (4, 4): of the camera, say; None for the identity.
+            name: of the obstacle.
+
+        Raises:
+            FormatError: missing, broken, or of another kind. InputError: its numbers are no points, or they are all at
+                one place and no radius is given.
+        """
+        from ._linked import read_points
+
+        path = Path(path)
+        points = read_points(path, array)
+        try:
+            if radius is not None:
+                return cls(points, radius, pose=pose, name=name)
+            cloud = cls(points, MAX_SIZE, pose=pose, name=name)  # no gaps yet to be warned about
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        if not cloud.spacing:
+            raise InputError(
+                f"{path}: its {len(cloud.points)} points have no spacing to take a radius from; give one"
+            )
+        object.__setattr__(cloud, "radius", cloud.spacing)
+        return cloud
 
     def _finite(self, points: Any) -> Float[np.ndarray, "kept 3"]:
         try:

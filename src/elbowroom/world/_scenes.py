@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import InputError, unknown
-from ..robot import Robot, as_robot
-from ..typing import Matrix4
+from ..robot import as_robot
+from ..typing import Matrix4, RobotLike
 from ._obstacles import Box, Cylinder, HalfSpace, Obstacle
 from ._scene_parts import THINGS, Rng, cage, panel, pipe, shelf, table, thing, things_on, tumbled, upright
 from ._scene_room import Room
@@ -30,7 +30,7 @@ TRIES = 60
 """Loose things tried at most."""
 
 
-def scene_for(robot: Robot, kind: str, seed: int = 0) -> World:
+def scene_for(robot: RobotLike, kind: str, seed: int = 0) -> World:
     """A generated scene around a robot.
 
     Args:
@@ -41,12 +41,12 @@ def scene_for(robot: Robot, kind: str, seed: int = 0) -> World:
     Raises:
         InputError: there is no such kind, or the robot has no geometry.
     """
+    robot = as_robot(robot)
     if kind not in SCENES:
         raise InputError(unknown("kind of scene", str(kind), SCENES))
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed: expected a whole number from 0 up, found {seed!r:.40}")
     rng = np.random.default_rng([SCENES.index(kind), int(seed)])
-    robot = as_robot(robot)
     room = Room(robot)
     _MAKERS[kind](room, rng)
     _fill(room, rng)

@@ -150,7 +150,7 @@ class World:
     # Points -------------------------------------------------------------------------------------
 
     def distance(self, points: Any) -> Any:
-        """Signed distance of points to the nearest obstacle, metres; negative inside solids.
+        """Signed distance of points to the nearest obstacle, metres: positive outside, negative inside solids.
 
         Exact for primitives, meshes and clouds. Inside several obstacles the deepest counts; inside a mesh, the
         distance to its nearest triangle. Infinite in an empty world.
@@ -171,7 +171,7 @@ class World:
         return distances.reshape(shape) if shape else float(distances[0])
 
     def distance_and_gradient(self, points: Any) -> tuple[Any, Any]:
-        """`distance`, and how it changes with the point: the unit vector away from the nearest obstacle.
+        """`distance` (positive outside, negative inside solids) and its gradient, a unit vector away from the obstacle.
 
         Where it has no gradient (a surface, the middle of a sphere, as near to two obstacles), one of its one-sided
         gradients. Gradients of an `SdfGrid` are those of the field, not of length one; zero in an empty world.

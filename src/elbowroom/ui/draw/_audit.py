@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 POINTS = 2000
 """Points along the axis: of a longer motion, the lowest clearance in each of so many equal parts is drawn."""
-LINE, CONTACT, UNPROVED = "#1f5fa8", "#c62828", "#ef8f00"
+LINE, CONTACT, UNPROVED, STILL = "#1f5fa8", "#c62828", "#ef8f00", "#777777"
 
 
 def plot_audit(audit: Audit) -> Figure:
@@ -29,8 +29,12 @@ def plot_audit(audit: Audit) -> Figure:
     if audit.times is not None:
         along = "time (s)" if abs(x[0]) < 1e6 else f"time (s), from {x[0]:.3f}"
         x = x - x[0] if abs(x[0]) >= 1e6 else x
-    at, low = _lowest(x, 1e3 * audit.clearance)
-    axes.plot(at, low, color=LINE, linewidth=1.2, marker="." if len(at) < 60 else None, label="closest pair")
+    varying = np.where(np.isfinite(audit.varying_clearance), audit.varying_clearance, np.nan)
+    at, low = _lowest(x, 1e3 * varying)
+    label = "closest pair that the motion can change" if audit.constant else "closest pair"
+    axes.plot(at, low, color=LINE, linewidth=1.2, marker="." if len(at) < 60 else None, label=label)
+    for one in audit.constant:
+        axes.axhline(1e3 * one.distance, color=STILL, linestyle=":", linewidth=0.9, label=str(one))
     axes.axhline(0.0, color="black", linewidth=0.8)
     if audit.buffer:
         axes.axhline(
@@ -38,7 +42,7 @@ def plot_audit(audit: Audit) -> Figure:
         )
     half = 0.5 * (x[-1] - x[0]) / max(len(audit) - 1, 1)
     for k, (a, b) in enumerate(audit.stretches):
-        label = "in contact" if k == 0 else None
+        label = audit.refused if k == 0 else None
         axes.axvspan(x[a] - half, x[b] + half, color=CONTACT, alpha=0.2, linewidth=0, label=label)
     unproved = audit.unproved
     if len(unproved):
@@ -59,7 +63,9 @@ def plot_audit(audit: Audit) -> Figure:
     axes.set_ylabel("clearance (mm), below 0: depth")
     proved = f"{audit.count('proved')} of {max(len(audit) - 1, 0)} segments proved free"
     contact = int((~audit.rows_free).sum())
-    axes.set_title(f"{audit.robot_name}: {contact} of {len(audit)} rows in contact, {proved}", fontsize=11)
+    axes.set_title(
+        f"{audit.robot_name}: {contact} of {len(audit)} rows {audit.refused}, {proved}", fontsize=11
+    )
     axes.grid(alpha=0.25)
     axes.legend(loc="upper right", fontsize=8, framealpha=0.9)
     return figure

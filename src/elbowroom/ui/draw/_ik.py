@@ -9,14 +9,15 @@ from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...ik import AxisTarget, LookAt, PoseTarget, PositionTarget
+from ...robot import as_robot
 from ...robot.doors import primitive
+from ...typing import RobotLike
 from ._camera import Camera
 from ._picture import Colour, Picture, robot_picture
 from ._world import add_world
 
 if TYPE_CHECKING:
     from ...ik import IkResult, Target
-    from ...robot import Robot
 
 AXES: tuple[Colour, ...] = ((0.85, 0.16, 0.16), (0.13, 0.62, 0.20), (0.16, 0.33, 0.85))
 """Colours of x, y and z."""
@@ -32,12 +33,13 @@ APART = 1e-3
 
 
 def ik_picture(
-    robot: Robot, result: IkResult, *, width: int = 640, height: int = 720
+    robot: RobotLike, result: IkResult, *, width: int = 640, height: int = 720
 ) -> Float[np.ndarray, "height 2*width 3"]:
     """The robot from the front left and from the right, values in [0, 1].
 
     Targets are frames with red x, green y and blue z, orange points and arrows; links that touch something are red.
     """
+    robot = as_robot(robot)
     verdict = result.verdict
     red = {name: CONTACT for clash in (verdict.clashes if verdict else ()) for name in (clash.a, clash.b)}
     picture = robot_picture(robot, result.cfg, colours=red)

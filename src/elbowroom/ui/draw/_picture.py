@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
+from ...robot import as_robot
 from ...robot.doors import sphere_mesh
+from ...typing import RobotLike
 from ._camera import Camera, View
-
-if TYPE_CHECKING:
-    from ...robot import Robot
 
 Colour = tuple[float, float, float]
 
@@ -105,7 +103,7 @@ class Picture:
 
 
 def robot_picture(
-    robot: Robot,
+    robot: RobotLike,
     cfg: Float[np.ndarray, "dof"] | None = None,
     spheres: Mapping[str, Float[np.ndarray, "n 4"]] | None = None,
     colours: Mapping[str, Colour] | None = None,
@@ -118,6 +116,7 @@ def robot_picture(
         spheres: link -> rows of x, y, z, radius in the link frame.
         colours: link -> colour, instead of the palette.
     """
+    robot = as_robot(robot)
     picture = Picture()
     Ts_world_link = matrix_from_wxyz_xyz(robot.link_poses(robot.default_cfg if cfg is None else cfg))
     for index, name in enumerate(robot.link_names):

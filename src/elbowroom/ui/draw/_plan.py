@@ -11,6 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from ..._poses import matrix_from_wxyz_xyz
+from ..._text import at_least
+from ...collision import as_model
+from ...typing import RobotLike
 from ._camera import Camera
 from ._picture import Colour, Picture, robot_picture
 from ._world import add_world
@@ -33,16 +36,17 @@ AZIMUTHS = (40.0, -50.0, 130.0, -140.0, -5.0, 85.0, 175.0, -95.0)
 ELEVATION = 24.0
 APART = 60.0
 """Degrees between two views, at least."""
-LINE, LIMIT = "#1f5fa8", "#c62828"
+LINE, LIMIT, STILL = "#1f5fa8", "#c62828", "#777777"
 
 
-def plot_plan(model: CollisionModel, result: PlanResult) -> Figure:
+def plot_plan(model: CollisionModel | RobotLike, result: PlanResult) -> Figure:
     """A figure of a motion that was found.
 
     Args:
         model: that it was planned for.
         result: with a path; `cost_history` is drawn where there is one.
     """
+    model = as_model(model)
     from matplotlib.figure import Figure
 
     assert result.path is not None
@@ -85,12 +89,17 @@ def plot_plan(model: CollisionModel, result: PlanResult) -> Figure:
 
 
 def motion_picture(
-    model: CollisionModel, path: Float[np.ndarray, "n dof"], *, width: int = 560, height: int = 640
+    model: CollisionModel | RobotLike,
+    path: Float[np.ndarray, "n dof"],
+    *,
+    width: int = 560,
+    height: int = 640,
 ) -> Float[np.ndarray, "height 2*width 3"]:
     """The robot along a path from two sides where obstacles hide least of it, values in [0, 1].
 
     It is blue and see-through at the start, green and solid at the end; a red line is the way of its last links.
     """
+    model = as_model(model)
     robot = model.robot
     lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
     picture = robot_picture(robot, path[-1], colours=dict.fromkeys(robot.link_names, END))
@@ -142,14 +151,13 @@ def _moved(ghost: Picture, picture: Picture) -> list[tuple[np.ndarray, Colour]]:
 
 def _add_traces(picture: Picture, robot: Robot, path: Float[np.ndarray, "n dof"]) -> None:
     """Ways of links without children that move, as chains of small balls."""
-    from ...ik.doors import likely_ends
-    from ...robot.doors import primitive
+    from ...robot.doors import default_tool_frames, primitive
 
     rows = path[:: max(1, len(path) // 120)]
     poses = robot.link_poses(np.concatenate([rows, path[-1:]]))
     size = _size(picture)
     ball = primitive("sphere", np.eye(4), (0.004 * size,)).load()
-    for link in likely_ends(robot)[:2]:
+    for link in default_tool_frames(robot)[:2]:
         points = matrix_from_wxyz_xyz(poses[:, robot.link_index(link)])[:, :3, 3]
         if np.ptp(points, axis=0).max() < 1e-6:
             continue
@@ -174,17 +182,25 @@ def _along(result: PlanResult) -> tuple[Float[np.ndarray, "n"], str]:
 
 def _clearance(axes: Any, model: CollisionModel, result: PlanResult, along: np.ndarray) -> None:
     """Measured clearance, and what the proof guarantees of all the way."""
+    from ...collision.doors import moving_joints
+
     assert result.path is not None
     rows = np.unique(np.linspace(0, len(result.path) - 1, MEASURED).round().astype(int))
-    measured = 1e3 * np.atleast_1d(model.clearance(result.path[rows], exact=True))
-    axes.plot(along[rows], measured, color=LINE, linewidth=1.3, label="measured")
+    found = model.varying_clearance(result.path[rows], moving_joints(model.robot, result.path))
+    measured = 1e3 * np.where(np.isfinite(found.clearance), found.clearance, np.nan)
+    axes.plot(
+        along[rows], measured, color=LINE, linewidth=1.3, label="measured, of what the motion can change"
+    )
+    for one in found.constant:
+        axes.axhline(1e3 * one.distance, color=STILL, linestyle=":", linewidth=0.9, label=str(one))
     axes.axhline(0.0, color="black", linewidth=0.8)
     if result.proof is not None and result.proof.free:
         axes.axhline(
             1e3 * result.proof.margin, color="gray", linestyle="--", linewidth=0.9,
-            label=f"proved all the way: {1e3 * result.proof.margin:.2f} mm",
+            label=f"proved all the way, all checked pairs: {at_least(1e3 * result.proof.margin)} mm",
         )  # fmt: skip
-    axes.set_ylim(bottom=min(0.0, float(measured.min())) - 0.05 * float(measured.max()))
+    top = float(np.nanmax([*measured, 1.0]))
+    axes.set_ylim(bottom=min(0.0, float(np.nanmin([*measured, 0.0]))) - 0.05 * top)
     axes.set_ylabel("clearance (mm)")
     axes.legend(fontsize=7, framealpha=0.7)
 

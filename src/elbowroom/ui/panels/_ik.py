@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._text import at_least
 from .._escape import escape
 from .._follow import Ask, Follower, prepare, prepare_kernels
 from .._jobs import Job, Report
@@ -84,9 +85,9 @@ class IkPanel:
 
     def _ends_of(self, robot: Robot | None) -> tuple[str, ...]:
         if robot is not self._ends[0]:
-            from ...ik.doors import likely_ends
+            from ...robot.doors import default_tool_frames
 
-            self._ends = robot, () if robot is None else likely_ends(robot)[:MOST]
+            self._ends = robot, () if robot is None else default_tool_frames(robot)[:MOST]
         return self._ends[1]
 
     def _prepare(self, model: CollisionModel) -> None:
@@ -154,7 +155,7 @@ def _found(found: IkFound | None) -> list[str]:
     if not found.solved:
         lines = ["### Following", f"{off}; {1000.0 * found.seconds:.1f} ms a tick."]
         if found.clearance is not None:
-            lines.append(f"Clearance at least {1000.0 * found.clearance:.1f} mm.")
+            lines.append(f"Clearance at least {at_least(1e3 * found.clearance, 1)} mm.")
         if found.limited_by and not found.reached:
             lines.append(f"Held back by {', '.join(map(escape, found.limited_by))}.")
         return lines

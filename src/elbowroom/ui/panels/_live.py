@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._text import fixed
+from ...pairs import PairReason
+from ...pairs.doors import grouped_by_reason
 from .._escape import escape
 from ..scene import LiveNodes
 from ..state import Event, ShowLive, VerdictFound, Verdicts
@@ -86,24 +89,25 @@ def headline(view: View) -> str:
 def details(verdict: Verdict) -> str:
     """The worst pair and what else holds, as Markdown."""
     lines: list[str] = []
-    closest = verdict.closest
+    closest = verdict.closest_varying
     if closest is not None:
         what = "clearance" if closest.distance > 0 else "depth"
         pair = f"{escape(closest.a)} and {escape(closest.b)}"
         lines.append(
             f"Worst pair: **{pair}**, {what} **{abs(closest.distance) * 1000:.1f} mm**, by {verdict.by}."
         )
+    lines += [f"{escape(line)}." for line in map(str, verdict.constant)]
     if len(verdict.clashes) > 1:
-        lines.append("| touching | | depth, mm |\n|---|---|--:|")
+        lines.append("| not free | | distance, mm (below 0: depth) |\n|---|---|--:|")
         rows = [
-            f"| {escape(clash.a)} | {escape(clash.b)} | {clash.depth * 1000:.1f} |"
+            f"| {escape(clash.a)} | {escape(clash.b)} | {fixed(1e3 * clash.distance, 1)} |"
             for clash in verdict.clashes[:MOST]
         ]
         lines[-1] += "\n" + "\n".join(rows)
         if len(verdict.clashes) > MOST:
             lines.append(f"... and {len(verdict.clashes) - MOST} more.")
-    for (a, b), found in verdict.ignored_touching.items():
-        if str(found.reason) != "adjacent":
-            lines.append(f"Touching, but not checked ({escape(found.reason)}): {escape(a)} and {escape(b)}.")
+    ignored = {p: e for p, e in verdict.ignored_touching.items() if e.reason is not PairReason.ADJACENT}
+    for reason, text in grouped_by_reason(ignored).items():
+        lines.append(f"Touching, but not checked ({escape(reason)}): {escape(text)}.")
     lines += [f"Beyond its limits: {escape(entry)}" for entry in verdict.out_of_limits]
     return "\n\n".join(lines)

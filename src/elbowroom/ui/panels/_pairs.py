@@ -203,22 +203,27 @@ def pair_text(view: View, pairs: PairMatrix | None, pair: LinkPair | None) -> st
         return "The pairs come when the model is made." if view.robot is not None else ""
     if pair is None:
         counts = ", ".join(f"{count} {reason}" for reason, count in pairs.counts().items())
-        return f"{len(pairs.entries)} pairs: {counts}. Choose two links to see why."
+        lines = [f"{len(pairs.entries)} pairs: {counts}. Choose two links to see why."]
+        return "\n\n".join([*lines, *(f"Note: {escape(note, 600)}." for note in pairs.notes)])
     found = pairs.evidence(*pair)
     lines = [f"**{escape(pair[0])}** (blue) and **{escape(pair[1])}** (purple): **{escape(found.reason)}**"]
     lines.append(escape(found.text, 600)[:1].upper() + escape(found.text, 600)[1:] + ".")
     facts: list[str] = []
     if found.samples:
-        facts.append(f"{found.hits} of {found.samples} samples met (within {1000 * found.buffer:g} mm)")
+        near = f"within {1000 * found.buffer:g} mm in {found.hits} of {found.samples} samples"
+        facts.append(f"spheres came {near}")
     if found.mesh_samples:
         facts.append(f"meshes collided in {found.mesh_hits} of {found.mesh_samples}")
-    if found.bound is not None and found.samples:
+    if found.bound is not None and found.samples and found.reason is not PairReason.NEVER_PROVED:
         what = "are apart" if found.reason is PairReason.ALWAYS else "meet"
         facts.append(
             f"at most {100 * found.bound:.3g} % of configurations {what}, {100 * found.confidence:g} % sure"
         )
     if found.clearance is not None:
-        facts.append(f"clearance {1000 * found.clearance:.1f} mm")
+        proved = "proved clearance" if found.reason is PairReason.NEVER_PROVED else "clearance"
+        facts.append(f"{proved} {1000 * found.clearance:.1f} mm")
+    if found.closest:
+        facts.append(f"closest found by meshes {1000 * found.closest:.1f} mm")
     if facts:
         lines.append("; ".join(facts).capitalize() + ".")
     near = view.state.pairs.near

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._text import at_least
 from .._commands import SCENE
 from .._escape import escape
 from .._jobs import Job
@@ -106,9 +107,12 @@ class PlanPanel:
             self._clearance.show((), {})
             return
         rows = np.searchsorted(evidence.result.times, evidence.times)  # pyright: ignore
-        lines = {"measured": 1e3 * evidence.measured}
+        measured = np.where(np.isfinite(evidence.measured), evidence.measured, np.nan)
+        lines = {"measured": 1e3 * measured}
         if len(evidence.proved):
             lines["proved"] = 1e3 * evidence.proved[np.minimum(rows, len(evidence.proved) - 1)]
+        for one in evidence.constant:
+            lines[str(one)] = np.full(len(rows), 1e3 * one.distance)
         self._clearance.show(evidence.times, lines)
 
 
@@ -141,7 +145,7 @@ class _Places:
         robot, plan = view.robot, view.state.plan
         self._known = {HERE: None}
         if robot is not None:
-            named = {"default": robot.default_cfg, "zero": np.zeros(robot.dof), **robot.named_cfgs}
+            named = {"default": view.default_cfg, "zero": np.zeros(robot.dof), **robot.named_cfgs}
             self._known |= {name: tuple(np.asarray(cfg).tolist()) for name, cfg in named.items()}
             self._known |= dict(view.state.robot.saved)
         self._listed(tuple(self._known))
@@ -261,13 +265,14 @@ def answer_text(view: View) -> str:
     if evidence is not None and np.isfinite(evidence.proved).any():
         least = 1e3 * np.nanmin(evidence.proved)
         lines.append(
-            f"Trail by what is proved piece by piece, {least:.1f} mm at least: vermillion near 0, yellow at 5, blue "
-            "from 20 mm on."
+            f"Trail by what is proved piece by piece, {at_least(least, 1)} mm at least: vermillion near 0, yellow at "
+            "5, blue from 20 mm on."
         )
     lines += [escape(note, 300) for note in result.notes]
-    total = result.seconds.get("total", 0.0)
+    before = result.seconds.get("goals", 0.0) + result.seconds.get("setup", 0.0)
     nodes = f", {result.nodes:,} nodes" if result.nodes else ""
-    lines.append(f"Took {1e3 * total:.0f} ms{nodes}.")
+    worked = result.seconds.get("total", 0.0) - before
+    lines.append(f"Took {1e3 * worked:.0f} ms{nodes}, after {1e3 * before:.0f} ms of set-up.")
     if found.asked.parts is not view.state.model:
         lines.append("**⚠ Spheres, pairs or obstacles have changed since: plan again.**")
     return "\n\n".join(lines)

@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[LayerName, str], ...] = (
     ("collision", "Collision"),
     ("spheres", "Spheres"),
 )
+Pose = tuple[float, ...]
 CHOOSE = "choose ..."
 UNSEEN = 3
 """Links that are named."""
@@ -214,15 +215,17 @@ class _Poses:
 
     def show(self, view: View) -> None:
         """Lists the poses of the robot and the user's."""
-        self._listed((view.robot, view.state.robot.saved))
+        default = view.default_cfg
+        start = () if default is None else tuple(default.tolist())
+        self._listed((view.robot, start, view.state.robot.saved))
         if view.settled and self._choice.value != CHOOSE:
             self._choice.value = CHOOSE
 
-    def _list(self, shown: tuple[Robot | None, tuple[tuple[str, tuple[float, ...]], ...]]) -> None:
-        robot, saved = shown
-        known: dict[str, tuple[float, ...]] = {}
+    def _list(self, shown: tuple[Robot | None, Pose, tuple[tuple[str, Pose], ...]]) -> None:
+        robot, default, saved = shown
+        known: dict[str, Pose] = {}
         if robot is not None:
-            named = {"default": robot.default_cfg, "zero": np.zeros(robot.dof), **robot.named_cfgs}
+            named = {"default": default, "zero": np.zeros(robot.dof), **robot.named_cfgs}
             known = {name: tuple(np.asarray(cfg).tolist()) for name, cfg in named.items()}
         self._known = {**known, **dict(saved)}
         self._choice.options = (CHOOSE, *self._known)

@@ -22,7 +22,7 @@ from ..state import (
     coverage,
     spheres_of,
 )
-from ._robot import shapes_lines
+from ._robot import SENTENCE, shapes_lines
 from ._sphere_edit import SphereEdits
 from ._sphere_form import FitWidgets
 from ._widgets import Bound, Shown, on_click
@@ -145,6 +145,8 @@ def headline(
     robot: Robot | None, spheres: SphereModel | None, found: dict[str, LinkCoverage | None], wanted: bool
 ) -> str:
     """Whether the spheres cover the robot, as Markdown; where not, which link sticks out and how far."""
+    from ...spheres.doors import coverage_of
+
     if robot is None:
         return ""
     if not found:
@@ -165,7 +167,9 @@ def headline(
         return f"{count}, {escape(spheres.evidence.get('method', 'from elsewhere'))}."
     if waiting:
         return f"{count}; proving coverage, {waiting} links to go ..."
-    proved = f"### Covered: proved\n\n{count} hold every triangle of the robot."
+    proof = coverage_of(robot, {name: link for name, link in found.items() if link is not None})
+    title = "Covered: proved" if proof.complete else "⚠ Covered: proved, but not of every link"
+    proved = f"### {title}\n\n{count}, {escape(proof.headline, SENTENCE)}."
     return "\n\n".join([proved, *shapes_lines(robot)])
 
 

@@ -35,7 +35,8 @@ class LiveNodes:
         if shown == self._shown:
             return
         self._shown = shown
-        apart = [] if verdict is None or verdict.closest is None or not verdict.free else [verdict.closest]
+        near = None if verdict is None or not verdict.free else verdict.closest_varying or verdict.closest
+        apart = [] if near is None else [near]
         clashes = [] if verdict is None else list(verdict.clashes[:MOST])
         self._draw_segment(apart if live.segment else [])
         self._draw_normals(clashes if live.contacts else [])

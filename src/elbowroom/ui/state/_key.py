@@ -22,6 +22,7 @@ class RobotKey:
     xacro_args: tuple[tuple[str, str], ...] = ()
     given: bool = False
     """Whether the robot was handed over as an object: no process and no command line can load it again."""
+    hold: tuple[tuple[str, float], ...] = ()
 
     def load(self) -> Robot:
         """The robot.
@@ -38,6 +39,7 @@ class RobotKey:
             use_visual=self.use_visual,
             strict=self.strict,
             xacro_args=dict(self.xacro_args),
+            hold=dict(self.hold),
         )
 
     @property
@@ -54,4 +56,6 @@ class RobotKey:
             words.append("--strict")
         if self.xacro_args:
             words += ["--xacro-args", *(f"{name}:={value}" for name, value in self.xacro_args)]
+        if self.hold:
+            words += ["--hold", *(f"{name}={value!r}" for name, value in self.hold)]
         return tuple(words)

@@ -50,8 +50,14 @@ class ModelMade(Event):
     parts: ModelParts
 
     def apply(self, state: PageState) -> PageState:
-        """It is the latest."""
-        return replace(state, live=replace(state.live, model=self.model, made_of=(self.key, self.parts)))
+        """It is the latest. A robot that still stands where it was opened goes to the model's default pose, which is
+        free where the robot's own is a guess that collides."""
+        before, robot, own = state.live.made_of, state.robot, self.model.robot.default_cfg
+        first = robot.key == self.key and (before is None or before[0] != self.key)
+        if first and robot.cfg == robot.within(tuple(own.tolist())):
+            robot = replace(robot, cfg=robot.within(tuple(self.model.default_cfg.tolist())))
+        live = replace(state.live, model=self.model, made_of=(self.key, self.parts))
+        return replace(state, robot=robot, live=live)
 
 
 @dataclass(frozen=True, eq=False)

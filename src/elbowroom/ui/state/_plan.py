@@ -16,6 +16,7 @@ from ._model import ModelParts
 from ._robot import Cfg
 
 if TYPE_CHECKING:
+    from ...collision import ConstantClearance
     from ...plan import PlanResult
     from .._view import View
     from ._page import PageState
@@ -92,11 +93,13 @@ class Evidence:
     times: np.ndarray
     """(m,) seconds."""
     measured: np.ndarray
-    """(m,) exact clearances at these times, metres."""
+    """(m,) measured clearances at these times of what the motion can change, metres; infinite where nothing varies."""
     proved: np.ndarray
     """(n - 1,) proved lower bounds of the clearance between the n rows of the path, metres; NaN where nothing is."""
     ways: np.ndarray
     """(links, n, 3) where the ends of the robot that move are at each row, in the world."""
+    constant: tuple[ConstantClearance, ...] = ()
+    """Clearances that the motion cannot change and that are closer."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,839 @@
+"""Elbowroom's compiled core."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy
+from numpy.typing import NDArray
+
+VARIANT: str = "v3"
+
+def machine_runs_v3() -> bool:
+    """
+    Whether this machine has AVX2, FMA and BMI2, which the x86-64-v3 variant uses.
+    """
+
+class Robot:
+    """Kinematics of a robot: frames, joints and the laws that couple them."""
+
+    def __init__(
+        self,
+        dof: int,
+        frames: dict[str, Any],
+        joints: dict[str, Any],
+        link_frames: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Takes the arrays of a `KinematicTree`: `frames` and `joints` are dictionaries of columns.
+        """
+
+    def link_poses(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Writes the world poses (n, links, 7) wxyz_xyz of configurations (n, dof).
+        """
+
+    def jacobians(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        link: int,
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Writes Jacobians (n, 6, dof) of a link frame by its number: linear, then angular velocity, world axes.
+        """
+
+def enclosing_ball(
+    balls: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+    """
+    A ball (x, y, z, radius) that holds all balls (n, 4), near the smallest; metres.
+    """
+
+def group_balls(
+    balls: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> list[list[int]]:
+    """
+    Up to four groups of neighbouring balls (n, 4), as lists of their places.
+    """
+
+class SelfCollision:
+    """
+    Spheres of a robot's links over pairs of links; methods on configurations (n, dof) return the first row that is not finite or too large, or -1.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        spheres: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        links: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        pairs: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        largest_values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Spheres (n, 4) in the frames of `links` (n,), pairs (n, 2) of links, and for each moving joint the largest value, rad or m, that the error bound covers.
+        """
+
+    def reordered(
+        self,
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> SelfCollision:
+        """The same with its pairs in another order (pairs,)."""
+
+    @property
+    def margin(self) -> float:
+        """Bound on the float32 error of a distance, metres."""
+
+    def free(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Whether no pair touches, (n,) bool; spheres that overlap are never called free.
+        """
+
+    def min_distances(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Smallest distance of any pair, (n,) float32 metres, infinite without pairs.
+        """
+
+    def pair_distances(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> int:
+        """Distance of every pair, (n, pairs) float32 metres."""
+
+    def pair_hits(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> int:
+        """Whether each pair touches, (n, pairs) bool, as conservative as `free`."""
+
+    def count_hits(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        pads: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Adds to counts (pairs,) int64 the configurations in which each pair comes closer than its pad, metres.
+        """
+
+    def is_free(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> int:
+        """One configuration (dof,): 1 when free, 0 when not, -1 when refused."""
+
+    def min_distance(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> object:
+        """One configuration (dof,): metres, or None when refused."""
+
+class TriangleTree:
+    """Triangles of a mesh with their bounding volume hierarchy."""
+
+    def __init__(
+        self,
+        triangles: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        solid: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        pieces: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Takes triangles (n, 3, 3) in metres, their rows (n,) among the faces of the mesh, which of them (n,) belong to closed pieces, and a point of every connected piece (k, 3).
+        """
+
+    def __getstate__(self) -> tuple[Any, ...]: ...
+    def __setstate__(self, arg: tuple[Any, ...], /) -> None: ...
+    @property
+    def triangles(
+        self,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]:
+        """Corners (n, 3, 3) in leaf order, a new array."""
+
+    @property
+    def order(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]:
+        """Rows (n,) of the mesh's faces in leaf order, a new array."""
+
+    @property
+    def pieces(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """A point (k, 3) of every connected piece, a new array."""
+
+    @property
+    def bounds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Centre and half extents (2, 3) of the bounding box."""
+
+    @property
+    def depth(self) -> int:
+        """Levels below the root."""
+
+    def as_surface(self) -> TriangleTree:
+        """The same triangles, nothing of which is solid."""
+
+    def point_inside(
+        self,
+        point: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> bool:
+        """Whether a point (3,) of the mesh's frame is inside its closed pieces."""
+
+class MeshScene:
+    """Many meshes and the pairs of them to compare."""
+
+    def __init__(
+        self,
+        trees: Sequence[TriangleTree],
+        pairs: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Takes trees and pairs (k, 2) of their numbers."""
+
+    def states(
+        self,
+        poses: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")],
+        contain: bool,
+        first_only: bool,
+    ) -> None:
+        """
+        Writes the state of every pair (n, pairs) at packed poses (n, meshes, 12): 0 apart, 1 surfaces meet, 2 the first is inside the second, 3 the second inside the first. With `first_only`, stops at the first that is not apart.
+        """
+
+    def deepest_contacts(
+        self,
+        poses: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]:
+        """
+        Deepest contacts (n, pairs, 9) at packed poses (n, meshes, 12): point, normal, depth, rows of the two meshes' faces; NaN where no triangles meet.
+        """
+
+def pack_poses(poses: object) -> object:
+    """
+    Poses (n, 4, 4) or (n, 7) as rows (n, 12), rotation by rows and translation; None unless all are clearly rigid.
+    """
+
+def pair_state(
+    a: TriangleTree, T_a: object | None, b: TriangleTree, T_b: object | None, contain: bool
+) -> int:
+    """
+    State of one posed pair; poses are None, (4, 4) or (7,). -1 for a pose that is not clearly rigid.
+    """
+
+def pair_states(
+    a: TriangleTree,
+    rows_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    b: TriangleTree,
+    rows_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    contain: bool,
+) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")]:
+    """
+    States (n,) of a pair of meshes at packed poses (n, 12), or (1, 12) for one that stays.
+    """
+
+def close_pairs(
+    a: TriangleTree,
+    rows_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    b: TriangleTree,
+    rows_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")]:
+    """Rows of faces (n, 2) whose bounds overlap, at packed poses (1, 12)."""
+
+def contacts(
+    a: TriangleTree,
+    rows_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    b: TriangleTree,
+    rows_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    leaf_order: bool = False,
+) -> tuple[Any, ...]:
+    """
+    All contacts of a pair of meshes at packed poses (n, 12): points (c, 3), normals (c, 3), depths (c,), triangles of A and B (c,) as rows of faces or in leaf order, and the first contact of every pose (n + 1,).
+    """
+
+def deepest_contact(
+    a: TriangleTree, T_a: object | None, b: TriangleTree, T_b: object | None, out: object
+) -> int:
+    """
+    Writes point, normal, depth and triangles (leaf order) of the deepest contact to `out` (9,) and returns the kind of its axis; -1 when no triangles meet, -2 for a pose that is not clearly rigid.
+    """
+
+def triangle_contact(
+    tri_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    tri_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+) -> int:
+    """The same for two triangles (3, 3)."""
+
+def contact_segments(
+    a: TriangleTree,
+    rows_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    b: TriangleTree,
+    rows_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    tri_a: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    tri_b: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+    """
+    Segments (n, 6) shared by triangles (leaf order) that meet, in the world; NaN for parallel planes.
+    """
+
+def distances(
+    a: TriangleTree,
+    rows_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    b: TriangleTree,
+    rows_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    contain: bool,
+) -> tuple[Any, ...]:
+    """
+    Distances of two meshes at packed poses (n, 12), one of which may be single: states (n,), distances (n,) in metres, closest points (n, 3) on A and B in the world, unit normals (n, 3) from A to B, and rows (n,) of the faces that hold the points. Where a state is not 0 the distance is 0, vectors are NaN and rows -1.
+    """
+
+def separations(
+    a: TriangleTree,
+    b: TriangleTree,
+    rel: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    contain: bool,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+    """
+    First separating translation (n,) of B, in metres, along unit vectors (n, 3) in the frame of A; `rel` (12,) is the pose of B there.
+    """
+
+def hull_overlaps(
+    points_a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    points_b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    rel: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+    """
+    How far (k,) the hull of points_b (m, 3), posed at `rel` (12,), must move along directions (k, 3) until a plane across them parts it from the hull of points_a (n, 3); metres, in the frame of A.
+    """
+
+def least_separation(
+    a: TriangleTree,
+    b: TriangleTree,
+    rel: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    search: tuple[Any, ...],
+    contain: bool,
+) -> tuple[Any, ...]:
+    """
+    Least separating translation of B that is found: depth in metres, its direction (3,) and what touches last, faces of A and B and the point (3,) on A, or None. `search` is (starts (k, 3), scan (m, 3), spread (j, 3), begin); all is in the frame of A, where `rel` (12,) is the pose of B.
+    """
+
+class ConvexSolid:
+    """A convex solid in its own frame, known by its farthest points."""
+
+    @staticmethod
+    def hull(
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        radius: float,
+    ) -> ConvexSolid:
+        """The hull of points (n, 3), widened by a radius; metres."""
+
+    @staticmethod
+    def cylinder(radius: float, half_length: float) -> ConvexSolid:
+        """A cylinder about z; metres."""
+
+    @staticmethod
+    def ellipsoid(x: float, y: float, z: float) -> ConvexSolid:
+        """An ellipsoid by its semi-axes in metres."""
+
+def solid_distance(
+    a: ConvexSolid,
+    b: ConvexSolid,
+    rel: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[Any, ...]:
+    """
+    Signed distance of two solids in metres, unit normal (3,) from A to B and point (3,) on A, in the frame of A, where `rel` (12,) is the pose of B.
+    """
+
+def mesh_solid_distance(
+    mesh: TriangleTree,
+    solid: ConvexSolid,
+    rel: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[Any, ...]:
+    """
+    Distance of the nearest triangle of a mesh to a solid at `rel` (12,) in its frame, not positive where they meet; unit normal (3,) and point (3,) on the mesh, the row of its face, and whether the solid's origin is inside the mesh.
+    """
+
+UNDECIDED: int = 0
+
+PROVED: int = 1
+
+HIT: int = 2
+
+class Chain:
+    """
+    The joints between two links: first those down to link a, then those down to link b.
+    """
+
+    def __init__(
+        self,
+        kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        local: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        poly: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        var: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        slope: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_a: int,
+    ) -> None:
+        """Takes the arrays of a `Chain`."""
+
+    def best_side(
+        self,
+        lower: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        upper: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        point_a: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        point_b: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> int:
+        """
+        Joints on the path from a that should count as moving a; points (3,) stand for the links, limits (variables,).
+        """
+
+class SpherePair:
+    """Spheres of two links with a chain between them; metres, radians."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        side: int,
+        balls_a: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        spans_a: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        balls_b: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        spans_b: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Balls (n, 4), groups then spheres, in the bodies at the ends; spans (groups, 2) with first ball and count.
+        """
+
+    def clearances(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """Smallest distance between spheres (n,) at joint values (n, variables)."""
+
+    def search(
+        self,
+        starts: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        lower: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        upper: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        target: float,
+        rounds: int,
+    ) -> tuple[Any, ...]:
+        """
+        Pattern search downhill from starts (n, variables): smallest clearance found, and where.
+        """
+
+    def prove(
+        self,
+        lower: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        upper: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        pad: float,
+        max_boxes: int,
+    ) -> tuple[Any, ...]:
+        """
+        Whether the spheres stay farther apart than `pad` within the limits: (status, bound less pad, boxes, values of a hit).
+        """
+
+class MeshPair:
+    """Meshes of two links with a chain between them; metres, radians."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        side: int,
+        tree_a: TriangleTree,
+        T_body_a: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        tree_b: TriangleTree,
+        T_body_b: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Trees of the meshes and their poses (4, 4) in the bodies at the ends of the chain.
+        """
+
+    def clearances(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Distance of the meshes (n,) at joint values (n, variables); 0 where they collide.
+        """
+
+    def prove(
+        self,
+        lower: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        upper: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        target: float,
+        max_boxes: int,
+        by_axes: bool,
+    ) -> tuple[Any, ...]:
+        """
+        Whether the meshes stay farther apart than `target` within the limits: (status, boxes, values of a hit).
+        """
+
+def merge_vertices(
+    vertices: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[Any, ...]:
+    """
+    Number of the place (verts,) of every vertex (verts, 3), and the first vertex at every place.
+    """
+
+def connected_pieces(
+    faces: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    n_vertices: int,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]:
+    """
+    Piece (tris,) of each face (tris, 3), numbered in the order of their first faces.
+    """
+
+def edge_faults(
+    faces: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_pieces: int,
+) -> tuple[Any, ...]:
+    """
+    Which pieces have an edge whose directions do not cancel, and which one of an odd number of faces (pieces,).
+    """
+
+def inverted_pieces(
+    vertices: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    faces: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    closed: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")]:
+    """
+    Which closed pieces (pieces,) have to be turned so that parts of the solid face outward and cavities inward.
+    """
+
+class LinkShape:
+    """
+    Triangles of a link, ordered in space: distances, volumes, coverage by balls.
+    """
+
+    def __init__(
+        self,
+        vertices: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        faces: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        solid: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Vertices (n, 3) in metres; faces (m, 3), at least one, and those of them that belong to closed pieces.
+        """
+
+    def distances(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """Unsigned distances (n,) of points (n, 3) to the surface, metres."""
+
+    def least_distance(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        bound: float,
+    ) -> float:
+        """
+        Least distance of points (n, 3) to the surface, or the bound if that is less, metres.
+        """
+
+    def signed_distances(
+        self, low: Sequence[float], spacing: float, counts: Sequence[int]
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]:
+        """
+        Distances at the nodes of a lattice, metres, negative inside closed pieces, in the shape of `counts`.
+        """
+
+    def volumes(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Volumes (8, 3) of solid, union of balls (n, 4) and both, by shifted lattices of rays, cubic metres.
+        """
+
+    def protrusion(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> tuple[float, float]:
+        """
+        Mean and largest distance from the outer surface of a union of balls (n, 4) to the mesh, metres.
+        """
+
+    def prove_coverage(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> tuple[
+        float,
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        int,
+    ]:
+        """
+        Whether balls (n, 4) cover the link: an upper bound of the surface's distance to their union, points (w, 3)
+        outside every ball with their gaps (w,), and how many of them, the last ones, are inside closed pieces.
+        """
+
+    def grow_to_cover(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        rounds: int,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Balls (n, 4) with radii grown until they are proved to cover the link."""
+
+def union_volume(
+    balls: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> float:
+    """
+    Volume of a union of balls (n, 4) by one lattice of rays, cubic metres.
+    """
+
+class FitProblem:
+    """
+    A link prepared for fitting. Balls are rows (x, y, z, r), scaled: relative to the origin, in
+    units of the scale.
+    """
+
+    def __init__(self, shape: LinkShape, input: dict[str, Any], deep: float) -> None:
+        """
+        `input` is a dictionary in metres, link frame: origin (3,), scale, samples (n, 3), inside (m, 3),
+        low (3,), spacing and signed_distances (nx, ny, nz) float32 of a lattice, beyond (the same, or None),
+        directions (k, 3) in sets of 32, reference_volume, closed. `deep` is the protrusion whose outside volume
+        weighs double.
+        """
+
+    def with_depth(self, deep: float) -> FitProblem:
+        """The same problem with another depth, metres."""
+
+    @property
+    def n_samples(self) -> int:
+        """Samples to cover, repeated ones included."""
+
+    @property
+    def n_turns(self) -> int:
+        """Sets of directions."""
+
+    def clustered(
+        self,
+        picks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        fresh: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Balls (count, 4) about clusters of the samples, by Lloyd's algorithm from samples `picks` (count,); samples
+        `fresh` (rounds, count) take the place of empty clusters.
+        """
+
+    def split_worst(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Balls (n + 1, 4): the one to blame for most outside volume is cut in two.
+        """
+
+    def descend(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        steps: int,
+        step_size: Sequence[float],
+        penalty: Sequence[float],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Balls (n, 4) after a descent on outside volume with sampled coverage; first and last step and penalty.
+        """
+
+    def improve(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        draws: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        steps: int,
+        step_size: Sequence[float],
+        penalty: Sequence[float],
+    ) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")], float]:
+        """
+        Better balls (n, 4) and their cost, by moves drawn with uniform numbers (trials, 2), each with a descent.
+        """
+
+    def polish(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        steps: int,
+        step_size: Sequence[float],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Balls (n, 4) after a descent with exact coverage, grown at its witnesses.
+        """
+
+    def cost(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> float:
+        """Weighted outside volume of balls (n, 4) over the reference volume."""
+
+    def cost_gradient(
+        self,
+        balls: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        turn: int,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Estimate of the gradient (n, 4) of the cost by one set of directions."""

@@ -1,0 +1,184 @@
+"""A sound call of every bound function of the core: what the fuzz test spoils."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import trimesh
+
+import elbowroom as er
+from elbowroom import _core as core
+from elbowroom import mesh
+from elbowroom.mesh._directions import search_directions
+from elbowroom.pairs.doors import PairChains
+from elbowroom.spheres._problem import Problem
+from elbowroom.spheres._shape import LinkShape
+
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def robot_calls() -> dict[str, Call]:
+    robot = er.load_robot("rh56")  # coupled joints, slides none; small
+    tree, cfgs = robot.tree, robot.random_cfgs(5, 1)
+    frames = {
+        name: getattr(tree, name)
+        for name in ("parent", "kind", "q_idx", "quat_cos", "quat_sin", "shift", "slide", "axis")
+    }
+    joints = {name: getattr(tree, name) for name in ("driver", "is_coupled", "order", "polycoef")}
+    return {
+        "Robot": (core.Robot, (robot.dof, frames, joints, tree.link_frame)),
+        "Robot.link_poses": (tree.core.link_poses, (cfgs, np.empty((5, len(robot.link_names), 7)))),
+        "Robot.jacobians": (tree.core.jacobians, (cfgs, 3, np.empty((5, 6, robot.dof)))),
+        "machine_runs_v3": (core.machine_runs_v3, ()),
+    }
+
+
+def mesh_calls() -> dict[str, Call]:
+    torus = trimesh.creation.torus(0.1, 0.03, major_sections=8, minor_sections=6)
+    a, b = mesh.TriangleMesh.from_trimesh(torus), mesh.TriangleMesh.box((0.1, 0.08, 0.06))
+    corners, rows = a.vertices[a.faces], np.arange(len(a.faces))
+    solid, pieces = np.ones(len(rows), dtype=bool), a.vertices[:1].copy()
+    T_a, T_b = np.eye(4), np.eye(4)
+    T_b[:3, 3] = 0.09, 0.01, 0.02
+    rows_a, rows_b = core.pack_poses(T_a[None]), core.pack_poses(T_b[None])
+    rel, directions = rows_b[0], np.eye(3)
+    search = search_directions(a, b, rel, directions)
+    scene = core.MeshScene([a.tree, b.tree], np.array([[0, 1]]))
+    poses = np.stack([rows_a, rows_b], axis=1)
+    cylinder, hull = core.ConvexSolid.cylinder(0.05, 0.1), core.ConvexSolid.hull(b.vertices, 0.01)
+    label, _ = core.merge_vertices(a.vertices)
+    faces = label[a.faces]
+    piece = core.connected_pieces(faces, len(a.vertices))
+    triangle = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    return {
+        "TriangleTree": (core.TriangleTree, (corners, rows, solid, pieces)),
+        "TriangleTree.as_surface": (a.tree.as_surface, ()),
+        "TriangleTree.point_inside": (a.tree.point_inside, (np.array([0.1, 0.0, 0.0]),)),
+        "MeshScene": (core.MeshScene, ([a.tree, b.tree], np.array([[0, 1], [1, 0]]))),
+        "MeshScene.states": (scene.states, (poses, np.zeros((1, 1), np.uint8), True, False)),
+        "MeshScene.deepest_contacts": (scene.deepest_contacts, (poses,)),
+        "pack_poses": (core.pack_poses, (np.stack([T_a, T_b]),)),
+        "pair_state": (core.pair_state, (a.tree, T_a, b.tree, T_b, True)),
+        "pair_states": (core.pair_states, (a.tree, rows_a, b.tree, rows_b, True)),
+        "close_pairs": (core.close_pairs, (a.tree, rows_a, b.tree, rows_b)),
+        "contacts": (core.contacts, (a.tree, rows_a, b.tree, rows_b)),
+        "contact_segments": (
+            core.contact_segments,
+            (a.tree, rows_a, b.tree, rows_b, np.array([0, 1]), np.array([0, 1])),
+        ),
+        "deepest_contact": (core.deepest_contact, (a.tree, T_a, b.tree, T_b, np.zeros(9))),
+        "triangle_contact": (core.triangle_contact, (triangle, triangle + 0.1, np.zeros(9))),
+        "distances": (core.distances, (a.tree, rows_a, b.tree, rows_b, True)),
+        "hull_overlaps": (core.hull_overlaps, (a.vertices, b.vertices, rel, directions)),
+        "separations": (core.separations, (a.tree, b.tree, rel, directions, True)),
+        "least_separation": (core.least_separation, (a.tree, b.tree, rel, search, True)),
+        "ConvexSolid.cylinder": (core.ConvexSolid.cylinder, (0.05, 0.1)),
+        "ConvexSolid.ellipsoid": (core.ConvexSolid.ellipsoid, (0.05, 0.1, 0.2)),
+        "ConvexSolid.hull": (core.ConvexSolid.hull, (b.vertices, 0.01)),
+        "solid_distance": (core.solid_distance, (cylinder, hull, rel)),
+        "mesh_solid_distance": (core.mesh_solid_distance, (a.tree, cylinder, rel)),
+        "merge_vertices": (core.merge_vertices, (a.vertices,)),
+        "connected_pieces": (core.connected_pieces, (faces, len(a.vertices))),
+        "edge_faults": (core.edge_faults, (faces, piece, 1)),
+        "inverted_pieces": (core.inverted_pieces, (a.vertices, faces, piece, np.ones(1, dtype=bool))),
+    }
+
+
+def sphere_calls() -> dict[str, Call]:
+    rng = np.random.default_rng(0)
+    box = trimesh.creation.box((0.1, 0.06, 0.04))
+    problem = Problem.build(LinkShape.from_mesh(box, "a box"), 0.01)
+    shape, fit = problem.shape.core, problem.core
+    balls = problem.clustered(3, rng)
+    covering = np.array([[0.0, 0.0, 0.0, 0.08], [0.02, 0.0, 0.0, 0.05]])
+    faces = box.faces.astype(np.int64)
+    points, picks = box.vertices + 0.01, rng.integers(fit.n_samples, size=3)
+    schedule = (3, (0.015, 0.001), (3e3, 1e6))
+    return {
+        "LinkShape": (core.LinkShape, (np.array(box.vertices), faces, faces)),
+        "LinkShape.distances": (shape.distances, (points,)),
+        "LinkShape.least_distance": (shape.least_distance, (points, 0.1)),
+        "LinkShape.signed_distances": (shape.signed_distances, ((-0.1, -0.1, -0.1), 0.05, (4, 4, 4))),
+        "LinkShape.volumes": (shape.volumes, (covering,)),
+        "LinkShape.protrusion": (shape.protrusion, (covering,)),
+        "LinkShape.prove_coverage": (shape.prove_coverage, (covering,)),
+        "LinkShape.grow_to_cover": (shape.grow_to_cover, (covering, 10)),
+        "FitProblem": (core.FitProblem, (shape, problem.input, 0.01)),
+        "FitProblem.with_depth": (fit.with_depth, (0.02,)),
+        "FitProblem.cost": (fit.cost, (balls,)),
+        "FitProblem.cost_gradient": (fit.cost_gradient, (balls, 1)),
+        "FitProblem.clustered": (fit.clustered, (picks, rng.integers(fit.n_samples, size=(4, 3)))),
+        "FitProblem.split_worst": (fit.split_worst, (balls,)),
+        "FitProblem.descend": (fit.descend, (balls, *schedule)),
+        "FitProblem.improve": (fit.improve, (balls, rng.random((4, 2)), *schedule)),
+        "FitProblem.polish": (fit.polish, (balls, *schedule[:2])),
+        "union_volume": (core.union_volume, (covering,)),
+        "enclosing_ball": (core.enclosing_ball, (covering,)),
+        "group_balls": (core.group_balls, (np.concatenate([covering, covering + 0.01]),)),
+    }
+
+
+def pair_calls() -> dict[str, Call]:
+    robot = er.load_robot("rh56")
+    cfgs = robot.random_cfgs(20, 2)
+    links = np.repeat(np.arange(4), 2)
+    spheres = np.concatenate(
+        [np.random.default_rng(3).uniform(-0.02, 0.02, (8, 3)), np.full((8, 1), 0.01)], axis=1
+    )
+    largest = np.full(len(robot.tree.moving), 10.0)
+    arguments = (robot.tree.core, spheres, links, np.array([[0, 2], [1, 3]]), largest)
+    coll = core.SelfCollision(*arguments)
+    made = PairChains(robot.tree, spheres[:, :3], spheres[:, 3], links).between(1, 3)
+    joints = made.joints
+    tree = mesh.TriangleMesh.box((0.02, 0.03, 0.04)).tree
+    pair = core.MeshPair(joints.core, made.side, tree, joints.T_body_a, tree, joints.T_body_b)
+    values = np.linspace(joints.lower, joints.upper, 5)
+    ball_arguments = (joints.core, made.side, made.balls_a, made.spans_a, made.balls_b, made.spans_b)
+    point = np.zeros(3)
+    return {
+        "SelfCollision": (core.SelfCollision, arguments),
+        "SelfCollision.free": (coll.free, (cfgs, np.zeros(20, dtype=bool))),
+        "SelfCollision.is_free": (coll.is_free, (cfgs[0],)),
+        "SelfCollision.min_distance": (coll.min_distance, (cfgs[0],)),
+        "SelfCollision.min_distances": (coll.min_distances, (cfgs, np.zeros(20, np.float32))),
+        "SelfCollision.pair_distances": (coll.pair_distances, (cfgs, np.zeros((20, 2), np.float32))),
+        "SelfCollision.pair_hits": (coll.pair_hits, (cfgs, np.zeros((20, 2), dtype=bool))),
+        "SelfCollision.count_hits": (coll.count_hits, (cfgs, np.zeros(2, np.float32), np.zeros(2, np.int64))),
+        "SelfCollision.reordered": (coll.reordered, (np.array([1, 0]),)),
+        "Chain": (core.Chain, (joints.kind, joints.local, joints.poly, joints.var, joints.slope, joints.n_a)),
+        "Chain.best_side": (joints.core.best_side, (joints.lower, joints.upper, point, point)),
+        "SpherePair": (core.SpherePair, ball_arguments),
+        "SpherePair.clearances": (made.core.clearances, (values,)),
+        "SpherePair.prove": (made.core.prove, (joints.lower, joints.upper, 0.0, 100)),
+        "SpherePair.search": (made.core.search, (values, joints.lower, joints.upper, 0.0, 3)),
+        "MeshPair": (core.MeshPair, (joints.core, made.side, tree, joints.T_body_a, tree, joints.T_body_b)),
+        "MeshPair.clearances": (pair.clearances, (values,)),
+        "MeshPair.prove": (pair.prove, (joints.lower, joints.upper, 0.0, 100, True)),
+    }
+
+
+def calls() -> dict[str, Call]:
+    """Name of every bound function -> the function and arguments that it takes."""
+    return robot_calls() | mesh_calls() | sphere_calls() | pair_calls()
+
+
+def bound_names() -> set[str]:
+    """Names of everything that the core binds: functions, classes (their constructors) and methods."""
+    found: set[str] = set()
+    for name, value in vars(core).items():
+        if getattr(value, "__module__", "").startswith(core.__name__) is False:
+            continue
+        if isinstance(value, type):
+            if "nb_method" in type(vars(value).get("__init__")).__name__:
+                found.add(name)
+            found |= {
+                f"{name}.{method}"
+                for method, function in vars(value).items()
+                if type(getattr(value, method)).__name__ in ("nb_method", "nb_func")
+                and not method.startswith("__")
+            }
+        elif "nb_func" in type(value).__name__:
+            found.add(name)
+    return found
