@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from elbowroom._numba.mesh._pack import pack_meshes
+from elbowroom._numba.mesh_tables import pack_meshes
 from elbowroom.mesh import TriangleMesh
 from elbowroom.world import (
     Box,

@@ -144,7 +144,9 @@ class Answers:
         return float(out[0]) if single else out
 
     def varying_clearance(self, cfgs: Any, joints: Sequence[str] | None = None) -> VaryingClearance:
-        """Measured clearance of the closest checked pair that a motion can change, and what it cannot change apart.
+        """Measured clearance, positive apart, negative overlapping, of the closest pair that a motion can change.
+
+        Pairs whose clearance no motion changes are listed apart.
 
         A base over its table, or two links between which only a round flange turns, have one clearance wherever the
         robot goes; where it is the smallest, `clearance` says nothing else.

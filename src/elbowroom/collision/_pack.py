@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from .._numba.mesh._pack import pack_meshes
+from .._numba.mesh_tables import pack_meshes
 from .._numba.sphere_tables import PackedModel, pack_model
 from ..mesh import TriangleMesh
 from ..robot import Robot

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from .._clash import Clash
 from .._frozen import freeze
-from .._numba.mesh._pack import pack_meshes
+from .._numba.mesh_tables import pack_meshes
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh
 from ..robot import Robot

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import FrozenMap, freeze
-from .._numba.mesh._pack import pack_meshes
+from .._numba.mesh_tables import pack_meshes
 from ..mesh import TriangleMesh
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid

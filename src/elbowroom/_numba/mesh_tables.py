@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..._frozen import freeze
-from ._kernels_build import CONTAINS, LEAF_TRIANGLES, build_tree
-from ._kernels_query import (
+from .._frozen import freeze
+from .mesh._kernels_build import CONTAINS, LEAF_TRIANGLES, build_tree
+from .mesh._kernels_query import (
     HEADER_CLOSED,
     HEADER_FIRST_REP,
     HEADER_FIRST_TRIANGLE,
@@ -23,10 +23,10 @@ from ._kernels_query import (
     HEADER_SCALE,
     HEADER_TRIANGLES,
 )
-from ._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE, pack_blocks
+from .mesh._kernels_wide import BLOCK_COLUMN, FIELDS, LANES, TRIANGLE, pack_blocks
 
 if TYPE_CHECKING:
-    from ...mesh import TriangleMesh
+    from ..mesh import TriangleMesh
 
 
 class PackedArrays(NamedTuple):
@@ -79,7 +79,7 @@ def _pack(mesh: TriangleMesh) -> PackedArrays:
 def pack_meshes(meshes: Sequence[TriangleMesh]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One node array and one triangle array for all meshes, with absolute row numbers, and the rows of the roots."""
     if not meshes:  # kernels take arrays of rows, none of which is then named
-        from ...mesh import TriangleMesh
+        from ..mesh import TriangleMesh
 
         return (*pack_meshes([TriangleMesh.box((1.0, 1.0, 1.0))])[:2], np.zeros(0, np.int64))
     roots = np.zeros(len(meshes), np.int64)
