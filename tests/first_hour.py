@@ -38,6 +38,8 @@ VERBS = ("info", "spheres", "pairs", "check", "setup")
 GOLDEN = Path(__file__).parent / "cli" / "first_hour"
 SETTLED = 2.0
 """Seconds without a new text or a job under way after which the page has said what it has to say."""
+PATIENCE = 300.0
+"""Seconds after which a page that is still at work, or changes for ever, is at fault."""
 PROGRESS = re.compile(r".*(\.\.\.|\(\d+ %, \d+ s\))")
 SECONDS = re.compile(r"\b\d+(\.\d+)? (ms|s)\b")
 
@@ -54,9 +56,11 @@ def transcript(robot: str) -> str:
 def page_texts(robot: str) -> list[str]:
     """The texts that the page shows of a robot when it has come to rest, in the order of its panels."""
     with serve(robot, port=0) as server, contextlib.closing(Browser(server.url)) as browser:
-        browser.wait(lambda: any(name.startswith("/live/") for name in browser.nodes), 300.0)
+        browser.wait(lambda: any(name.startswith("/live/") for name in browser.nodes), PATIENCE)
         texts, since = _texts(browser), time.monotonic()
+        deadline = since + PATIENCE
         while time.monotonic() - since < SETTLED:
+            assert time.monotonic() < deadline, f"the page did not come to rest: {texts}"
             time.sleep(0.1)
             if (now := _texts(browser)) != texts or any(text.endswith(" ...") for text in now):
                 texts, since = now, time.monotonic()

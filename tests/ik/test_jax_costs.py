@@ -300,7 +300,7 @@ class TestMinimize:
             ik.pose_cost(robot, "hand", np.eye(4))
         with pytest.raises(UnknownJointError):
             ik.joint_cost(robot, "hand", 0.0)
-        with pytest.raises(InputError, match="as_robot"):
+        with pytest.raises(UnknownLinkError):
             ik.pose_cost("teaarm", "hand", np.eye(4))
 
 

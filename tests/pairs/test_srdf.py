@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from elbowroom.errors import DescriptionError
@@ -91,8 +92,12 @@ def test_differences_from_the_published_matrix_are_explained(model, coal_judge, 
             continue
         found = ours.evidence(*pair)
         assert found.srdf_reason == given
-        if found.reason is PairReason.CHECKED:  # the SRDF hides what spheres with 2 cm around them show
-            assert "came within" in found.text or "found a configuration" in found.text
+        if found.reason is PairReason.CHECKED:  # with a configuration in which it collides, or is closest
+            at = coal_judge(name).distances(np.array([found.witness]), [pair])[0, 0]
+            if found.collides:
+                assert at <= 1e-6, (pair, found.text)
+            else:  # ours are triangles around round shapes, up to millimetres larger than the exact ones of Coal
+                assert found.closest - 1e-6 <= at <= found.closest + 2e-3, (pair, found.text)
     # What we alone call never does not meet by the robot's own shapes either.
     by_us_only = [
         pair

@@ -51,9 +51,9 @@ def default_tool_frames(robot: RobotLike) -> tuple[str, ...]:
     robot = as_robot(robot)
     ends = _ends(_tree_of_bodies(robot))
     longest = max(body.run for body in ends)
-    depths = {_frame(robot, body): body.depth for body in ends if body.depth and 2 * body.run >= longest}
-    in_order = (name for name in robot.link_names if name in depths)
-    return tuple(sorted(in_order, key=lambda name: -depths[name]))
+    long_enough = [body for body in ends if body.depth and 2 * body.run >= longest]
+    in_order = sorted(long_enough, key=lambda body: (-body.depth, robot.link_names.index(body.links[0])))
+    return tuple(_frame(robot, body) for body in in_order)
 
 
 def _tree_of_bodies(robot: Robot) -> _Body:

@@ -156,7 +156,8 @@ def unseen_text(robot: Robot) -> str:
     unseen = robot.visual_only
     if not unseen:
         return ""
-    names = ", ".join(map(escape, unseen[:UNSEEN])) + (" ..." if len(unseen) > UNSEEN else "")
+    more = f" and {len(unseen) - UNSEEN} more" if len(unseen) > UNSEEN else ""
+    names = ", ".join(map(escape, unseen[:UNSEEN])) + more
     which = (
         "**No link** has" if not robot.shapes else f"**{len(unseen)} of {len(robot.link_names)} links** lack"
     )
