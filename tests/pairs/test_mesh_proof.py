@@ -208,3 +208,12 @@ def test_a_clearance_that_is_asked_for_brings_near_pairs_back(load, coal_judge):
     assert not kept.free(np.array(near.witness))
     guard = er.Guard(er.CollisionModel(robot, plain.spheres, found), clearance=0.015)
     assert pair in guard._safe.rows.parts.own.pairs  # inside: what it keeps apart is not public
+
+
+@pytest.mark.robots
+def test_no_boxes_means_no_proof_of_what_moves(load):
+    robot = load("panda")
+    options = PairOptions(samples=500, proof_boxes=0, search_starts=0, use_srdf=False)
+    pairs = compute_pairs(robot, er.fit_spheres(robot), options)
+    proved = [pair for pair in pairs.ignored if pairs.reason(*pair) is PairReason.NEVER_PROVED]
+    assert all(pairs.evidence(*pair).boxes <= 1 for pair in proved), [pairs.evidence(*p).text for p in proved]

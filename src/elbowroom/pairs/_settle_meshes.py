@@ -117,10 +117,7 @@ def share_boxes(tasks: Sequence[MeshTask]) -> list[MeshTask]:
     """The tasks of one robot, with fewer boxes each where there are more than `PAIRS_IN_FULL` to prove."""
     hopeful = sum(len(task.lower) <= MOST_JOINTS for task in tasks)
     share = min(1.0, PAIRS_IN_FULL / max(hopeful, 1))
-    return [
-        replace(task, boxes=max(QUICK_BOXES, int(share * task.boxes))) if share < 1.0 else task
-        for task in tasks
-    ]
+    return [replace(task, boxes=min(task.boxes, max(QUICK_BOXES, int(share * task.boxes)))) for task in tasks]
 
 
 def settle_meshes(task: MeshTask) -> MeshSettled:
