@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 """Radians or metres beyond a limit that do not count."""
 NO_SLACK = frozen(np.zeros((1, 1)))
+BY_MESHES = {"meshes": True, "spheres": False}
+ASK_AGAIN = 2
+"""What the core answers for a configuration beyond the limits of the joints."""
 MADE = ("_parts", "_pieces", "_constants", "_fewer", "_whole")
 """What is made on demand and does not travel."""
 
@@ -109,6 +112,13 @@ class Answers:
         Raises:
             InputError: wrong shape, NaN, or joint values beyond what the error bounds cover.
         """
+        if self._around is None and isinstance(cfgs, np.ndarray) and cfgs.ndim == 1:
+            try:  # the way of planners and controllers: as few Python operations as possible
+                answer = self._engine.core.is_free(cfgs, BY_MESHES[by])
+            except (TypeError, ValueError, KeyError):
+                answer = ASK_AGAIN  # below it is said what is wrong
+            if answer < ASK_AGAIN:
+                return answer == 1
         alone = self._engine.free(cfgs, by)
         if (whole := self._beyond_limits(np.asarray(cfgs), NO_SLACK)) is not None:
             return whole.free(cfgs, by=by)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .._frozen import frozen
+from .. import _core
 from .._parallel import cores, over_rows
-from ..distance import SelfCollisionChecker
-from ..distance.doors import bad_row
+from ..distance.doors import bad_row, largest_values
 from ..errors import InputError
 from ..mesh import ExactCollision, TriangleMesh
 from ..pairs import PairMatrix
@@ -36,7 +34,9 @@ MEASURE_ROWS = 32
 ORDER_SAMPLES = 256
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
 
-MADE = ("_local", "bodies", "lanes")
+ROUNDING = 1e-9
+"""Radians or metres beyond a limit that do not count."""
+MADE = ("core", "chains", "bodies", "lanes", "_packed")
 """What is made on demand and does not travel."""
 
 
@@ -55,16 +55,25 @@ class Engine:
         solid = set(self.spheres.counts)
         self.pairs = self._sorted(pair for pair in pairs.checked if set(pair) <= solid)
         """Checked pairs of links with geometry, those that often collide first."""
-        self.alone = SelfCollisionChecker(robot, self.spheres, self.pairs, threads=self.threads)
-        """The spheres of the same pairs in the order of `SelfCollisionChecker.pairs`."""
-        self._packed: PackedScene = pack_scene(robot, self._balls, self._meshes.meshes, self.pairs, buffer)
         only_meshes = set(pairs.by_meshes)
         self._given, self._only_meshes = spheres, only_meshes
-        self._args = {
-            "meshes": self._arguments(self._packed.scene),
-            "spheres": self._arguments(self._packed.decided_by([pair in only_meshes for pair in self.pairs])),
-        }
-        self._local = threading.local()
+
+    @cached_property
+    def core(self) -> _core.Scene:
+        """Spheres, meshes and pairs in the compiled core."""
+        robot, spheres = self.robot, self.spheres
+        balls = np.column_stack([spheres.centers, spheres.radii])
+        links = _core.LinkSpheres(robot.tree.core, balls, spheres.link_idx, largest_values(robot.tree))
+        meshes = {robot.link_index(name): mesh.tree for name, mesh in self.meshes.items()}
+        pairs = np.array([[robot.link_index(name) for name in pair] for pair in self.pairs], dtype=np.int64)
+        only_meshes = np.array([pair in self._only_meshes for pair in self.pairs], dtype=np.bool_)
+        limits = np.stack([robot.lower - ROUNDING, robot.upper + ROUNDING])
+        return _core.Scene(links, meshes, pairs.reshape(-1, 2), only_meshes, self.buffer, limits)
+
+    @cached_property
+    def _packed(self) -> PackedScene:
+        """The same for kernels of other folders."""
+        return pack_scene(self.robot, self._balls, self._meshes.meshes, self.pairs, self.buffer)
 
     def _sorted(self, pairs: Iterable[LinkPair]) -> tuple[LinkPair, ...]:
         low, high = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
@@ -72,12 +81,6 @@ class Engine:
         often = self._meshes.colliding(cfgs).sum(axis=0).tolist()
         count = dict(zip(self._meshes.pairs, often, strict=True))
         return tuple(sorted(pairs, key=lambda pair: -count.get(pair, 0)))
-
-    def _arguments(self, scene: np.ndarray) -> tuple[Any, ...]:
-        """What the kernels of `free` take after configurations and workspace."""
-        packed, model = self._packed, self._packed.spheres
-        meshes = (scene, packed.frames, packed.nodes, packed.tris, self.buffer or None)
-        return (model.ints, model.floats, model.doubles, packed.pads, *meshes)
 
     @property
     def meshes(self) -> Mapping[str, TriangleMesh]:
@@ -87,66 +90,49 @@ class Engine:
     # Questions ----------------------------------------------------------------------------------
 
     def free(self, cfgs: Any, by: str) -> Any:
-        """As `CollisionModel.free`."""
-        args = self._args.get(by)
-        if args is None:
+        """As `CollisionModel.free`, of links alone."""
+        if by not in ("meshes", "spheres"):
             raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
         rows, single = self.robot.cfg_rows(cfgs)
-        decide, decide_one = _kernels()  # read-only or not is another type to numba: compile for one
-        if single:  # the way of planners and controllers: as few Python operations as possible
-            answer = decide_one(frozen(rows), self._workspace(), *args)  # a view of its own
-            if answer < 0:
-                raise bad_row(self.robot.name, rows, 0)
-            return answer == 1
         out: Bool[np.ndarray, "n"] = np.empty(len(rows), dtype=np.bool_)
+        by_meshes, core = by == "meshes", self.core
 
         def piece(start: int, stop: int) -> int:
-            own = frozen(rows[start:stop])
-            bad = decide(own, self._workspace(), *args, out[start:stop])
+            bad = core.free(rows[start:stop], by_meshes, out[start:stop])
             return bad + start if bad >= 0 else -1
 
         found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
         bad = next((row for row in found if row >= 0), -1)
         if bad >= 0:
-            raise bad_row(self.robot.name, rows, bad)
-        return out
+            raise bad_row(self.robot.name, rows, bad, 1)
+        return bool(out[0]) if single else out
 
     def gaps(
         self, rows: Float[np.ndarray, "n dof"], *, exact: bool, without: Collection[LinkPair] = ()
     ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n"], Bool[np.ndarray, "n pairs"]]:
-        """Clearance over all pairs, of which pair it is, and which pairs were found to touch; see `mesh_gaps`.
+        """Clearance over all pairs, of which pair it is, and which pairs were found to touch; see `Scene.clearances`.
 
         With `exact`, pairs `without` which it is measured are not looked at.
         """
-        from ._kernels import mesh_gaps
+        n, core = len(rows), self.core
+        out, closest = np.empty(n), np.empty(n, np.int64)
+        touching = np.zeros((n, len(self.pairs)), dtype=np.bool_)
+        left_out = np.array([pair in without for pair in self.pairs], dtype=np.bool_)
 
-        out = np.full(len(rows), np.inf)
-        closest = np.full(len(rows), -1, np.int64)
-        bounds = self._sphere_bounds(rows)
-        bounds[:, [k for k, pair in enumerate(self.pairs) if pair in without]] = np.inf
-        touching = np.zeros(bounds.shape, dtype=np.bool_)
-        q_full = self.robot.tree.expand(rows)
-        packed = self._packed
-
-        def piece(start: int, stop: int) -> None:
+        def piece(start: int, stop: int) -> int:
             part = slice(start, stop)
-            mesh_gaps(
-                q_full[part], bounds[part], exact, packed.pairs, packed.scene, packed.frames, packed.nodes,
-                packed.tris, out[part], closest[part], touching[part],
-            )  # fmt: skip
+            bad = core.clearances(rows[part], exact, left_out, out[part], closest[part], touching[part])
+            return bad + start if bad >= 0 else -1
 
-        over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)
+        found = over_rows(piece, n, threads=self.threads, at_least=MEASURE_ROWS, align=1)
+        bad = next((row for row in found if row >= 0), -1)
+        if bad >= 0:
+            raise bad_row(self.robot.name, rows, bad, 1)
         return out, closest, touching
-
-    def _sphere_bounds(self, rows: Float[np.ndarray, "n dof"]) -> Float[np.ndarray, "n pairs"]:
-        """Lower bounds of the clearance of every pair, by spheres, in the order of `pairs`."""
-        order = [self.alone.pairs.index(pair) for pair in self.pairs]
-        found = self.alone.pair_distances(rows)[:, order].astype(np.float64)
-        return found - self.alone.float_margin
 
     def by_spheres(self, row: Float[np.ndarray, "dof"]) -> bool:
         """Whether spheres alone show that all pairs are farther apart than the buffer."""
-        return bool((self._sphere_bounds(row[None]) > self.buffer).all())
+        return self.core.by_spheres(row)
 
     def segments(
         self,
@@ -200,25 +186,5 @@ class Engine:
         spheres = self.spheres
         return spheres.centers, spheres.radii, spheres.link_idx
 
-    def _workspace(self) -> np.ndarray:
-        """Scratch memory of the calling thread."""
-        try:
-            return self._local.work
-        except AttributeError:
-            self._local.work = self._packed.spheres.workspace()
-            return self._local.work
-
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in MADE}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._local = threading.local()
-
-
-@cache
-def _kernels() -> tuple[Any, Any]:
-    """The kernels of `free`, for batches and for one configuration; numba loads when they are first needed."""
-    from ._kernels import decide, decide_one
-
-    return decide, decide_one

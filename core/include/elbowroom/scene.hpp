@@ -1,0 +1,96 @@
+// Scene: a robot's spheres, meshes and pairs of links, and the one verdict on a configuration.
+//
+// Spheres accept: they cover the links, so spheres that are apart show links that are apart. Meshes decide what spheres refuse,
+// for just those pairs in just those configurations, in the same call. A pair in which a link has no mesh is decided by its
+// spheres. Many configurations are looked at sixteen at a time, a single one with its spheres in lanes (link_spheres.hpp).
+//
+// Guarantees. What is called free is free: rounding of the float32 lanes is added to the radii, meshes are float64. An answer is
+// the same alone or in a batch. A scene does not change once it is made, may be asked by many threads at once, and shares the
+// robot, its spheres and its meshes with other scenes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "elbowroom/exact_poses.hpp"
+#include "elbowroom/link_spheres.hpp"
+#include "elbowroom/triangles.hpp"
+
+namespace elbowroom {
+
+// Who has the last word: meshes, or spheres wherever they can decide (conservative and faster).
+enum class Judge { meshes, spheres };
+
+// `beyond`: a joint leaves the range in which pairs were proved never to meet. `refused`: a value is not finite or too large.
+enum class Verdict { colliding = 0, free = 1, beyond = 2, refused = 3 };
+
+using LinkMeshes = std::map<int, std::shared_ptr<const TriangleTree>>;  // by link of the robot
+
+// Joint values, one an actuated joint, between which pairs that are left out of a scene were shown never to meet.
+struct ProvedRange {
+    std::vector<double> lower, upper;
+};
+
+class Scene {
+  public:
+    // `only_meshes` marks the pairs that spheres cannot decide. Things must be farther apart than `buffer`, metres.
+    Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std::span<const LinkPair> pairs,
+          std::span<const bool> only_meshes, double buffer, ProvedRange range);
+
+    const Robot &robot() const { return *spheres_->robot; }
+    std::size_t n_pairs() const { return pairs_.size(); }
+    double margin() const { return spheres_->margin; }
+
+    // Whether nothing touches or comes closer than the buffer: `out` (n,). Returns the first row that is not finite or too
+    // large, or -1.
+    std::int64_t free(const Configurations &cfgs, Judge judge, std::span<bool> out) const;
+
+    // One configuration; `beyond` when it leaves the range.
+    Verdict free(std::span<const double> cfg, Judge judge) const;
+
+    // Whether spheres alone show one configuration to be free, those of pairs too that only meshes decide.
+    bool free_by_spheres(std::span<const double> cfg) const;
+
+    // What `clearances` fills, one row a configuration.
+    struct Clearances {
+        std::span<double> smallest;        // metres
+        std::span<std::int64_t> closest;   // the pair that it is of, -1 for none
+        std::span<bool> touching;          // (n, pairs): meshes that were found to touch
+    };
+    // Lower bounds of the smallest clearance: by spheres where they are apart, by meshes where not; where meshes touch, minus
+    // what parts the boxes around them. With `exact`, the smallest distance of pairs that are apart, measured; pairs that touch,
+    // and those marked in `without`, are left out. Returns as `free`.
+    std::int64_t clearances(const Configurations &cfgs, bool exact, std::span<const bool> without, const Clearances &out) const;
+
+  private:
+    struct Pair {
+        LinkPair links;             // places in `spheres_`
+        LinkPath path;
+        const TriangleTree *a = nullptr, *b = nullptr;  // both, or none
+        bool only_meshes = false;
+
+        bool by_meshes(Judge judge) const { return a != nullptr && (judge == Judge::meshes || only_meshes); }
+    };
+    // Whether two meshes touch or come closer than the buffer.
+    bool meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const;
+    // Lanes that no pair from `next` on refuses. Unless it is the `last` look, ends early when few lanes are left, with `next` the
+    // pair to go on with.
+    unsigned own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const;
+    bool own_free(SphereRow &row, Judge judge, ExactPoses &poses) const;
+    bool apart_by_spheres(SphereRow &row) const;
+    void row_clearance(std::span<const double> bounds, int lane, bool exact, ExactPoses &poses, double &smallest,
+                       std::int64_t &closest, std::span<bool> touching) const;
+
+    std::shared_ptr<const LinkSpheres> spheres_;
+    LinkMeshes meshes_;
+    std::vector<Pair> pairs_;
+    double buffer_;
+    float pad_;  // what spheres must be apart: buffer and rounding
+    ProvedRange range_;
+};
+
+}  // namespace elbowroom
