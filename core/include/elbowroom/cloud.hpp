@@ -22,7 +22,7 @@ class PointCloud {
         Vec3 point(int k) const { return {at[0][k], at[1][k], at[2][k]}; }
     };
 
-    // At least one point, all finite.
+    // At least one point, fewer than 2^31, all finite.
     explicit PointCloud(std::span<const Vec3> points);
 
     std::size_t size() const { return size_; }
@@ -38,7 +38,7 @@ class PointCloud {
     // The point nearest to `p`, if its squared distance is below `limit`.
     Nearest nearest(Vec3 p, double limit) const;
 
-    // Distance of point `i` to the farthest of its `count` nearest others; there have to be as many.
+    // Distance of point `i` to the farthest of its `count` nearest others, at most 64; infinite when there are fewer.
     double neighbour_distance(std::size_t i, int count) const;
 
   private:

@@ -7,6 +7,7 @@
 // Samples are shared with whoever made them. Coordinates are metres in the frame of the grid.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 
@@ -41,8 +42,21 @@ class DistanceField {
     // Lower bound of the distance to the solid, which changes by at most 1 a metre outside it; not positive only inside.
     double lower_bound(Vec3 p) const { return distance(p) / slope(); }
 
+    // The cell of a point, or of the nearest point of the grid.
+    struct Cell {
+        double sample[2][2][2];  // at its corners, by steps along x, y, z
+        double u[3];             // place in it, from 0 to 1 along each axis
+        Vec3 beyond;             // how far the point is outside the grid, signed
+    };
+    Cell cell(Vec3 p) const;
+
   private:
-    friend class FieldCell;
+    double steepest_gradient() const;
+    double face_depth(int axis, double x) const {  // how far inside the grid a coordinate is
+        const double inner = x - origin_[axis];
+        return std::min(inner, origin_[axis] + spacing_[axis] * static_cast<double>(shape_[axis] - 1) - x);
+    }
+
     std::shared_ptr<const float[]> values_;
     std::size_t shape_[3];
     Vec3 spacing_, origin_;

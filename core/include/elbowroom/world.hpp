@@ -149,8 +149,20 @@ class World {
     MeshGap mesh_gap(int k, const TriangleTree &mesh, const Pose &pose, double limit = UNBOUNDED) const;
 
   private:
+    // An obstacle in float32.
+    struct LaneShape {
+        ObstacleKind kind;
+        float r[9], t[3];        // pose; for meshes, clouds and fields, t is the centre of the box in the world
+        float size[3];           // as of the obstacle; half edges of that box; normal of a half-space in the world
+        float radius, length;    // as of the obstacle; offset of a half-space in the world
+        float margin;            // metres that rounding may add, besides a share of the distance
+
+        LaneShape(const Obstacle &obstacle, const Bounds &box);
+    };
+
     std::vector<Obstacle> obstacles_;
     std::vector<Bounds> bounds_;
+    std::vector<LaneShape> lanes_;
     std::vector<std::int32_t> bounded_, endless_;
     BoxTree tree_;
 };
