@@ -46,7 +46,8 @@ class BoxTree {
     std::span<const std::uint32_t> order() const { return order_; }  // boxes in the order of the members
     const Bounds &bounds() const { return bounds_; }                 // around all of them
     bool empty() const { return nodes_.empty(); }
-    Vec3 center() const { return center_; }  // origin of the coordinates of nodes
+    Vec3 center() const { return center_; }                          // origin of the coordinates of nodes
+    std::span<const BoxLanes> nodes() const { return nodes_; }       // the root is the first
 
     // Visits members whose box is nearer to a point than `limit()`, which may fall on the way, nearest boxes first.
     // Distances are signed: inside a box, the depth under its nearest face. `visit(member)` returns true to stop, which
