@@ -26,6 +26,8 @@ class ClearanceGrid {
     std::shared_ptr<const ClearanceGrid> for_world(std::shared_ptr<const World> world) const;
 
     const World &world() const { return *world_; }
+    std::size_t n_cells() const;
+    std::size_t n_loose() const { return loose_.size(); }
 
     // Is a grid worth its filling for this world?
     static bool pays(const World &world);
