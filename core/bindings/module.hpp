@@ -60,6 +60,7 @@ void bind_mesh(nb::module_ &m);
 void bind_proximity(nb::module_ &m);
 void bind_closed(nb::module_ &m);
 void bind_spheres(nb::module_ &m);
+void bind_world(nb::module_ &m);
 void bind_collision(nb::module_ &m);
 
 }  // namespace elbowroom::bindings

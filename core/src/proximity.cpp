@@ -119,8 +119,9 @@ void improve_by_edges(const TriangleLanes &a, const TriangleLanes &b, ClosestPoi
     if (least[k] < best.squared) best = {least[k], lane(on_a, k), lane(on_b, k)};
 }
 
-// Farthest corner of a mesh along a direction. `guess` is a corner that may be far along already.
-Vec3 support(const TriangleTree &tree, Vec3 d, Vec3 guess) {
+}  // namespace
+
+Vec3 farthest_corner(const TriangleTree &tree, Vec3 d, Vec3 guess) {
     const Vec3 size = abs(d);
     const auto reach = [&](const Node &node) { return dot(d, node.center) + dot(size, node.half); };
     double best = dot(d, guess);
@@ -162,8 +163,6 @@ Vec3 support(const TriangleTree &tree, Vec3 d, Vec3 guess) {
         } while (reach(*node) <= best);
     }
 }
-
-}  // namespace
 
 double squared_distance(const Triangle &t, Vec3 point, double limit) {
     const Vec3 u = t.b - t.a, v = t.c - t.a, p = point - t.a, n = cross(u, v);
@@ -209,8 +208,8 @@ NearestTriangle nearest_triangle(const TriangleTree &tree, Vec3 p, double limit)
 ConvexDistance hull_distance(const PosedPair &pair) {
     Vec3 last_a = pair.a.triangles.front().a, last_b = pair.b.triangles.front().a;
     const auto farthest = [&](Vec3 d) {
-        last_a = support(pair.a, d, last_a);
-        last_b = support(pair.b, -pair.inv.rotate(d), last_b);
+        last_a = farthest_corner(pair.a, d, last_a);
+        last_b = farthest_corner(pair.b, -pair.inv.rotate(d), last_b);
         return SupportPoints{last_a, pair.rel.apply(last_b)};
     };
     return convex_distance(farthest, pair.rel.apply(pair.b.root().center) - pair.a.root().center, HULLS);

@@ -83,6 +83,9 @@ struct NearestTriangle {
 // The triangle of a mesh nearest to a point of its frame.
 NearestTriangle nearest_triangle(const TriangleTree &tree, Vec3 p, double limit = FAR);
 
+// Farthest corner of a mesh along a direction. `guess` is a corner of it that may be far along already.
+Vec3 farthest_corner(const TriangleTree &tree, Vec3 direction, Vec3 guess);
+
 // Lower bound of the distance of the convex hulls of two meshes, with closest points, in the frame of A.
 ConvexDistance hull_distance(const PosedPair &pair);
 
