@@ -1,5 +1,6 @@
 // elbowroom/collision: the scene and its verdicts.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include "elbowroom/scene.hpp"
@@ -62,6 +63,23 @@ void make_scene(Scene *self, std::shared_ptr<LinkSpheres> spheres, const GivenMe
     new (self) Scene(spheres, meshes_of(robot, meshes), wanted, {only_meshes.data(), only_meshes.size()}, buffer, std::move(proved));
 }
 
+std::shared_ptr<Surroundings> surroundings_of(std::shared_ptr<LinkSpheres> spheres, const GivenMeshes &meshes, std::shared_ptr<World> world,
+                                              std::shared_ptr<ClearanceGrid> grid, In<bool, 2> allowed, double buffer) {
+    require(world != nullptr && spheres != nullptr, "spheres, world: expected no None");
+    require(allowed.shape(0) == spheres->links.size() && allowed.shape(1) == static_cast<std::size_t>(world->size()),
+            "allowed: expected shape (links of the spheres, obstacles)");
+    require(buffer >= 0.0 && buffer <= 1e10, "buffer: expected metres from 0 up");
+    require(grid == nullptr || &grid->world() == world.get(), "grid: expected that of the world");
+    return std::make_shared<Surroundings>(spheres, meshes_of(*spheres->robot, meshes), std::move(world), std::move(grid),
+                                          std::span(allowed.data(), allowed.size()), buffer);
+}
+
+Scene among(const Scene &scene, std::shared_ptr<Surroundings> around) {
+    require(around == nullptr || around->spheres().robot.get() == &scene.robot(), "around: expected the same robot");
+    require(around == nullptr || around->buffer() == scene.buffer(), "around: expected the same buffer");
+    return scene.among(std::move(around));
+}
+
 Judge judge_of(bool by_meshes) { return by_meshes ? Judge::meshes : Judge::spheres; }
 
 Configurations rows_of(const Scene &scene, const In<double, 2> &cfgs) {
@@ -82,15 +100,23 @@ int is_free(const Scene &scene, In<double, 1> cfg, bool by_meshes) {
     return static_cast<int>(scene.free(std::span(cfg.data(), cfg.size()), judge_of(by_meshes)));
 }
 
-std::int64_t clearances(const Scene &scene, In<double, 2> cfgs, bool exact, In<bool, 1> without, InOut<double, 1> smallest,
-                        InOut<std::int64_t, 1> closest, InOut<bool, 2> touching) {
+std::int64_t clearances(const Scene &scene, In<double, 2> cfgs, In<bool, 1> without, InOut<double, 1> smallest,
+                        InOut<std::int64_t, 2> closest, InOut<bool, 2> touching, bool exact) {
     const Configurations rows = rows_of(scene, cfgs);
     require(without.size() == scene.n_pairs(), "without: expected shape (pairs,)");
-    require(smallest.size() == rows.count && closest.size() == rows.count, "smallest, closest: expected shape (n,)");
+    require(smallest.size() == rows.count, "smallest: expected shape (n,)");
+    require(closest.shape(0) == rows.count && closest.shape(1) == 3, "closest: expected shape (n, 3)");
     require(touching.shape(0) == rows.count && touching.shape(1) == scene.n_pairs(), "touching: expected shape (n, pairs)");
     nb::gil_scoped_release release;
-    return scene.clearances(rows, exact, {without.data(), without.size()},
-                            {{smallest.data(), smallest.size()}, {closest.data(), closest.size()}, {touching.data(), touching.size()}});
+    std::vector<std::int64_t> pairs(rows.count);
+    std::vector<LinkObstacle> obstacles(exact ? 0 : rows.count);
+    const std::int64_t bad = scene.clearances(rows, exact, {without.data(), without.size()},
+                                              {{smallest.data(), smallest.size()}, pairs, {touching.data(), touching.size()}, obstacles});
+    for (std::size_t k = 0; bad < 0 && k < rows.count; k++) {
+        const LinkObstacle other = exact ? LinkObstacle{} : obstacles[k];
+        closest(k, 0) = pairs[k], closest(k, 1) = other.link, closest(k, 2) = other.obstacle;
+    }
+    return bad;
 }
 
 bool by_spheres(const Scene &scene, In<double, 1> cfg) {
@@ -118,10 +144,30 @@ void bind_collision(nb::module_ &m) {
              "One configuration (dof,): 1 when free, 0 when not, 2 when it leaves the range, 3 when refused.")
         .def("by_spheres", &by_spheres, "cfg"_a,
              "Whether spheres alone show that everything is farther apart than the buffer at one configuration (dof,).")
-        .def("clearances", &clearances, "cfgs"_a, "exact"_a, "without"_a, "smallest"_a.noconvert(), "closest"_a.noconvert(),
-             "touching"_a.noconvert(),
-             "Lower bound of the smallest clearance (n,), the pair that it is of (n,) or -1, and pairs (n, pairs) found to touch. "
-             "With `exact`, the smallest distance of pairs apart, measured, pairs marked in `without` (pairs,) left out.");
+        .def("clearances", &clearances, "cfgs"_a, "without"_a, "smallest"_a.noconvert(), "closest"_a.noconvert(),
+             "touching"_a.noconvert(), "exact"_a,
+             "Lower bound of the smallest clearance (n,); what it is of (n, 3), a pair, or a link and an obstacle, or -1; pairs "
+             "(n, pairs) found to touch. With `exact`, the smallest distance of pairs of links apart, measured, obstacles and pairs "
+             "marked in `without` (pairs,) left out.")
+        .def("among", &among, "around"_a.none(), "The same links among obstacles, or among none; what is large is shared.");
+    nb::class_<Surroundings>(m, "Surroundings", "The links of a robot among obstacles.")
+        .def(nb::new_(&surroundings_of), "spheres"_a, "meshes"_a, "world"_a, "grid"_a.none(), "allowed"_a, "buffer"_a,
+             "Spheres and trees of meshes, by link, as obstacles see them, the obstacles and their grid or None, marks (links of the "
+             "spheres, obstacles) of what may touch, metres that all must be apart.")
+        .def(
+            "clearances",
+            [](const Surroundings &around, In<double, 2> cfgs, InOut<double, 1> smallest) {
+                require(cfgs.shape(1) == static_cast<std::size_t>(around.spheres().robot->dof()), "cfgs: expected shape (n, dof)");
+                require(smallest.size() == cfgs.shape(0), "smallest: expected shape (n,)");
+                nb::gil_scoped_release release;
+                return around.clearances({{cfgs.data(), cfgs.size()}, cfgs.shape(0)}, {smallest.data(), smallest.size()});
+            },
+            "cfgs"_a, "smallest"_a.noconvert(),
+            "Lower bounds (n,) of the clearance to the obstacles at configurations (n, dof). Returns the first row that is not finite or "
+            "too large, or -1.")
+        .def(
+            "still_free", [](const Surroundings &around, bool by_meshes) { return around.still_free(judge_of(by_meshes)); }, "by_meshes"_a,
+            "Whether the links that no joint moves are free.");
 }
 
 }  // namespace elbowroom::bindings

@@ -373,6 +373,7 @@ void bind_world(nb::module_ &m) {
         .def(
             "for_world", [](const ClearanceGrid &grid, std::shared_ptr<World> world) { return grid.for_world(std::move(world)); }, "world"_a,
             "The same cells for a world that differs in a few obstacles; None when it differs in too many.")
+        .def_static("pays", &ClearanceGrid::pays, "world"_a, "Whether a grid is worth its filling for a world.")
         .def_prop_ro("n_cells", &ClearanceGrid::n_cells, "Number of cells.")
         .def_prop_ro("n_loose", &ClearanceGrid::n_loose, "Number of obstacles that are not in the cells.")
         .def(

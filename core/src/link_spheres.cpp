@@ -46,6 +46,7 @@ LinkSpheres::LinkSpheres(std::shared_ptr<const Robot> of_robot, std::span<const 
     for (std::size_t k = 0; k < used.size(); k++) {
         const BodyPoses::Error &body = errors[static_cast<std::size_t>(links[k].body)];
         const double rounding = std::sqrt(3.0) * UNIT32 * (4.0 * arms[k] + 2.0 * (body.reach + arms[k]));
+        reach = std::max(reach, body.reach + arms[k]);
         worst = std::max(worst, body.shift + body.turn * arms[k] + rounding);
     }
     for (const auto *balls : {&tops, &middles, &leaves})
@@ -55,6 +56,7 @@ LinkSpheres::LinkSpheres(std::shared_ptr<const Robot> of_robot, std::span<const 
 
     // A computed distance of spheres may be one margin too small and one of balls one too large, so this hides nothing.
     const double more = 2.0 * margin;
+    for (const auto *balls : {&tops, &middles, &leaves}) exact.insert(exact.end(), balls->begin(), balls->end());
     for (const Ball &ball : tops) points.push_back(narrowed(ball, more));
     for (const Ball &ball : middles) points.push_back(narrowed(ball, more));
     for (const Ball &ball : leaves) points.push_back(narrowed(ball, 0.0));

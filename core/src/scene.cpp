@@ -23,11 +23,6 @@ struct Survivor {
     std::size_t row = 0, pair = 0;
 };
 
-const TriangleTree *mesh_of(const LinkMeshes &meshes, int link) {
-    const auto found = meshes.find(link);
-    return found == meshes.end() ? nullptr : found->second.get();
-}
-
 // Configurations of a block; spare lanes repeat the last.
 struct Rows {
     const double *at[WIDE];
@@ -41,14 +36,44 @@ struct Rows {
 
 Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std::span<const LinkPair> pairs,
              std::span<const bool> only_meshes, double buffer, ProvedRange range)
-    : spheres_(std::move(spheres)), meshes_(std::move(meshes)), buffer_(buffer),
+    : spheres_(std::move(spheres)), meshes_(std::make_shared<LinkMeshes>(std::move(meshes))), buffer_(buffer),
       pad_(rounded_up(buffer + spheres_->margin)), range_(std::move(range)) {
+    auto all = std::make_shared<std::vector<Pair>>();
     for (std::size_t k = 0; k < pairs.size(); k++) {
-        Pair pair{spheres_->numbered(pairs[k]), LinkPath(robot(), pairs[k].a, pairs[k].b), mesh_of(meshes_, pairs[k].a),
-                  mesh_of(meshes_, pairs[k].b), only_meshes[k]};
+        Pair pair{spheres_->numbered(pairs[k]), LinkPath(robot(), pairs[k].a, pairs[k].b), mesh_of(*meshes_, pairs[k].a),
+                  mesh_of(*meshes_, pairs[k].b), only_meshes[k]};
         if (pair.a == nullptr || pair.b == nullptr) pair.a = pair.b = nullptr;
-        pairs_.push_back(std::move(pair));
+        all->push_back(std::move(pair));
     }
+    pairs_ = std::move(all);
+}
+
+Scene Scene::among(std::shared_ptr<const Surroundings> around) const {
+    Scene out = *this;
+    out.around_ = std::move(around);
+    return out;
+}
+
+SphereBlock &Scene::outside(SphereBlock &block) const {
+    struct Outside : SphereBlock {};
+    const LinkSpheres &model = around_->spheres();
+    if (&model == spheres_.get()) return block;
+    SphereBlock &other = scratch<Outside>();
+    other.fit(model);
+    other.values = block.values;
+    other.place_links(model);
+    return other;
+}
+
+SphereRow &Scene::outside(SphereRow &row) const {
+    struct Outside : SphereRow {};
+    const LinkSpheres &model = around_->spheres();
+    if (&model == spheres_.get()) return row;
+    SphereRow &other = scratch<Outside>();
+    other.fit(model);
+    other.values = row.values;
+    other.place_links(model);
+    return other;
 }
 
 bool Scene::meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const {
@@ -63,8 +88,8 @@ bool Scene::meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const {
 }
 
 unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const {
-    while (next < pairs_.size() && alive) {
-        const Pair &pair = pairs_[next++];
+    while (next < pairs_->size() && alive) {
+        const Pair &pair = (*pairs_)[next++];
         SphereBlock::Touching query{pad_, alive};
         block.ask(*spheres_, pair.links, query);
         if (!query.found) continue;
@@ -77,13 +102,13 @@ unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactP
         } else {
             alive &= ~query.found;
         }
-        if (alive != before && !last && std::popcount(alive) <= FEW_ALIVE && pairs_.size() - next >= MANY_PAIRS) break;
+        if (alive != before && !last && std::popcount(alive) <= FEW_ALIVE && pairs_->size() - next >= MANY_PAIRS) break;
     }
     return alive;
 }
 
 bool Scene::own_free(SphereRow &row, Judge judge, ExactPoses &poses) const {
-    for (const Pair &pair : pairs_) {
+    for (const Pair &pair : *pairs_) {
         SphereRow::Touching query{pad_};
         row.ask(*spheres_, pair.links, query);
         if (query.found && (!pair.by_meshes(judge) || meshes_refuse(pair, 0, poses))) return false;
@@ -97,6 +122,7 @@ std::int64_t Scene::free(const Configurations &cfgs, Judge judge, std::span<bool
     ExactPoses &poses = scratch<ExactPoses>();
     SphereBlock &block = scratch<SphereBlock>();
     if (n > FEW) block.fit(model);
+    const bool stuck = around_ && !around_->still_free(judge);
     // Configurations that outlive most of their block are put aside and looked at again in a block of their like: many
     // collide at the first pairs, and the others would take most lanes empty through all pairs.
     std::vector<Survivor> aside;
@@ -105,14 +131,16 @@ std::int64_t Scene::free(const Configurations &cfgs, Judge judge, std::span<bool
         for (std::size_t k = 0; k < WIDE; k++) values[k] = cfgs.values.data() + rows[std::min(k, rows.size() - 1)].row * dof;
         const int bad = block.expand(model, values);
         if (bad >= 0) return static_cast<std::int64_t>(rows[std::min(static_cast<std::size_t>(bad), rows.size() - 1)].row);
-        block.place_links(model);
-        poses.start(robot(), block.values.data(), WIDE);
         std::size_t next = rows[0].pair;
         for (const Survivor &row : rows) next = std::min(next, row.pair), out[row.row] = false;
+        if (stuck) return -1;
+        block.place_links(model);
+        poses.start(robot(), block.values.data(), WIDE);
         unsigned alive = own_free(block, first_lanes(static_cast<int>(rows.size())), judge, poses, next, last);
+        if (around_ && next == pairs_->size() && alive) alive = around_->free(outside(block), alive, judge, poses);
         for (; alive; alive &= alive - 1) {
             const Survivor &row = rows[static_cast<std::size_t>(std::countr_zero(alive))];
-            if (next < pairs_.size())
+            if (next < pairs_->size())
                 aside.push_back({row.row, next});
             else
                 out[row.row] = true;
@@ -144,7 +172,7 @@ std::int64_t Scene::free(const Configurations &cfgs, Judge judge, std::span<bool
         if (!one.expand(model, cfgs.values.data() + row * dof)) return static_cast<std::int64_t>(row);
         one.place_links(model);
         poses.start(robot(), one.values.data(), 1);
-        out[row] = own_free(one, judge, poses);
+        out[row] = !stuck && own_free(one, judge, poses) && (!around_ || around_->free(outside(one), judge, poses));
     }
     return -1;
 }
@@ -158,12 +186,14 @@ Verdict Scene::free(std::span<const double> cfg, Judge judge) const {
     one.place_links(*spheres_);
     ExactPoses &poses = scratch<ExactPoses>();
     poses.start(robot(), one.values.data(), 1);
-    return own_free(one, judge, poses) ? Verdict::free : Verdict::colliding;
+    if (!own_free(one, judge, poses)) return Verdict::colliding;
+    if (around_ && !(around_->still_free(judge) && around_->free(outside(one), judge, poses))) return Verdict::colliding;
+    return Verdict::free;
 }
 
 bool Scene::apart_by_spheres(SphereRow &row) const {
     SphereRow::Touching query{pad_};
-    for (const Pair &pair : pairs_) row.ask(*spheres_, pair.links, query);
+    for (const Pair &pair : *pairs_) row.ask(*spheres_, pair.links, query);
     return !query.found;
 }
 
@@ -172,7 +202,10 @@ bool Scene::free_by_spheres(std::span<const double> cfg) const {
     one.fit(*spheres_);
     if (!one.expand(*spheres_, cfg.data())) return false;
     one.place_links(*spheres_);
-    return apart_by_spheres(one);
+    if (!apart_by_spheres(one)) return false;
+    ExactPoses &poses = scratch<ExactPoses>();
+    poses.start(robot(), one.values.data(), 1);
+    return !around_ || (around_->still_free(Judge::spheres) && around_->free(outside(one), Judge::spheres, poses));
 }
 
 void Scene::row_clearance(std::span<const double> bounds, int lane, bool exact, ExactPoses &poses, double &smallest,
@@ -189,7 +222,7 @@ void Scene::row_clearance(std::span<const double> bounds, int lane, bool exact, 
     for (int k : order) {
         const double bound = bounds[static_cast<std::size_t>(k)];
         if (bound == INFINITE || (exact && bound >= std::max(smallest, 0.0))) break;  // below zero, spheres do not bound depths
-        const Pair &pair = pairs_[static_cast<std::size_t>(k)];
+        const Pair &pair = (*pairs_)[static_cast<std::size_t>(k)];
         if (pair.a == nullptr || (bound > 0.0 && !exact)) {
             keep(bound, k);
             continue;
@@ -209,7 +242,7 @@ void Scene::row_clearance(std::span<const double> bounds, int lane, bool exact, 
 
 std::int64_t Scene::clearances(const Configurations &cfgs, bool exact, std::span<const bool> without, const Clearances &out) const {
     const LinkSpheres &model = *spheres_;
-    const std::size_t dof = static_cast<std::size_t>(robot().dof()), n = cfgs.count, width = pairs_.size();
+    const std::size_t dof = static_cast<std::size_t>(robot().dof()), n = cfgs.count, width = pairs_->size();
     const float slack = 2.0f * model.pad;
     std::vector<double> bounds(WIDE * width);
     ExactPoses &poses = scratch<ExactPoses>();
@@ -223,7 +256,7 @@ std::int64_t Scene::clearances(const Configurations &cfgs, bool exact, std::span
         poses.start(robot(), block.values.data(), WIDE);
         for (std::size_t p = 0; p < width; p++) {
             SphereBlock::Closest<false> query{.slack = slack};
-            if (!(exact && !without.empty() && without[p])) block.ask(model, pairs_[p].links, query);
+            if (!(exact && !without.empty() && without[p])) block.ask(model, (*pairs_)[p].links, query);
             for (int k = 0; k < count; k++)
                 bounds[static_cast<std::size_t>(k) * width + p] = static_cast<double>(lane(query.best, k)) - model.margin;
         }
@@ -231,6 +264,10 @@ std::int64_t Scene::clearances(const Configurations &cfgs, bool exact, std::span
             const std::size_t at = row + static_cast<std::size_t>(k);
             row_clearance(std::span(bounds).subspan(static_cast<std::size_t>(k) * width, width), k, exact, poses, out.smallest[at],
                           out.closest[at], out.touching.subspan(at * width, width));
+            if (!around_ || out.obstacles.empty()) continue;
+            out.obstacles[at] = {};
+            around_->clearance(k, poses, out.smallest[at], out.obstacles[at]);
+            if (out.obstacles[at].link >= 0) out.closest[at] = -1;
         }
     }
     return -1;

@@ -45,6 +45,11 @@ class ExactPoses {
         const LinkPlace &place = robot_->link_places()[static_cast<std::size_t>(link)];
         return body(place.body, lane) * place.in_body;
     }
+    // The body that carries a link, in the frame of the root.
+    const Pose &body_of_link(int link, int lane) {
+        if (!ready_) forget();
+        return body(robot_->link_places()[static_cast<std::size_t>(link)].body, lane);
+    }
     // The second link of a path in the frame of the first.
     Pose across(const LinkPath &path, int lane);
 

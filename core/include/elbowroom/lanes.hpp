@@ -218,6 +218,12 @@ inline unsigned bits(I64x4 mask) {
 #endif
 }
 
+// The mask whose lanes are those of the bits.
+inline I32x8 lanes_of(unsigned marked) {
+    const I32x8 bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    return (bit & static_cast<std::int32_t>(marked)) != 0;
+}
+
 // The least of the marked lanes: its number. `marked` has at least one bit.
 inline int least_lane(F32x8 v, unsigned marked) {
     int best = std::countr_zero(marked);

@@ -89,10 +89,12 @@ struct LinkSpheres {
     std::vector<Link> links;
     std::vector<Group> groups;
     std::vector<Ball32> points;
+    std::vector<Ball> exact;  // the same in float64, as they were given, in the frames of the bodies
     // Spheres again, in columns: those of a link start at a whole vector, and its last is repeated up to one.
     std::vector<float> x, y, z, radius;
     std::vector<double> largest;
     double margin = 0.0;
+    double reach = 0.0;  // largest distance of a point from the root
     float pad = 0.0f;  // the margin in float32
 
     std::vector<int> number;  // by link of the robot: its place in `links`, -1 if it has none

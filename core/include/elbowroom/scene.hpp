@@ -1,4 +1,4 @@
-// Scene: a robot's spheres, meshes and pairs of links, and the one verdict on a configuration.
+// Scene: a robot's spheres, meshes and pairs of links, and the obstacles around it: the one verdict on a configuration.
 //
 // Spheres accept: they cover the links, so spheres that are apart show links that are apart. Meshes decide what spheres refuse,
 // for just those pairs in just those configurations, in the same call. A pair in which a link has no mesh is decided by its
@@ -6,29 +6,20 @@
 //
 // Guarantees. What is called free is free: rounding of the float32 lanes is added to the radii, meshes are float64. An answer is
 // the same alone or in a batch. A scene does not change once it is made, may be asked by many threads at once, and shares the
-// robot, its spheres and its meshes with other scenes.
+// robot, its spheres and meshes and the world with other scenes.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "elbowroom/exact_poses.hpp"
-#include "elbowroom/link_spheres.hpp"
-#include "elbowroom/triangles.hpp"
+#include "elbowroom/surroundings.hpp"
 
 namespace elbowroom {
 
-// Who has the last word: meshes, or spheres wherever they can decide (conservative and faster).
-enum class Judge { meshes, spheres };
-
 // `beyond`: a joint leaves the range in which pairs were proved never to meet. `refused`: a value is not finite or too large.
 enum class Verdict { colliding = 0, free = 1, beyond = 2, refused = 3 };
-
-using LinkMeshes = std::map<int, std::shared_ptr<const TriangleTree>>;  // by link of the robot
 
 // Joint values, one an actuated joint, between which pairs that are left out of a scene were shown never to meet.
 struct ProvedRange {
@@ -41,9 +32,14 @@ class Scene {
     Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std::span<const LinkPair> pairs,
           std::span<const bool> only_meshes, double buffer, ProvedRange range);
 
+    // The same robot among obstacles; none for no obstacles. Copies nothing large.
+    Scene among(std::shared_ptr<const Surroundings> around) const;
+
     const Robot &robot() const { return *spheres_->robot; }
-    std::size_t n_pairs() const { return pairs_.size(); }
+    std::size_t n_pairs() const { return pairs_->size(); }
     double margin() const { return spheres_->margin; }
+    double buffer() const { return buffer_; }
+    const Surroundings *around() const { return around_.get(); }
 
     // Whether nothing touches or comes closer than the buffer: `out` (n,). Returns the first row that is not finite or too
     // large, or -1.
@@ -60,6 +56,7 @@ class Scene {
         std::span<double> smallest;        // metres
         std::span<std::int64_t> closest;   // the pair that it is of, -1 for none
         std::span<bool> touching;          // (n, pairs): meshes that were found to touch
+        std::span<LinkObstacle> obstacles; // what `smallest` is of where it is of an obstacle; empty: obstacles are not looked at
     };
     // Lower bounds of the smallest clearance: by spheres where they are apart, by meshes where not; where meshes touch, minus
     // what parts the boxes around them. With `exact`, the smallest distance of pairs that are apart, measured; pairs that touch,
@@ -85,9 +82,13 @@ class Scene {
     void row_clearance(std::span<const double> bounds, int lane, bool exact, ExactPoses &poses, double &smallest,
                        std::int64_t &closest, std::span<bool> touching) const;
 
+    SphereBlock &outside(SphereBlock &block) const;  // of the spheres that obstacles see, the same configurations
+    SphereRow &outside(SphereRow &row) const;
+
     std::shared_ptr<const LinkSpheres> spheres_;
-    LinkMeshes meshes_;
-    std::vector<Pair> pairs_;
+    std::shared_ptr<const LinkMeshes> meshes_;
+    std::shared_ptr<const std::vector<Pair>> pairs_;
+    std::shared_ptr<const Surroundings> around_;
     double buffer_;
     float pad_;  // what spheres must be apart: buffer and rounding
     ProvedRange range_;

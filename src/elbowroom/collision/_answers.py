@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
+from .. import _core
 from .._clash import Clash
 from .._frozen import frozen
+from .._parallel import over_rows
+from ..distance.doors import bad_row
 from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairEvidence, PairMatrix
 from ..robot import Robot
@@ -35,7 +38,11 @@ NO_SLACK = frozen(np.zeros((1, 1)))
 BY_MESHES = {"meshes": True, "spheres": False}
 ASK_AGAIN = 2
 """What the core answers for a configuration beyond the limits of the joints."""
-MADE = ("_parts", "_pieces", "_constants", "_fewer", "_whole")
+THREAD_ROWS = 2048
+"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
+MEASURE_ROWS = 32
+"""The same for clearances, which cost far more."""
+MADE = ("_scene", "_parts", "_pieces", "_constants", "_fewer", "_whole")
 """What is made on demand and does not travel."""
 
 
@@ -112,22 +119,63 @@ class Answers:
         Raises:
             InputError: wrong shape, NaN, or joint values beyond what the error bounds cover.
         """
-        if self._around is None and isinstance(cfgs, np.ndarray) and cfgs.ndim == 1:
+        if isinstance(cfgs, np.ndarray) and cfgs.ndim == 1:
             try:  # the way of planners and controllers: as few Python operations as possible
-                answer = self._engine.core.is_free(cfgs, BY_MESHES[by])
+                answer = self._scene.is_free(cfgs, BY_MESHES[by])
             except (TypeError, ValueError, KeyError):
                 answer = ASK_AGAIN  # below it is said what is wrong
             if answer < ASK_AGAIN:
                 return answer == 1
-        alone = self._engine.free(cfgs, by)
-        if (whole := self._beyond_limits(np.asarray(cfgs), NO_SLACK)) is not None:
-            return whole.free(cfgs, by=by)
-        if self._around is None:
-            return alone
+        if by not in BY_MESHES:
+            raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
         rows, single = self.robot.cfg_rows(cfgs)
-        if single:
-            return alone and bool(self._around.engine.free(rows, by)[0])
-        return self._around.engine.free(rows, by, alone)
+        if (whole := self._beyond_limits(rows, NO_SLACK)) is not None:
+            return whole.free(cfgs, by=by)
+        out = np.empty(len(rows), dtype=np.bool_)
+        scene, by_meshes = self._scene, BY_MESHES[by]
+        self._over_rows(lambda part: scene.free(rows[part], by_meshes, out[part]), rows, THREAD_ROWS)
+        return bool(out[0]) if single else out
+
+    def _over_rows(
+        self, ask: Callable[[slice], int], rows: Float[np.ndarray, "n dof"], at_least: int, align: int = 16
+    ) -> None:
+        """Asks the core about parts of a batch, in threads from `at_least` rows on.
+
+        Raises:
+            InputError: a row that it refuses.
+        """
+
+        def piece(start: int, stop: int) -> int:
+            bad = ask(slice(start, stop))
+            return bad + start if bad >= 0 else -1
+
+        found = over_rows(piece, len(rows), threads=self._engine.threads, at_least=at_least, align=align)
+        bad = next((row for row in found if row >= 0), -1)
+        if bad >= 0:
+            raise bad_row(self.robot.name, rows, bad, 1)
+
+    @cached_property
+    def _scene(self) -> _core.Scene:
+        """Links and obstacles in the compiled core."""
+        own = self._engine.core
+        return own if self._around is None else own.among(self._around.engine.core)
+
+    def _gaps(
+        self, rows: Float[np.ndarray, "n dof"], *, exact: bool, without: Collection[LinkPair] = ()
+    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n 3"], Bool[np.ndarray, "n pairs"]]:
+        """Clearances, what they are of and which pairs of links were found to touch: see `_core.Scene.clearances`.
+
+        With `exact` those of pairs of links apart, measured, `without` some pairs.
+        """
+        n, pairs, scene = len(rows), self._engine.pairs, self._scene
+        out, closest = np.empty(n), np.empty((n, 3), np.int64)
+        touching = np.zeros((n, len(pairs)), dtype=np.bool_)
+        left_out = np.array([pair in without for pair in pairs], dtype=np.bool_)
+        self._over_rows(
+            lambda part: scene.clearances(rows[part], left_out, out[part], closest[part], touching[part], exact),
+            rows, MEASURE_ROWS, 1,
+        )  # fmt: skip
+        return out, closest, touching
 
     def clearance(self, cfgs: Any, *, exact: bool = False) -> Any:
         """Clearance of the closest checked pair in metres, positive apart, negative overlapping: float or (n,) float64.
@@ -148,9 +196,7 @@ class Answers:
         if exact:
             out, _ = self._measured(rows)
         else:
-            out, _, _ = self._engine.gaps(rows, exact=False)
-            if self._around is not None:
-                np.minimum(out, self._around.engine.gaps(rows)[0], out=out)
+            out, _, _ = self._gaps(rows, exact=False)
         return float(out[0]) if single else out
 
     def varying_clearance(self, cfgs: Any, joints: Sequence[str] | None = None) -> VaryingClearance:
@@ -201,9 +247,7 @@ class Answers:
         clashes = () if free else self._clashing(row, links, obstacles)
         names = frozenset(clash.b for clash in obstacles)
         if free:
-            by_spheres = self._engine.by_spheres(row) and (
-                self._around is None or self._around.engine.by_spheres(row)
-            )
+            by_spheres = self._scene.by_spheres(row)
         else:  # spheres have the last word where a link has no mesh
             by_spheres = all(
                 clash.a not in self.robot.mesh_links
@@ -265,10 +309,10 @@ class Answers:
             )
         # Refuses values that no error bound covers; segments that follow each other share their ends.
         chained = len(begins) > 1 and bool((begins[1:] == ends[:-1]).all())
-        self._engine.free(np.concatenate([begins, ends[-1:] if chained else ends]), "meshes")
         slacks = as_slacks(slack, len(begins), self.robot.dof)
         if (whole := self._beyond_limits(np.concatenate([begins, ends]), slacks)) is not None:
             return whole.segments_free(begins, ends, slack)
+        self.free(np.concatenate([begins, ends[-1:] if chained else ends]))
         among = None if self._around is None else self._around.engine
         return self._engine.segments(begins, ends, slacks, among)
 
@@ -291,7 +335,7 @@ class Answers:
         if (whole := self._beyond_limits(rows.reshape(-1, dof), slacks)) is not None:
             return whole.curves_free(rows, slack)
         among = None if self._around is None else self._around.engine
-        return self._engine.curves(rows, slacks, among, self._quick())
+        return self._engine.curves(rows, slacks, among, self._quick(), self.free)
 
     @cached_property
     def _proved_range(self) -> tuple[Float[np.ndarray, "dof"], Float[np.ndarray, "dof"]]:
@@ -329,15 +373,18 @@ class Answers:
         self, rows: Float[np.ndarray, "n dof"], without: Collection[LinkPair] = ()
     ) -> tuple[Float[np.ndarray, "n"], list[LinkPair | None]]:
         """Measured clearances and whose they are, pairs left out; None when nothing is checked."""
-        out, closest, touching = self._engine.gaps(rows, exact=True, without=without)
-        pairs = [self._engine.pairs[k] if k >= 0 else None for k in closest.tolist()]
+        out, closest, touching = self._gaps(rows, exact=True, without=without)
+        pairs = [self._engine.pairs[k] if k >= 0 else None for k in closest[:, 0].tolist()]
         for k in np.flatnonzero(touching.any(axis=1)).tolist():
             found = [clash for clash in self._links.contacts(rows[k]) if clash.pair not in without]
             # At bare contact, two ways to pose a link may differ: touching it is.
             pairs[k] = found[0].pair if found else self._engine.pairs[int(touching[k].argmax())]
             out[k] = min(out[k], *(clash.distance for clash in found), 0.0)
         if self._around is not None:
-            for k, near in self._with_fewer(self._around, without).nearer(rows, out):
+            around = self._with_fewer(self._around, without)
+            bounds, core = np.empty(len(rows)), around.engine.core
+            self._over_rows(lambda part: core.clearances(rows[part], bounds[part]), rows, MEASURE_ROWS, 1)
+            for k, near in around.nearer(rows, out, bounds):
                 out[k], pairs[k] = near.distance, near.pair
         return out, pairs
 
@@ -427,7 +474,8 @@ class Answers:
         if found:
             return found
         # Something touches to rounding only, or a field keeps its distance: the closest of those who are refused.
-        return tuple(obstacles[:1] if obstacles and self._engine.free(row, "meshes") else links[:1])
+        alone = bool(self._engine.core.is_free(row, True) == 1)
+        return tuple(obstacles[:1] if obstacles and alone else links[:1])
 
     def _near_obstacles(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
         """Links and obstacles that clash, and the closest pair, the closest first."""

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from .. import _core
-from .._parallel import cores, over_rows
-from ..distance.doors import bad_row, largest_values
-from ..errors import InputError
+from .._parallel import cores
 from ..mesh import ExactCollision, TriangleMesh
 from ..pairs import PairMatrix
 from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
+from ._core_world import link_spheres
 from ._cover import covering_in_world
 from ._lanes import Lanes, pack_lanes
 from ._pack import PackedScene, pack_scene
 from ._pieces import Pieces
 from ._segment import PackedChains, SegmentProofs, pack_chains, prove_all
 from ._segment_world import LinkChains, pack_link_chains
-from ._world_engine import WorldEngine
 
-THREAD_ROWS = 2048
-"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
-MEASURE_ROWS = 32
-"""The same for measured clearances, which cost far more."""
 ORDER_SAMPLES = 256
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
 
 ROUNDING = 1e-9
 """Radians or metres beyond a limit that do not count."""
-MADE = ("core", "chains", "bodies", "lanes", "_packed")
+MADE = ("core", "core_spheres", "chains", "bodies", "lanes", "_packed")
 """What is made on demand and does not travel."""
 
 
@@ -59,16 +53,19 @@ class Engine:
         self._given, self._only_meshes = spheres, only_meshes
 
     @cached_property
+    def core_spheres(self) -> _core.LinkSpheres:
+        """The spheres in the compiled core."""
+        return link_spheres(self.robot, self.spheres.centers, self.spheres.radii, self.spheres.link_idx)
+
+    @cached_property
     def core(self) -> _core.Scene:
         """Spheres, meshes and pairs in the compiled core."""
-        robot, spheres = self.robot, self.spheres
-        balls = np.column_stack([spheres.centers, spheres.radii])
-        links = _core.LinkSpheres(robot.tree.core, balls, spheres.link_idx, largest_values(robot.tree))
+        robot = self.robot
         meshes = {robot.link_index(name): mesh.tree for name, mesh in self.meshes.items()}
         pairs = np.array([[robot.link_index(name) for name in pair] for pair in self.pairs], dtype=np.int64)
         only_meshes = np.array([pair in self._only_meshes for pair in self.pairs], dtype=np.bool_)
         limits = np.stack([robot.lower - ROUNDING, robot.upper + ROUNDING])
-        return _core.Scene(links, meshes, pairs.reshape(-1, 2), only_meshes, self.buffer, limits)
+        return _core.Scene(self.core_spheres, meshes, pairs.reshape(-1, 2), only_meshes, self.buffer, limits)
 
     @cached_property
     def _packed(self) -> PackedScene:
@@ -89,57 +86,12 @@ class Engine:
 
     # Questions ----------------------------------------------------------------------------------
 
-    def free(self, cfgs: Any, by: str) -> Any:
-        """As `CollisionModel.free`, of links alone."""
-        if by not in ("meshes", "spheres"):
-            raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
-        rows, single = self.robot.cfg_rows(cfgs)
-        out: Bool[np.ndarray, "n"] = np.empty(len(rows), dtype=np.bool_)
-        by_meshes, core = by == "meshes", self.core
-
-        def piece(start: int, stop: int) -> int:
-            bad = core.free(rows[start:stop], by_meshes, out[start:stop])
-            return bad + start if bad >= 0 else -1
-
-        found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
-        bad = next((row for row in found if row >= 0), -1)
-        if bad >= 0:
-            raise bad_row(self.robot.name, rows, bad, 1)
-        return bool(out[0]) if single else out
-
-    def gaps(
-        self, rows: Float[np.ndarray, "n dof"], *, exact: bool, without: Collection[LinkPair] = ()
-    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n"], Bool[np.ndarray, "n pairs"]]:
-        """Clearance over all pairs, of which pair it is, and which pairs were found to touch; see `Scene.clearances`.
-
-        With `exact`, pairs `without` which it is measured are not looked at.
-        """
-        n, core = len(rows), self.core
-        out, closest = np.empty(n), np.empty(n, np.int64)
-        touching = np.zeros((n, len(self.pairs)), dtype=np.bool_)
-        left_out = np.array([pair in without for pair in self.pairs], dtype=np.bool_)
-
-        def piece(start: int, stop: int) -> int:
-            part = slice(start, stop)
-            bad = core.clearances(rows[part], exact, left_out, out[part], closest[part], touching[part])
-            return bad + start if bad >= 0 else -1
-
-        found = over_rows(piece, n, threads=self.threads, at_least=MEASURE_ROWS, align=1)
-        bad = next((row for row in found if row >= 0), -1)
-        if bad >= 0:
-            raise bad_row(self.robot.name, rows, bad, 1)
-        return out, closest, touching
-
-    def by_spheres(self, row: Float[np.ndarray, "dof"]) -> bool:
-        """Whether spheres alone show that all pairs are farther apart than the buffer."""
-        return self.core.by_spheres(row)
-
     def segments(
         self,
         begins: Float[np.ndarray, "n dof"],
         ends: Float[np.ndarray, "n dof"],
         slacks: Float[np.ndarray, "#n dof"],
-        among: WorldEngine | None = None,
+        among: Any = None,
         **more: Any,
     ) -> SegmentProofs:
         """As `CollisionModel.segments_free`; `among` are the obstacles, `more` is for `prove_all`."""
@@ -151,13 +103,12 @@ class Engine:
         self,
         pieces: Float[np.ndarray, "n 4 dof"],
         slacks: Float[np.ndarray, "#n dof"],
-        among: WorldEngine | None,
+        among: Any,
         quick: Pieces,
+        check: Callable[[np.ndarray], Any],
     ) -> SegmentProofs:
-        """As `CollisionModel.curves_free`, by `quick` first."""
-        return quick.prove(
-            partial(self.segments, among=among), partial(self.free, by="meshes"), pieces, slacks
-        )
+        """As `CollisionModel.curves_free`, by `quick` first; `check` refuses values that no error bound covers."""
+        return quick.prove(partial(self.segments, among=among), check, pieces, slacks)
 
     @cached_property
     def chains(self) -> PackedChains:

@@ -129,12 +129,12 @@ class CollisionModel(Answers):
         """The obstacles; None for none."""
         self.allow: Allow = as_allow(self.robot, self.world, allow)
         """Pairs (link, obstacle) that may touch."""
+        self.__dict__.pop("_scene", None)  # of the obstacles before
         if not self.world:
             self._around = None
             return
         if not self._anywhere:
-            known, threads = self._engine.meshes, self._engine.threads
-            self._anywhere.append(Surroundings.of(self.robot, self.spheres, known, self.buffer, threads))
+            self._anywhere.append(Surroundings.of(self._engine, self.spheres))
         self._around = (self._around or self._anywhere[0]).among(self.world, self.allow)
         stuck = self._around.stuck()
         if stuck:

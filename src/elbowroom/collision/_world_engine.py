@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .. import _core
 from .._frozen import freeze, frozen
 from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
-from ..distance.doors import bad_row, enclosing_ball
+from ..distance.doors import enclosing_ball
 from ..mesh import TriangleMesh
 from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..spheres import SphereModel
 from ..world import World
 from ..world.doors import PackedGrid
+from ._core_world import core_world, link_spheres
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
 from ._slack import rows_of
 
-THREAD_ROWS = 1024
-"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
-MEASURE_ROWS = 32
-"""The same for clearances, which cost more."""
+if TYPE_CHECKING:
+    from ._engine import Engine
+
 THREAD_SEGMENTS = 8
-"""The same for proofs of segments."""
+"""Proofs of so many segments and more are shared by the cores."""
 REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
 """Metres added to where it was seen to go."""
-MADE = ("grid", "_boxes", "_of_robot", "_sides")
+MADE = ("grid", "core", "_boxes", "_of_robot")
 """What is made on demand and does not travel."""
 
 
@@ -44,7 +44,7 @@ class WorldEngine:
 
     def __init__(
         self,
-        robot: Robot,
+        own: Engine,
         spheres: SphereModel,
         meshes: Mapping[str, TriangleMesh],
         world: World,
@@ -55,7 +55,7 @@ class WorldEngine:
         """Packs links and obstacles.
 
         Args:
-            robot: the robot.
+            own: the robot against itself.
             spheres: proved to cover the links; their world padding counts where spheres decide.
             meshes: by link.
             world: the obstacles.
@@ -63,7 +63,8 @@ class WorldEngine:
             buffer: metres that links and obstacles must be apart.
             threads: for large batches; None uses all cores this process may run on.
         """
-        self.robot, self.buffer = robot, buffer
+        robot = own.robot
+        self._own, self.robot, self.buffer, self.meshes = own, robot, buffer, dict(meshes)
         self.threads = threads or cores()
         self.links: tuple[str, ...] = tuple(name for name in robot.link_names if name in spheres.counts)
         """Links with geometry, as the kernels number them."""
@@ -85,7 +86,6 @@ class WorldEngine:
         freeze(self._still, self.turns)
         self._of_robot: dict[str, Any] = {}  # what is made on demand and shared by all worlds
         self._enter(world, allow)
-        self._local = threading.local()
 
     def _enter(self, world: World, allow: Collection[tuple[str, str]]) -> None:
         self.world = world
@@ -102,100 +102,38 @@ class WorldEngine:
     def among(self, world: World, allow: Collection[tuple[str, str]] = ()) -> WorldEngine:
         """The same robot among other obstacles; what was packed of it is shared."""
         other = copy.copy(self)
-        for made in ("grid", "_boxes", "_sides") if world is not self.world else ():  # of the world
+        for made in ("grid", "_boxes") if world is not self.world else ():  # of the world
             other.__dict__.pop(made, None)
-        other._local, other._of_robot = threading.local(), self._of_robot
+        other.__dict__.pop("core", None)
+        other._of_robot = self._of_robot
         other._enter(world, allow)
         return other
 
     # Questions ----------------------------------------------------------------------------------
 
-    def free(
-        self, rows: Float[np.ndarray, "n dof"], by: str = "meshes", out: Bool[np.ndarray, "n"] | None = None
-    ) -> Bool[np.ndarray, "n"]:
-        """Whether no link touches an obstacle, or comes closer than the buffer.
-
-        Args:
-            rows: configurations.
-            by: "meshes", or "spheres" (conservative, faster).
-            out: rows that are False already are not looked at; changed in place.
-        """
-        answer = np.ones(len(rows), dtype=np.bool_) if out is None else out
-        if not len(self.world):
-            return answer
-        if not self.still_free(by):
-            answer[:] = False
-            return answer
-        self._ask(rows, by, self.turns, answer)
-        return answer
-
     def still_free(self, by: str = "meshes") -> bool:
         """Whether the world leaves the links alone that no joint moves: asked once."""
-        if by not in self._known:
-            answer = np.ones(1, dtype=np.bool_)
-            self._ask(self.robot.default_cfg[None], by, self._still, answer)
-            self._known[by] = bool(answer[0])
-        return self._known[by]
-
-    def _ask(
-        self,
-        rows: Float[np.ndarray, "n dof"],
-        by: str,
-        turns: Int[np.ndarray, "some"],
-        answer: Bool[np.ndarray, "n"],
-    ) -> None:
-        """`free` of the links that `turns` names, into `answer`."""
-        from ._kernels_world import world_free
-
-        by_mesh, robot, world = by == "meshes", self._sides[:6], self._sides[6:]
-
-        def piece(start: int, stop: int) -> int:
-            part, own = answer[start:stop], frozen(rows[start:stop])
-            bad = world_free(own, self._workspace(), *robot, by_mesh, *world, turns, part, self._scratch())
-            return bad + start if bad >= 0 else -1
-
-        found = over_rows(piece, len(rows), threads=self.threads, at_least=THREAD_ROWS)
-        bad = next((row for row in found if row >= 0), -1)
-        if bad >= 0:
-            raise bad_row(self.robot.name, rows, bad)
+        return self.core.still_free(by == "meshes")
 
     @cached_property
-    def _sides(self) -> tuple[Any, ...]:
-        """What `world_free` takes of the robot, then of the world; plain tuples are quicker to hand over."""
-        model = self._packed.spheres
-        robot = model.ints, model.floats, model.doubles, self._pad, self.buffer, self._robot
-        return *robot, tuple(self.world.packed), tuple(self.grid), self.allowed, self._strict
+    def core(self) -> _core.Surroundings:
+        """Links and obstacles in the compiled core."""
+        robot, world = self.robot, core_world(self.world)
+        meshes = {robot.link_index(name): mesh.tree for name, mesh in self.meshes.items()}
+        grid = None
+        if _core.ClearanceGrid.pays(world):
+            grid = _core.ClearanceGrid(world, self.region, self.threads)
+        return _core.Surroundings(self._core_spheres(), meshes, world, grid, self.allowed, self.buffer)
 
-    def gaps(
-        self, rows: Float[np.ndarray, "n dof"], *, by: str = "meshes"
-    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n 2"]]:
-        """Proved lower bounds of the clearance to the world, and of which link (of `links`) and obstacle each is.
-
-        By spheres where they are apart, by meshes where not; where link and obstacle overlap, minus what surely parts
-        them. Infinite, with -1, -1, when there is nothing to be near to.
-        """
-        from ._kernels_world_gaps import world_gaps
-
-        out = np.full(len(rows), np.inf)
-        closest = np.full((len(rows), 2), -1, np.int64)
-        if not len(self.world):
-            return out, closest
-        q_full = self.robot.tree.expand(rows)
-        spans, balls = self._grouped
-
-        def piece(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            world_gaps(
-                q_full[part], spans, balls, by == "meshes", self._robot, self.world.packed, self._boxes, self.grid,
-                self.allowed, out[part], closest[part], self._scratch(),
-            )  # fmt: skip
-
-        over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)
-        return out, closest
-
-    def by_spheres(self, row: Float[np.ndarray, "dof"]) -> bool:
-        """Whether spheres alone show that all links are farther from all obstacles than the buffer."""
-        return bool(self.gaps(row[None], by="spheres")[0][0] > self.buffer)
+    def _core_spheres(self) -> _core.LinkSpheres:
+        """The spheres as obstacles see them: those of the robot itself where they are the same."""
+        if "spheres" not in self._of_robot:
+            own, (centers, radii, links) = self._own, self._balls
+            same = np.array_equal(own.spheres.centers, centers) and np.array_equal(own.spheres.radii, radii)
+            same = same and np.array_equal(own.spheres.link_idx, links)
+            made = own.core_spheres if same else link_spheres(self.robot, centers, radii, links)
+            self._of_robot["spheres"] = made
+        return self._of_robot["spheres"]
 
     def segments(
         self,
@@ -287,25 +225,8 @@ class WorldEngine:
     def _boxes(self) -> Float[np.ndarray, "obstacles 6"]:
         return frozen(np.array([obstacle.bounds.ravel() for obstacle in self.world]).reshape(-1, 6))
 
-    def _workspace(self) -> np.ndarray:
-        """Scratch memory of the calling thread."""
-        try:
-            return self._local.work
-        except AttributeError:
-            self._local.work = self._packed.spheres.workspace()
-            return self._local.work
-
-    def _scratch(self) -> Any:
-        """What the kernels work with, of the calling thread and for this world."""
-        kept = getattr(self._local, "scratch", None)
-        if kept is None or kept[0] is not self.world:
-            from ._kernels_world import world_scratch
-
-            kept = self._local.scratch = self.world, world_scratch(self._robot, self.world.packed)
-        return kept[1]
-
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_local", *MADE)}
+        return {key: value for key, value in self.__dict__.items() if key not in MADE}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -313,4 +234,3 @@ class WorldEngine:
         self._robot = *self._robot[:2], self._packed.nodes, self._packed.tris, frozen(self._robot[4])
         freeze(self.allowed, self._strict, self._still, self.turns)
         self._of_robot = {}
-        self._local = threading.local()
