@@ -124,6 +124,35 @@ bool by_spheres(const Scene &scene, In<double, 1> cfg) {
     return scene.free_by_spheres({cfg.data(), cfg.size()});
 }
 
+// Outcomes in columns.
+Tuple prove(const Scene &scene, In<double, 3> control, In<double, 2> slack, int look, double margin, std::int64_t budget) {
+    const std::size_t n = control.shape(0), dof = static_cast<std::size_t>(scene.robot().dof());
+    require(control.shape(1) >= 2 && control.shape(1) <= 4 && control.shape(2) == dof, "control: expected shape (n, 2 to 4, dof)");
+    require((slack.shape(0) == n || slack.shape(0) == 1) && slack.shape(1) == dof, "slack: expected shape (n, dof) or (1, dof)");
+    require(look >= 0 && look <= 2, "look: expected 0 (glance), 1 (spheres) or 2 (meshes)");
+    require(margin > 0.0 && margin <= 1e10, "margin: expected metres above 0");
+    require(budget >= 0, "budget: expected a number of parts");
+    require_finite(control, "control: expected finite numbers up to 1e10");
+    require_finite(slack, "slack: expected finite numbers up to 1e10");
+    for (std::size_t k = 0; k < slack.size(); k++) require(slack.data()[k] >= 0.0, "slack: expected numbers from 0 up");
+    Out<double, 2> found = make_array<double, 2>({n, 2});
+    Out<std::int64_t, 2> counts = make_array<std::int64_t, 2>({n, 6});
+    {
+        nb::gil_scoped_release release;
+        std::vector<PieceProof> proofs(n);
+        const Motion motion{dof, n, control.shape(1), {control.data(), control.size()}, {slack.data(), slack.size()}};
+        scene.prove(motion, {static_cast<Look>(look), margin, budget}, proofs);
+        for (std::size_t k = 0; k < n; k++) {
+            const PieceProof &proof = proofs[k];
+            found.data()[2 * k] = proof.t, found.data()[2 * k + 1] = proof.clearance;
+            const std::int64_t row[6] = {static_cast<int>(proof.outcome), proof.who.pair, proof.who.link, proof.who.obstacle,
+                                         proof.by_spheres, proof.by_meshes};
+            std::copy_n(row, 6, counts.data() + 6 * k);
+        }
+    }
+    return nb::make_tuple(found, counts);
+}
+
 }  // namespace
 
 void bind_collision(nb::module_ &m) {
@@ -149,6 +178,11 @@ void bind_collision(nb::module_ &m) {
              "Lower bound of the smallest clearance (n,); what it is of (n, 3), a pair, or a link and an obstacle, or -1; pairs "
              "(n, pairs) found to touch. With `exact`, the smallest distance of pairs of links apart, measured, obstacles and pairs "
              "marked in `without` (pairs,) left out.")
+        .def("prove", &prove, "control"_a, "slack"_a, "look"_a, "margin"_a, "budget"_a,
+             "Proves pieces of a motion, Bezier curves by their control configurations (n, 2 to 4, dof), with joints up to `slack` (n, dof) "
+             "or (1, dof) off them: where (n, 2) each is blocked or was given up and the clearance above the buffer that is proved, up to "
+             "the margin; and (n, 6) the outcome (0 free, 1 blocked, 2 undecided), the pair, or the link and the obstacle, or -1, and the "
+             "parts looked at by spheres and by meshes. `look` is 0 for a glance, 1 for spheres, 2 for meshes too.")
         .def("among", &among, "around"_a.none(), "The same links among obstacles, or among none; what is large is shared.");
     nb::class_<Surroundings>(m, "Surroundings", "The links of a robot among obstacles.")
         .def(nb::new_(&surroundings_of), "spheres"_a, "meshes"_a, "world"_a, "grid"_a.none(), "allowed"_a, "buffer"_a,

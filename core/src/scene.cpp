@@ -4,10 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "elbowroom/contacts.hpp"
 #include "elbowroom/proximity.hpp"
+#include "elbowroom/scene_proof.hpp"
 
 namespace elbowroom {
 namespace {
@@ -34,6 +36,12 @@ struct Rows {
 
 }  // namespace
 
+struct Scene::Later {
+    std::once_flag once;
+    std::unique_ptr<const Scene> scene;  // a copy without `later`: the proof refers to it
+    std::unique_ptr<const SceneProof> proof;
+};
+
 Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std::span<const LinkPair> pairs,
              std::span<const bool> only_meshes, double buffer, ProvedRange range)
     : spheres_(std::move(spheres)), meshes_(std::make_shared<LinkMeshes>(std::move(meshes))), buffer_(buffer),
@@ -46,13 +54,27 @@ Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std:
         all->push_back(std::move(pair));
     }
     pairs_ = std::move(all);
+    later_ = std::make_shared<Later>();
 }
 
 Scene Scene::among(std::shared_ptr<const Surroundings> around) const {
     Scene out = *this;
     out.around_ = std::move(around);
+    out.later_ = std::make_shared<Later>();
     return out;
 }
+
+const SceneProof &Scene::proof() const {
+    std::call_once(later_->once, [&] {
+        auto copy = std::make_unique<Scene>(*this);
+        copy->later_.reset();
+        later_->scene = std::move(copy);
+        later_->proof = std::make_unique<SceneProof>(*later_->scene);
+    });
+    return *later_->proof;
+}
+
+void Scene::prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const { proof().prove(motion, request, out); }
 
 SphereBlock &Scene::outside(SphereBlock &block) const {
     struct Outside : SphereBlock {};

@@ -60,18 +60,45 @@ F32x8 Surroundings::lower_bound(const Points8 &p, F32x8 limit, Ignored ignored, 
     return world_->distance_lower_bound(p, left ? limit : splat8(-INFINITE32), ignored);
 }
 
-unsigned Surroundings::near(const Point32<F32x16> &p, F32x16 reach, unsigned wanted, Ignored ignored, bool exactly) const {
-    unsigned out = 0;
+F32x16 Surroundings::bounds(const Point32<F32x16> &p, F32x16 limit, unsigned wanted, Ignored ignored, bool exactly) const {
+    F32x16 out = limit;
     for (int h = 0; h < 2; h++) {
         const unsigned mine = wanted >> (LANES * h) & 0xffu;
         if (!mine) continue;
         const Point32<F32x8> half = half_of(p, h);
-        F32x8 limit = h ? reach.high : reach.low;
-        if (mine != 0xffu) limit = lanes_of(mine) ? limit : splat8(-INFINITE32);
-        const F32x8 found = lower_bound(in_world(half.x, half.y, half.z), limit, ignored, exactly);
-        out |= (bits(found < limit) & mine) << (LANES * h);
+        const F32x8 all = h ? limit.high : limit.low, asked = mine == 0xffu ? all : (lanes_of(mine) ? all : splat8(-INFINITE32));
+        const F32x8 found = lower_bound(in_world(half.x, half.y, half.z), asked, ignored, exactly);
+        const F32x8 kept = mine == 0xffu ? found : (lanes_of(mine) ? found : all);
+        (h ? out.high : out.low) = kept;
     }
     return out;
+}
+
+unsigned Surroundings::near(const Point32<F32x16> &p, F32x16 reach, unsigned wanted, Ignored ignored, bool exactly) const {
+    return bits(bounds(p, reach, wanted, ignored, exactly) < reach) & wanted;
+}
+
+F32x16 Surroundings::apart(SphereBlock &block, int place, F32x16 pad, float most, unsigned wanted) const {
+    const LinkSpheres &model = *spheres_;
+    const Ignored ignored = allowed(place);
+    F32x16 best = splat16(most);
+    const auto reached = [&](int point, unsigned lanes) {
+        return near(block.point(point), max(best, F32x16{}) + pad + splat16(model.ball(point).radius), lanes, ignored, false);
+    };
+    const unsigned close = reached(place, wanted);
+    if (!close) return best;
+    block.need(model, place);
+    const LinkSpheres::Link &link = model.link(place);
+    for (int g = link.first_group; g < link.first_group + link.groups; g++) {
+        const unsigned in_group = link.groups > 1 ? reached(g, close) : close;
+        if (!in_group) continue;
+        const LinkSpheres::Group &group = model.group(g);
+        for (int s = group.first; s < group.first + group.count; s++) {
+            const F32x16 size = pad + splat16(model.ball(s).radius);
+            best = min(best, bounds(block.point(s), max(best, F32x16{}) + size, in_group, ignored, true) - size);
+        }
+    }
+    return best;
 }
 
 bool Surroundings::mesh_refused(int place, int obstacle, int lane, ExactPoses &poses) const {

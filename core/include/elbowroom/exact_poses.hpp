@@ -50,6 +50,10 @@ class ExactPoses {
         if (!ready_) forget();
         return body(robot_->link_places()[static_cast<std::size_t>(link)].body, lane);
     }
+    Pose body_pose(int number, int lane) {
+        if (!ready_) forget();
+        return body(number, lane);
+    }
     // The second link of a path in the frame of the first.
     Pose across(const LinkPath &path, int lane);
 

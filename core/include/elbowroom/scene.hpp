@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "elbowroom/motion.hpp"
 #include "elbowroom/surroundings.hpp"
 
 namespace elbowroom {
@@ -25,6 +26,8 @@ enum class Verdict { colliding = 0, free = 1, beyond = 2, refused = 3 };
 struct ProvedRange {
     std::vector<double> lower, upper;
 };
+
+class SceneProof;
 
 class Scene {
   public:
@@ -63,15 +66,24 @@ class Scene {
     // and those marked in `without`, are left out. Returns as `free`.
     std::int64_t clearances(const Configurations &cfgs, bool exact, std::span<const bool> without, const Clearances &out) const;
 
-  private:
+    // Proves motions piece by piece: `out` (pieces,).
+    void prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const;
+
     struct Pair {
-        LinkPair links;             // places in `spheres_`
+        LinkPair links;             // places in the spheres
         LinkPath path;
         const TriangleTree *a = nullptr, *b = nullptr;  // both, or none
-        bool only_meshes = false;
+        bool only_meshes = false;   // spheres cannot decide it
 
         bool by_meshes(Judge judge) const { return a != nullptr && (judge == Judge::meshes || only_meshes); }
     };
+    const LinkSpheres &spheres() const { return *spheres_; }
+    const Pair &pair(std::size_t k) const { return (*pairs_)[k]; }
+    const ProvedRange &range() const { return range_; }
+    // A block of the spheres that obstacles see, at the configurations of one of those that links see.
+    SphereBlock &outside(SphereBlock &block) const;
+
+  private:
     // Whether two meshes touch or come closer than the buffer.
     bool meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const;
     // Lanes that no pair from `next` on refuses. Unless it is the `last` look, ends early when few lanes are left, with `next` the
@@ -82,13 +94,15 @@ class Scene {
     void row_clearance(std::span<const double> bounds, int lane, bool exact, ExactPoses &poses, double &smallest,
                        std::int64_t &closest, std::span<bool> touching) const;
 
-    SphereBlock &outside(SphereBlock &block) const;  // of the spheres that obstacles see, the same configurations
     SphereRow &outside(SphereRow &row) const;
+    const SceneProof &proof() const;
 
     std::shared_ptr<const LinkSpheres> spheres_;
     std::shared_ptr<const LinkMeshes> meshes_;
     std::shared_ptr<const std::vector<Pair>> pairs_;
     std::shared_ptr<const Surroundings> around_;
+    struct Later;
+    std::shared_ptr<Later> later_;  // what proofs need, made when one is first asked for
     double buffer_;
     float pad_;  // what spheres must be apart: buffer and rounding
     ProvedRange range_;

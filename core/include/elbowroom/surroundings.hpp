@@ -66,8 +66,9 @@ class Surroundings {
     // The same for many configurations, to `smallest` (n,). Returns the first row that is not finite or too large, or -1.
     std::int64_t clearances(const Configurations &cfgs, std::span<double> smallest) const;
 
-    // Lanes of `wanted` in which an obstacle may be nearer than `reach` to a point of the root's frame, float32.
-    unsigned near(const Point32<F32x16> &p, F32x16 reach, unsigned wanted, Ignored ignored, bool exactly) const;
+    // What the spheres of a link are apart from the obstacles beyond `pad`, a lower bound in each lane of `wanted`; not looked for
+    // beyond `most`. The ball of the link is placed.
+    F32x16 apart(SphereBlock &block, int place, F32x16 pad, float most, unsigned wanted) const;
 
   private:
     struct Link {
@@ -77,6 +78,10 @@ class Surroundings {
     };
     using Cleared = std::vector<std::int32_t>;  // obstacles that the mesh of a link is known to be apart from
 
+    // Lanes of `wanted` in which an obstacle may be nearer than `reach` to a point of the root's frame.
+    unsigned near(const Point32<F32x16> &p, F32x16 reach, unsigned wanted, Ignored ignored, bool exactly) const;
+    // Lower bounds of the distances, or anything from the limit up.
+    F32x16 bounds(const Point32<F32x16> &p, F32x16 limit, unsigned wanted, Ignored ignored, bool exactly) const;
     F32x8 lower_bound(const Points8 &p, F32x8 limit, Ignored ignored, bool exactly) const;
     Points8 in_world(F32x8 x, F32x8 y, F32x8 z) const;
     bool sphere_refused(int place, Vec3 point, double radius, Judge judge, int lane, ExactPoses &poses, Cleared &cleared) const;
