@@ -42,9 +42,9 @@ std::span<const Vec3> points_of(const In<double, 2> &rows) {
 
 // The first row with a number that no point has, or -1.
 std::int64_t first_wild(std::span<const Vec3> points) {
+    if (all_within(points.empty() ? nullptr : &points[0].x, 3 * points.size(), 1e99)) return -1;
     for (std::size_t i = 0; i < points.size(); i++)
-        if (!(std::fabs(points[i].x) <= 1e100 && std::fabs(points[i].y) <= 1e100 && std::fabs(points[i].z) <= 1e100))
-            return static_cast<std::int64_t>(i);
+        if (!(size_of(points[i]) <= 1e100)) return static_cast<std::int64_t>(i);
     return -1;
 }
 
@@ -189,15 +189,13 @@ bool boxes_meet(const World &world, In<double, 2> boxes, std::optional<In<bool, 
     require(boxes.shape(1) == BOX_NUMBERS, "boxes: expected rows of 15 numbers");
     require(out.size() == boxes.shape(0), "out: expected one for each box");
     const Ignored ignored = ignored_of(world, mask);
+    static_assert(sizeof(OrientedBox) == BOX_NUMBERS * sizeof(double));
+    const std::span<const OrientedBox> all(reinterpret_cast<const OrientedBox *>(boxes.data()), boxes.shape(0));
+    const std::span<const double> numbers(boxes.data(), boxes.size());
+    bool *answers = out.data();
     nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < boxes.size(); i++)
-        if (!(std::fabs(boxes.data()[i]) <= LARGEST)) return false;
-    for (std::size_t i = 0; i < boxes.shape(0); i++) {
-        const double *row = boxes.data() + BOX_NUMBERS * i;
-        OrientedBox box{{}, {std::fabs(row[12]), std::fabs(row[13]), std::fabs(row[14])}};
-        std::copy_n(row, 9, box.pose.r), std::copy_n(row + 9, 3, box.pose.t);
-        out.data()[i] = world.box_meets(box, ignored);
-    }
+    if (!all_within(numbers.data(), numbers.size(), LARGEST)) return false;
+    for (std::size_t i = 0; i < all.size(); i++) answers[i] = world.box_meets(all[i], ignored);
     return true;
 }
 
