@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "elbowroom/clearance_grid.hpp"
+#include "elbowroom/poses.hpp"
 #include "elbowroom/world.hpp"
 #include "module.hpp"
 
@@ -199,6 +200,15 @@ bool boxes_meet(const World &world, In<double, 2> boxes, std::optional<In<bool, 
     return true;
 }
 
+std::int64_t first_no_rotation(In<double, 2> boxes, double tolerance) {
+    require(boxes.shape(1) == BOX_NUMBERS, "boxes: expected rows of 15 numbers");
+    const std::span<const OrientedBox> all(reinterpret_cast<const OrientedBox *>(boxes.data()), boxes.shape(0));
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < all.size(); i++)
+        if (!is_rotation(all[i].pose, tolerance)) return static_cast<std::int64_t>(i);
+    return -1;
+}
+
 void mesh_meets(const World &world, std::int64_t k, const TriangleTree &mesh, In<double, 2> rows, InOut<bool, 1> out) {
     const std::span<const Pose> poses = poses_of(rows);
     const int at = place_of(world, k);
@@ -358,6 +368,8 @@ void bind_world(nb::module_ &m) {
         .def("mesh_gaps", &mesh_gaps, "k"_a, "mesh"_a, "poses"_a, "limit"_a,
              "A mesh at poses (n, 12) and an obstacle: whether they meet (n,), distances (n,), `limit` where they are not nearer, and the "
              "closest points (n, 2, 3) on the mesh and on the obstacle, NaN where there are none.");
+    m.def("first_no_rotation", &first_no_rotation, "boxes"_a, "tolerance"_a,
+          "The first of boxes (n, 15) whose axes are not unit vectors at right angles, right-handed, to within the tolerance; or -1.");
     nb::class_<ClearanceGrid>(m, "ClearanceGrid", "Lower bounds of the distance to the obstacles of a world, cell by cell.")
         .def(
             "__init__",

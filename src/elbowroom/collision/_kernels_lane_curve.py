@@ -37,7 +37,7 @@ from .._numba.distance import (
     tables,
     views,
 )
-from ..world.doors import PackedGrid, PackedWorld
+from .._numba.world.packed import PackedGrid, PackedWorld
 from ._kernels_lanes import CUTS, ROUND_UP, look_table, near_mask, nearest_within
 from ._kernels_segment import BLOCKED, FREE, NARROW, UNDECIDED
 from ._kernels_ways import bend_joints, bend_links, link_ways

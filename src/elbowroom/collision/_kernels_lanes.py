@@ -44,7 +44,7 @@ from .._numba.distance import (
     tables,
     views,
 )
-from ..world.kernels import STACK, box_gap_squared, loose_bound, safe_world_distance
+from .._numba.world.kernels import STACK, box_gap_squared, loose_bound, safe_world_distance
 from ._kernels_segment import BLOCKED, FREE, UNDECIDED
 from ._kernels_ways import bend_joints, bend_links, link_ways
 from ._kernels_world import lane_point

@@ -15,7 +15,7 @@ from .._jit import njit
 from .._numba.mesh import relative_pose
 from .._numba.pairs import SLACK
 from .._numba.robot import movement
-from ..world.kernels import (
+from .._numba.world.kernels import (
     STACK,
     borrowed,
     box_gap_squared,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._jit import njit
 from .._numba.robot import chord_of
-from ..world.kernels import borrowed
+from .._numba.world.kernels import borrowed
 from ._kernels_link_world import FIRST_ON_WAY, N_ON_WAY, link_on_piece, link_scratch, obstacle_in_reach
 from ._kernels_segment import BLOCKED, DEPTH, FREE, MAX_VALUE, NARROW, UNDECIDED, joint_rooms
 

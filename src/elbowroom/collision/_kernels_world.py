@@ -36,8 +36,8 @@ from .._numba.distance import (
 from .._numba.distance import LINK_BODY as SPHERES_BODY
 from .._numba.distance import POSE as LANE_POSE
 from .._numba.mesh import relative_pose
-from ..world.doors import PackedGrid, PackedWorld
-from ..world.kernels import (
+from .._numba.world.packed import PackedGrid, PackedWorld
+from .._numba.world.kernels import (
     FAR,
     HIT,
     NEAR,

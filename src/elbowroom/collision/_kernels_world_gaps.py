@@ -10,7 +10,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..world.kernels import FAR, HALF_SPACE, box_gap_squared, safe_world_distance
+from .._numba.world.kernels import FAR, HALF_SPACE, box_gap_squared, safe_world_distance
 from ._kernels import scene_tables
 from ._kernels_world import MARK, POSED, look, mesh_distance, pose_in_world
 from ._pack import LINK_ROOT

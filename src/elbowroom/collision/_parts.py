@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
 from ..typing import LinkPair
-from ..world.doors import PackedGrid, PackedWorld
+from .._numba.world.packed import PackedGrid, PackedWorld, packed_world
 from ._lanes import Lanes
 from ._segment import BUDGET, PackedChains
 from ._segment_world import LinkChains
@@ -112,7 +112,7 @@ def parts_of(engine: Any, around: Any) -> Parts:
             links=world.links,
             obstacles=tuple(world.world.names),
             bodies=world.chains,
-            world=world.world.packed,
+            world=packed_world(world.world),
             grid=world.grid,
             allowed=world.allowed,
             turns=world.turns,

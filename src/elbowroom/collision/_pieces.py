@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._numba.world.packed import packed_grid, packed_world
 from .._frozen import frozen
 from ..typing import LinkPair
 from ..world import World
@@ -87,9 +88,9 @@ class Pieces:
             world = World()
             nothing = frozen(np.zeros((len(lanes.link_reach), 0), dtype=np.bool_))
             turns = frozen(np.zeros(0, dtype=np.int64))
-            around = turns, tuple(world.packed), tuple(world.grid(np.zeros((2, 3)))), nothing
+            around = turns, tuple(packed_world(world)), tuple(packed_grid(world, np.zeros((2, 3)))), nothing
         else:
-            around = among.turns, tuple(among.world.packed), tuple(among.grid), among.allowed
+            around = among.turns, tuple(packed_world(among.world)), tuple(among.grid), among.allowed
         self._args: tuple[Any, ...] = tuple(lanes), *around
 
     def prove(

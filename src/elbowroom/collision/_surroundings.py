@@ -1,7 +1,7 @@
 """What is close among the obstacles at one configuration, measured: names, distances, points and normals.
 
 Boxes around links and obstacles bound all distances from below; what can matter (all within the buffer, and the
-closest) is measured, nearest bound first: meshes against the exact shapes (`world.kernels.mesh_gap`), depths by
+closest) is measured, nearest bound first: meshes against the exact shapes (`_numba.world.kernels.mesh_gap`), depths by
 `_contacts`. Links that exist only as spheres are measured by them.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._numba.world.packed import packed_world
 from .._clash import Clash
 from .._frozen import freeze
 from .._numba.mesh._pack import pack_meshes
@@ -256,7 +257,7 @@ class Surroundings:
         self, link: int, T: Matrix4, k: int, reach: float, scratch: Any
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Distance, the link's point and the normal, which mean nothing where meshes touch or are beyond reach."""
-        from ..world.kernels import mesh_gap
+        from .._numba.world.kernels import mesh_gap
 
         name = self.links[link]
         if name in self._balls:
@@ -268,7 +269,7 @@ class Surroundings:
         # A distance equal to the reach counts; 0 asks for no more than whether they touch.
         limit = np.nextafter(reach, np.inf) if reach > 0.0 else 0.0
         gap = mesh_gap(
-            self._nodes, self._tris, self._roots[link], rel, self.world.packed, np.int64(k), limit, scratch, p
+            self._nodes, self._tris, self._roots[link], rel, packed_world(self.world), np.int64(k), limit, scratch, p
         )
         if not 0.0 < gap <= reach:
             return (0.0 if gap < 0.0 else np.inf), p[0], p[1]
@@ -278,7 +279,7 @@ class Surroundings:
 
     def _ball_gap(self, name: str, T: Matrix4, k: int) -> tuple[float, np.ndarray, np.ndarray]:
         """The nearest of a link's spheres."""
-        from ..world.kernels import local_gradient
+        from .._numba.world.kernels import local_gradient
 
         centers, radii = self._balls[name]
         pose, gradient = self.world.obstacles[k].pose, np.zeros(3)
@@ -286,7 +287,7 @@ class Surroundings:
         best, on_link, normal = np.inf, np.zeros(3), np.zeros(3)
         for point, radius in zip(points, radii.tolist(), strict=True):
             x, y, z = pose[:3, :3].T @ (point - pose[:3, 3])
-            gap = local_gradient(self.world.packed, np.int64(k), x, y, z, gradient) - radius
+            gap = local_gradient(packed_world(self.world), np.int64(k), x, y, z, gradient) - radius
             if gap < best:
                 normal = -(pose[:3, :3] @ gradient)
                 best, on_link = float(gap), point + radius * normal
@@ -297,9 +298,9 @@ class Surroundings:
         freeze(self._nodes, self._tris)  # as the kernels know them: pickling makes arrays writable
 
     def _scratch(self) -> Any:
-        from ..world.kernels import mesh_gap_scratch
+        from .._numba.world.kernels import mesh_gap_scratch
 
-        return mesh_gap_scratch(self._nodes, self.world.packed)
+        return mesh_gap_scratch(self._nodes, packed_world(self.world))
 
 
 def _ascending(values: Float[np.ndarray, "links obstacles"]) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..spheres import SphereModel
 from ..world import World
-from ..world.doors import PackedGrid
+from .._numba.world.packed import PackedGrid, packed_grid, packed_world
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
 from ._slack import rows_of
@@ -164,7 +164,7 @@ class WorldEngine:
         """What `world_free` takes of the robot, then of the world; plain tuples are quicker to hand over."""
         model = self._packed.spheres
         robot = model.ints, model.floats, model.doubles, self._pad, self.buffer, self._robot
-        return *robot, tuple(self.world.packed), tuple(self.grid), self.allowed, self._strict
+        return *robot, tuple(packed_world(self.world)), tuple(self.grid), self.allowed, self._strict
 
     def gaps(
         self, rows: Float[np.ndarray, "n dof"], *, by: str = "meshes"
@@ -186,7 +186,7 @@ class WorldEngine:
         def piece(start: int, stop: int) -> None:
             part = slice(start, stop)
             world_gaps(
-                q_full[part], spans, balls, by == "meshes", self._robot, self.world.packed, self._boxes, self.grid,
+                q_full[part], spans, balls, by == "meshes", self._robot, packed_world(self.world), self._boxes, self.grid,
                 self.allowed, out[part], closest[part], self._scratch(),
             )  # fmt: skip
 
@@ -222,7 +222,7 @@ class WorldEngine:
         from ._kernels_segment_world import prove_world_segments
 
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 5), np.int64)
-        packed, grid, chains = self.world.packed, self.grid, self.chains
+        packed, grid, chains = packed_world(self.world), self.grid, self.chains
         asked = frozen(np.ones((1, len(self.links)), np.bool_)) if opens is None else opens
 
         def piece(first: int, last: int) -> None:
@@ -240,7 +240,7 @@ class WorldEngine:
     @cached_property
     def grid(self) -> PackedGrid:
         """Lower bounds of distances to the obstacles where the robot goes."""
-        return self.world.grid(self.region, self.threads)
+        return packed_grid(self.world, self.region, self.threads)
 
     @cached_property
     def region(self) -> Float[np.ndarray, "2 3"]:
@@ -301,7 +301,7 @@ class WorldEngine:
         if kept is None or kept[0] is not self.world:
             from ._kernels_world import world_scratch
 
-            kept = self._local.scratch = self.world, world_scratch(self._robot, self.world.packed)
+            kept = self._local.scratch = self.world, world_scratch(self._robot, packed_world(self.world))
         return kept[1]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ..collision.kernels import (
     mesh_row,
     near_obstacles,
 )
-from ..world.kernels import (
+from .._numba.world.kernels import (
     STACK,
     mesh_gap,
     mesh_gap_scratch,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .._numba.world.packed import packed_grid, packed_world
 from .._frozen import frozen
 from ..collision import CollisionModel
 from ..typing import LinkPair
@@ -38,10 +39,10 @@ class Edges:
         self._lanes = lanes
         if among is None:
             world = World()
-            grid = world.grid(np.zeros((2, 3)))
+            grid = packed_grid(world, np.zeros((2, 3)))
             turns = frozen(np.zeros(0, dtype=np.int64))
             allowed = frozen(np.zeros((len(lanes.link_reach), 0), dtype=np.bool_))
-            self.args: tuple[Any, ...] = tuple(lanes), turns, tuple(world.packed), tuple(grid), allowed
+            self.args: tuple[Any, ...] = tuple(lanes), turns, tuple(packed_world(world)), tuple(grid), allowed
         else:
             self.args = tuple(lanes), among.turns, tuple(among.world), tuple(among.grid), among.allowed
         """What kernels take of robot and world; see `edge_by_spheres`."""

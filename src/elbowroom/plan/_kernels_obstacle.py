@@ -18,8 +18,8 @@ from .._jit import njit
 from .._numba.distance import LOOK
 from .._numba.robot import LANES
 from ..collision.kernels import look_table, near_mask
-from ..world.doors import PackedGrid, PackedWorld
-from ..world.kernels import (
+from .._numba.world.packed import PackedGrid, PackedWorld
+from .._numba.world.kernels import (
     BOX_WIDTH,
     STACK,
     box_gap_squared,

@@ -9,7 +9,7 @@ from .._borrow import borrowed
 from .._jit import njit
 from ..collision.doors import Lanes
 from ..collision.kernels import FREE, edge_by_spheres
-from ..world.doors import PackedGrid, PackedWorld
+from .._numba.world.packed import PackedGrid, PackedWorld
 from ._kernels_tree import uniform
 
 WORTH = 0.005

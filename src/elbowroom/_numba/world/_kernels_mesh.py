@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._borrow import borrowed
-from .._jit import njit
-from .._numba.mesh import (
+from ..._borrow import borrowed
+from ..._jit import njit
+from ..mesh import (
     APART,
     FAR,
     HEADER_CLOSED,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import Frozen, freeze, frozen
+from ..._frozen import Frozen, freeze, frozen
 
 LEAF = 8
 """Members of a leaf at most."""

@@ -14,12 +14,21 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import FrozenMap, freeze
-from .._numba.mesh._pack import pack_meshes
-from ..mesh import TriangleMesh
-from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
-from ._sampled import PointCloud, SdfGrid
-from ._tree import BoxTree, box_tree
+from ..._frozen import FrozenMap, freeze
+from ...mesh import TriangleMesh
+from ...world import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    MeshObstacle,
+    Obstacle,
+    PointCloud,
+    SdfGrid,
+    Sphere,
+)
+from ..mesh._pack import pack_meshes
+from ._tree import box_tree, point_tree
 
 BOX, SPHERE, CYLINDER, CAPSULE, HALF_SPACE, MESH, CLOUD, SDF = range(8)
 """Kinds of obstacles."""
@@ -72,8 +81,8 @@ class PackedWorld(NamedTuple):
     """Samples of all fields, float32."""
 
 
-Part = TriangleMesh | BoxTree | np.ndarray
-"""What of an obstacle is laid in `Geometry`: its mesh, the tree of its cloud, the values of its field."""
+Part = TriangleMesh | np.ndarray
+"""What of an obstacle is laid in `Geometry`: its mesh, the points of its cloud, the values of its field."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +119,7 @@ def _part(obstacle: Obstacle) -> Part | None:
         case MeshObstacle():
             return obstacle.mesh
         case PointCloud():
-            return obstacle.tree
+            return obstacle.points
         case SdfGrid():
             return obstacle.values
         case _:
@@ -129,14 +138,14 @@ def lay_geometry(obstacles: Sequence[Obstacle]) -> Geometry:
     n_nodes, n_points, n_values = 0, 0, 0
     for part, obstacle in own.values():
         if isinstance(obstacle, PointCloud):
-            tree = obstacle.tree.nodes
+            tree, ordered = _cloud_tree(obstacle)
             if n_points:
                 tree = tree.copy()
                 tree[:, 6] += np.where(tree[:, 7] > 0.0, n_points, n_nodes)
             places[id(part)] = (n_nodes,)
             trees.append(tree)
-            points.append(obstacle.points)
-            n_nodes, n_points = n_nodes + len(tree), n_points + len(obstacle.points)
+            points.append(ordered)
+            n_nodes, n_points = n_nodes + len(tree), n_points + len(ordered)
         elif isinstance(obstacle, SdfGrid):
             places[id(part)] = (n_values, *obstacle.values.shape)
             fields.append(obstacle.values.ravel())
@@ -144,6 +153,15 @@ def lay_geometry(obstacles: Sequence[Obstacle]) -> Geometry:
     laid = tuple(_joined(parts) for parts in (trees, points, fields))
     freeze(*laid)
     return Geometry(tuple(part for part, _ in own.values()), FrozenMap(places), nodes, tris, *laid)
+
+
+def _cloud_tree(cloud: PointCloud) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes of the tree over a cloud's points, and the points in its order; kept with the cloud and its copies."""
+    kept = cloud.__dict__.get("box_tree")
+    if kept is None:
+        tree, ordered = point_tree(cloud.points)
+        kept = cloud.__dict__["box_tree"] = tree.nodes, ordered
+    return kept
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
-from .._numba.mesh import corner_face, edge_edge, point_distance
+from ..._jit import njit
+from ..mesh import corner_face, edge_edge, point_distance
 from ._kernels_triangles import axis_pierces, triangle_box_overlap, triangle_cylinder_overlap
 from ._pack import BOX, CAPSULE, CYLINDER, SPHERE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
+from ..._jit import njit
 from ._kernels_tree import STACK, box_gap_squared
 
 

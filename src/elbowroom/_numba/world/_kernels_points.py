@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
-from .._numba.mesh import POINT_STACK, nearest_triangle, point_inside
+from ..._jit import njit
+from ..mesh import POINT_STACK, nearest_triangle, point_inside
 from ._kernels_cloud import cloud_distance
 from ._kernels_field import field_distance
 from ._pack import BOX, CAPSULE, CLOUD, CYLINDER, HALF_SPACE, MESH, SPHERE

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._borrow import borrowed
-from .._jit import njit
-from .._numba.mesh import POINT_STACK, nearest_triangle, point_inside, triangle_point
+from ..._borrow import borrowed
+from ..._jit import njit
+from ..mesh import POINT_STACK, nearest_triangle, point_inside, triangle_point
 from ._kernels_cloud import nearest_of_cloud
 from ._kernels_field import field_gradient
 from ._kernels_points import nearest, to_local

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
+from ..._jit import njit
 
 HALF = 12
 """Column of a box where its half edges begin."""

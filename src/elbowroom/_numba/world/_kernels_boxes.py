@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._borrow import borrowed
-from .._jit import njit
+from ..._borrow import borrowed
+from ..._jit import njit
 from ._kernels_box_shapes import (
     CORNERS,
     HALF,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import freeze, frozen
-from .._parallel import cores, over_rows
-from ._obstacles import HalfSpace, Obstacle
+from ..._frozen import freeze, frozen
+from ..._parallel import cores, over_rows
+from ...world import HalfSpace, Obstacle
 from ._pack import PackedWorld
 
 CELL = 0.025

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._borrow import borrowed
-from .._jit import njit
+from ..._borrow import borrowed
+from ..._jit import njit
 from ._grid import BLOCK, SLACK, TIGHT
 from ._kernels_points import safe_world_distance
 from ._kernels_tree import STACK, box_gap_squared

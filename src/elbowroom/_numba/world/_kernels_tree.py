@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
+from ..._jit import njit
 
 STACK = 128
 """Nodes waiting at most: splits at the median keep trees of 2^32 members below it."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
-from .._numba.mesh import nearest_triangle, point_inside, pose_triangle
+from ..._jit import njit
+from ..mesh import nearest_triangle, point_inside, pose_triangle
 from ._kernels_field import cell_of, field_distance
 
 FINEST = 1e-5

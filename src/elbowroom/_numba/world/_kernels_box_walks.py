@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import njit
-from .._numba.mesh import inverse_pose, point_inside
+from ..._jit import njit
+from ..mesh import inverse_pose, point_inside
 from ._kernels_box_shapes import HALF, faces_apart, point_gap_squared
 from ._kernels_field import field_distance
 from ._kernels_triangles import triangle_box_overlap

@@ -7,7 +7,7 @@ Apart is claimed only beyond the rounding error of what was compared, so touchin
 # pyright: basic
 from __future__ import annotations
 
-from .._jit import njit
+from ..._jit import njit
 
 ROUNDING = 1e-14
 """Error of a projection against the products it is made of: some tens of roundings of a float64."""

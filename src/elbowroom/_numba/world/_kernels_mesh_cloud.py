@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._borrow import borrowed
-from .._jit import njit
-from .._numba.mesh import nearest_triangle, point_distance, point_inside, pose_triangle
+from ..._borrow import borrowed
+from ..._jit import njit
+from ..mesh import nearest_triangle, point_distance, point_inside, pose_triangle
 from ._kernels_convex import triangle_gap
 from ._pack import SPHERE
 

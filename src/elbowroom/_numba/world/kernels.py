@@ -3,7 +3,7 @@
 A kernel that takes a `world` begins with `world = borrowed(world)`; see `elbowroom._borrow`.
 """
 
-from .._borrow import borrowed as borrowed
+from ..._borrow import borrowed as borrowed
 from ._kernels_boxes import BOX_WIDTH as BOX_WIDTH
 from ._kernels_boxes import box_meets_any as box_meets_any
 from ._kernels_boxes import box_scratch as box_scratch
