@@ -203,7 +203,7 @@ def test_models_with_worlds_travel_and_say_what_they_hold(rails):
 def test_models_that_travelled_need_no_kernel_compiled_anew(rails):
     from elbowroom.collision._kernels_world import world_free
     from elbowroom.collision._kernels_world_gaps import world_gaps
-    from elbowroom.world.kernels import mesh_gap
+    from elbowroom._numba.world.kernels import mesh_gap
 
     model = rails().with_world(World([Sphere(0.1, pose=at(0.63), name="ball")]))
     compiled = [world_free, world_gaps, mesh_gap]
@@ -279,7 +279,7 @@ def test_without_a_world_none_of_its_kernels_are_loaded():
         "from elbowroom.collision._warm import main\n"
         "main()\n"
         "assert 'elbowroom.collision._kernels' in sys.modules\n"
-        "loaded = [name for name in sys.modules if name.startswith('elbowroom.world') and 'kernels' in name]\n"
+        "loaded = [name for name in sys.modules if name.startswith('elbowroom._numba.world') and 'kernels' in name]\n"
         "assert not loaded, loaded\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from .. import _core
+from .._parallel import cores
 from .._text import counted, short
 from ..errors import FormatError, InputError, UnknownNameError, unknown
 from ._boxes import boxes_intersect
@@ -52,6 +53,8 @@ class World:
         """What other folders made of this world; theirs to fill, under names of their own."""
         self.inherited: dict[str, Any] = {}
         """What they had made of the world that this one was made from, to be used again where it fits."""
+        self._grids: dict[bytes, _core.ClearanceGrid] = {}
+        self._grids_before: dict[bytes, _core.ClearanceGrid] = {}
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -144,6 +147,7 @@ class World:
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
         other.inherited = {**self.inherited, **self.derived}
+        other._grids_before = {**self._grids_before, **self._grids}
         return other
 
     # Points -------------------------------------------------------------------------------------
@@ -274,6 +278,22 @@ class World:
     def core(self) -> _core.World:
         """The obstacles in the compiled core; made when first needed. Meshes, clouds and fields are not copied."""
         return _core.World([obstacle.core for obstacle in self.obstacles])
+
+    def clearance_grid(self, region: Float[np.ndarray, "2 3"], threads: int | None = None) -> _core.ClearanceGrid:
+        """Lower bounds of the distance to all obstacles, with cells in a region; kept for next time and for worlds
+        made from this one.
+
+        Args:
+            region: lower and upper corner, metres.
+            threads: None uses all cores this process may run on.
+        """
+        corners = np.ascontiguousarray(region, dtype=np.float64)
+        key = corners.tobytes()
+        if key not in self._grids:
+            before = self._grids_before.get(key)
+            grid = before.for_world(self.core) if before is not None else None
+            self._grids[key] = grid or _core.ClearanceGrid(self.core, corners, threads or cores())
+        return self._grids[key]
 
     @cached_property
     def _in_jax(self) -> JaxWorld:
