@@ -108,14 +108,14 @@ DistanceField field_of(const In<float, 3> &values, const In<double, 1> &spacing,
     return DistanceField(shared, shape, step, at);
 }
 
-std::shared_ptr<World> world_of(const std::vector<const Obstacle *> &obstacles) {
+World world_of(const std::vector<const Obstacle *> &obstacles) {
     std::vector<Obstacle> all;
     all.reserve(obstacles.size());
     for (const Obstacle *o : obstacles) {
         require(o != nullptr, "obstacles: expected a list of obstacles");
         all.push_back(*o);
     }
-    return std::make_shared<World>(std::move(all));
+    return World(std::move(all));
 }
 
 std::int64_t nearest(const World &world, In<double, 2> rows, InOut<double, 1> distances, InOut<std::int64_t, 1> found) {
@@ -326,7 +326,9 @@ void bind_world(nb::module_ &m) {
             "field", [](std::shared_ptr<DistanceField> field, In<double, 1> pose) { return Obstacle::of_field(std::move(field), pose_of(pose)); },
             "field"_a, "pose"_a, "The solid of a distance field, which is shared.");
     nb::class_<World>(m, "World", "Obstacles, known by their places in the list; coordinates are metres in the world frame.")
-        .def(nb::new_(&world_of), "obstacles"_a, "Takes a list of obstacles; what is large of them is shared.")
+        .def(
+            "__init__", [](World *self, const std::vector<const Obstacle *> &obstacles) { new (self) World(world_of(obstacles)); },
+            "obstacles"_a, "Takes a list of obstacles; what is large of them is shared.")
         .def_prop_ro("size", &World::size, "Number of obstacles.")
         .def(
             "bounds", [](const World &world, std::int64_t k) { return rows_of({world.bounds(place_of(world, k)).low, world.bounds(place_of(world, k)).high}); },

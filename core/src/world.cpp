@@ -326,7 +326,8 @@ F32x8 World::distance_lower_bound(int k, const Points8 &p, F32x8 limit) const {
         for (unsigned rest = bits(d < limit); rest; rest &= rest - 1) {
             const int lane = std::countr_zero(rest);
             const double found = distance_lower_bound(k, {p.x[lane], p.y[lane], p.z[lane]}, limit[lane]);
-            d[lane] = static_cast<float>(found - 2.0 * FLOAT_ROUNDING * std::fabs(found));
+            // What is not below the limit leaves it as it is.
+            d[lane] = found < limit[lane] ? static_cast<float>(found - 2.0 * FLOAT_ROUNDING * std::fabs(found)) : limit[lane];
         }
         return d;
     }

@@ -44,7 +44,7 @@ def test_lanes_tell_depths_of_primitives():
     rng = np.random.default_rng(3)
     for kind in ("box", "sphere", "cylinder", "capsule", "half_space"):
         world = World([draw(kind, rng)])
-        points = (world.obstacles[0].pose[:3, 3] + rng.uniform(-0.1, 0.1, (500, 3))).astype(np.float32)
+        points = (world.obstacles[0].pose[:3, 3] + rng.uniform(-1.0, 1.0, (2000, 3))).astype(np.float32)
         exact = world.core.lower_bounds(points.astype(np.float64), np.inf)
         assert (exact < 0.0).any()
         found = world.core.lane_bounds(points, np.inf)
@@ -97,10 +97,10 @@ def test_the_nearest_point_of_a_cloud_is_that_of_brute_force(n):
     points = rng.normal(size=(n, 3)) * [1.0, 0.3, 0.01]
     if n > 10:
         points[n // 2 :] = points[: n - n // 2]  # some twice
-    cloud = PointCloud(points, 0.02)
+    cloud = PointCloud(points, 10.0)
     np.testing.assert_array_equal(np.unique(cloud.points, axis=0), np.unique(points, axis=0))
     queries = rng.normal(size=(400, 3))
-    true = np.linalg.norm(queries[:, None] - points[None], axis=2).min(axis=1) - 0.02
+    true = np.linalg.norm(queries[:, None] - points[None], axis=2).min(axis=1) - 10.0
     np.testing.assert_allclose(World([cloud]).distance(queries), true, atol=1e-12)
     if n > 4:
         apart = np.sort(np.linalg.norm(cloud.points[:, None] - cloud.points[None], axis=2), axis=1)
@@ -113,9 +113,9 @@ def test_far_from_the_origin_nothing_is_passed_over():
     rng = np.random.default_rng(8)
     far = np.array([9e5, -9e5, 9e5])
     points = far + rng.uniform(-1.0, 1.0, (3000, 3))
-    world = World([PointCloud(points, 0.01), *(Box((0.1, 0.1, 0.1), pose=[1, 0, 0, 0, *p]) for p in points[:50])])
+    world = World([PointCloud(points, 0.2), *(Box((0.1, 0.1, 0.1), pose=[1, 0, 0, 0, *p]) for p in points[:50])])
     queries = far + rng.uniform(-1.2, 1.2, (300, 3))
-    to_points = np.linalg.norm(queries[:, None] - points[None], axis=2).min(axis=1) - 0.01
+    to_points = np.linalg.norm(queries[:, None] - points[None], axis=2).min(axis=1) - 0.2
     to_boxes = np.min([world.core.distances(k, queries, np.inf) for k in range(1, 51)], axis=0)
     np.testing.assert_allclose(world.distance(queries), np.minimum(to_points, to_boxes), atol=1e-9)
 
