@@ -201,9 +201,9 @@ def test_models_with_worlds_travel_and_say_what_they_hold(rails):
 
 
 def test_models_that_travelled_need_no_kernel_compiled_anew(rails):
+    from elbowroom._numba.world.kernels import mesh_gap
     from elbowroom.collision._kernels_world import world_free
     from elbowroom.collision._kernels_world_gaps import world_gaps
-    from elbowroom._numba.world.kernels import mesh_gap
 
     model = rails().with_world(World([Sphere(0.1, pose=at(0.63), name="ball")]))
     compiled = [world_free, world_gaps, mesh_gap]

@@ -113,7 +113,9 @@ def test_far_from_the_origin_nothing_is_passed_over():
     rng = np.random.default_rng(8)
     far = np.array([9e5, -9e5, 9e5])
     points = far + rng.uniform(-1.0, 1.0, (3000, 3))
-    world = World([PointCloud(points, 0.2), *(Box((0.1, 0.1, 0.1), pose=[1, 0, 0, 0, *p]) for p in points[:50])])
+    world = World(
+        [PointCloud(points, 0.2), *(Box((0.1, 0.1, 0.1), pose=[1, 0, 0, 0, *p]) for p in points[:50])]
+    )
     queries = far + rng.uniform(-1.2, 1.2, (300, 3))
     to_points = np.linalg.norm(queries[:, None] - points[None], axis=2).min(axis=1) - 0.2
     to_boxes = np.min([world.core.distances(k, queries, np.inf) for k in range(1, 51)], axis=0)

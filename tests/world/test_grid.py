@@ -85,7 +85,9 @@ def test_many_changes_make_a_new_grid(scene):
     assert fewer.clearance_grid(REGION).n_loose == 0
     points = np.random.default_rng(4).uniform(-1.0, 1.0, (2_000, 3))
     near = fewer.distance(points) < 0.1
-    assert (fewer.distance(points) - bounds(fewer, points))[near].max() < 0.1  # of its own cells, not of those that left
+    assert (fewer.distance(points) - bounds(fewer, points))[
+        near
+    ].max() < 0.1  # of its own cells, not of those that left
 
 
 def test_a_world_without_obstacles_that_end_has_no_cells():

@@ -257,7 +257,9 @@ def test_steep_fields_are_divided_by_their_slope():
     points = rng.uniform(-1.0, 1.0, (1000, 3))
     plain, safe = world.distance(points), world.core.lower_bounds(points, np.inf)
     beyond = np.linalg.norm(np.maximum(np.abs(points) - 0.5, 0.0), axis=1)  # no solid is nearer than the grid
-    np.testing.assert_allclose(safe, np.maximum(plain / grid.slope, np.where(beyond > 0.0, beyond, -1.0)), rtol=1e-12)
+    np.testing.assert_allclose(
+        safe, np.maximum(plain / grid.slope, np.where(beyond > 0.0, beyond, -1.0)), rtol=1e-12
+    )
     true = np.linalg.norm(points, axis=1) - 0.3
     assert (safe <= np.maximum(true, 0.0) + 2e-3).all()
     box = World([Box((0.1, 0.2, 0.3))])

@@ -36,7 +36,6 @@ from .._numba.distance import (
 from .._numba.distance import LINK_BODY as SPHERES_BODY
 from .._numba.distance import POSE as LANE_POSE
 from .._numba.mesh import relative_pose
-from .._numba.world.packed import PackedGrid, PackedWorld
 from .._numba.world.kernels import (
     FAR,
     HIT,
@@ -49,6 +48,7 @@ from .._numba.world.kernels import (
     mesh_gap_scratch,
     safe_world_distance,
 )
+from .._numba.world.packed import PackedGrid, PackedWorld
 from ._kernels import compose_rows, pose_bodies, scene_tables
 from ._pack import LINK_BODY, LINK_ROOT
 from ._pack import POSE as ROW

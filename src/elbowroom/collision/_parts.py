@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
-from ..typing import LinkPair
 from .._numba.world.packed import PackedGrid, PackedWorld, packed_world
+from ..typing import LinkPair
 from ._lanes import Lanes
 from ._segment import BUDGET, PackedChains
 from ._segment_world import LinkChains

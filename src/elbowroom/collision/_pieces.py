@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .._numba.world.packed import packed_grid, packed_world
 from .._frozen import frozen
+from .._numba.world.packed import packed_grid, packed_world
 from ..typing import LinkPair
 from ..world import World
 from ._lanes import Lanes

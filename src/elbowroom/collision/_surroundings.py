@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from .._numba.world.packed import packed_world
 from .._clash import Clash
 from .._frozen import freeze
 from .._numba.mesh._pack import pack_meshes
+from .._numba.world.packed import packed_world
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh
 from ..robot import Robot
@@ -269,7 +269,15 @@ class Surroundings:
         # A distance equal to the reach counts; 0 asks for no more than whether they touch.
         limit = np.nextafter(reach, np.inf) if reach > 0.0 else 0.0
         gap = mesh_gap(
-            self._nodes, self._tris, self._roots[link], rel, packed_world(self.world), np.int64(k), limit, scratch, p
+            self._nodes,
+            self._tris,
+            self._roots[link],
+            rel,
+            packed_world(self.world),
+            np.int64(k),
+            limit,
+            scratch,
+            p,
         )
         if not 0.0 < gap <= reach:
             return (0.0 if gap < 0.0 else np.inf), p[0], p[1]

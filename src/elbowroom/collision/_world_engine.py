@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import freeze, frozen
+from .._numba.world.packed import PackedGrid, packed_grid, packed_world
 from .._parallel import cores, over_rows
 from .._poses import matrix_from_wxyz_xyz
 from ..distance.doors import bad_row, enclosing_ball
@@ -20,7 +21,6 @@ from ..robot import Robot
 from ..robot.doors import find_bodies
 from ..spheres import SphereModel
 from ..world import World
-from .._numba.world.packed import PackedGrid, packed_grid, packed_world
 from ._pack import pack_scene
 from ._segment_world import LinkChains, pack_link_chains
 from ._slack import rows_of
@@ -186,8 +186,8 @@ class WorldEngine:
         def piece(start: int, stop: int) -> None:
             part = slice(start, stop)
             world_gaps(
-                q_full[part], spans, balls, by == "meshes", self._robot, packed_world(self.world), self._boxes, self.grid,
-                self.allowed, out[part], closest[part], self._scratch(),
+                q_full[part], spans, balls, by == "meshes", self._robot, packed_world(self.world), self._boxes,
+                self.grid, self.allowed, out[part], closest[part], self._scratch(),
             )  # fmt: skip
 
         over_rows(piece, len(rows), threads=self.threads, at_least=MEASURE_ROWS, align=1)

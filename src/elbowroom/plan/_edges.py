@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .._numba.world.packed import packed_grid, packed_world
 from .._frozen import frozen
+from .._numba.world.packed import packed_grid, packed_world
 from ..collision import CollisionModel
 from ..typing import LinkPair
 from ..world import World

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._numba.world.packed import packed_world
 from .._cache import content_hash, npz_bytes
 from .._files import write_bytes
+from .._numba.world.packed import packed_world
 from ..collision import CollisionModel
 from ..errors import FormatError
 from ..pairs.doors import made_for

@@ -279,7 +279,9 @@ class World:
         """The obstacles in the compiled core; made when first needed. Meshes, clouds and fields are not copied."""
         return _core.World([obstacle.core for obstacle in self.obstacles])
 
-    def clearance_grid(self, region: Float[np.ndarray, "2 3"], threads: int | None = None) -> _core.ClearanceGrid:
+    def clearance_grid(
+        self, region: Float[np.ndarray, "2 3"], threads: int | None = None
+    ) -> _core.ClearanceGrid:
         """Lower bounds of the distance to all obstacles, with cells in a region; kept for next time and for worlds
         made from this one.
 

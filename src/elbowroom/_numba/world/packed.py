@@ -26,9 +26,7 @@ def packed_world(world: World) -> PackedWorld:
     return world.derived[PACKED]
 
 
-def packed_grid(
-    world: World, region: Float[np.ndarray, "2 3"], threads: int | None = None
-) -> PackedGrid:
+def packed_grid(world: World, region: Float[np.ndarray, "2 3"], threads: int | None = None) -> PackedGrid:
     """Lower bounds of the distance to the obstacles, with cells in a region (`ClearanceGrid`); kept for next time.
 
     Args:
