@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "elbowroom/clearance_grid.hpp"
+#include "elbowroom/poses.hpp"
 #include "elbowroom/world.hpp"
 #include "module.hpp"
 
@@ -42,9 +43,9 @@ std::span<const Vec3> points_of(const In<double, 2> &rows) {
 
 // The first row with a number that no point has, or -1.
 std::int64_t first_wild(std::span<const Vec3> points) {
+    if (all_within(points.empty() ? nullptr : &points[0].x, 3 * points.size(), 1e99)) return -1;
     for (std::size_t i = 0; i < points.size(); i++)
-        if (!(std::fabs(points[i].x) <= 1e100 && std::fabs(points[i].y) <= 1e100 && std::fabs(points[i].z) <= 1e100))
-            return static_cast<std::int64_t>(i);
+        if (!(size_of(points[i]) <= 1e100)) return static_cast<std::int64_t>(i);
     return -1;
 }
 
@@ -107,14 +108,14 @@ DistanceField field_of(const In<float, 3> &values, const In<double, 1> &spacing,
     return DistanceField(shared, shape, step, at);
 }
 
-std::shared_ptr<World> world_of(const std::vector<const Obstacle *> &obstacles) {
+World world_of(const std::vector<const Obstacle *> &obstacles) {
     std::vector<Obstacle> all;
     all.reserve(obstacles.size());
     for (const Obstacle *o : obstacles) {
         require(o != nullptr, "obstacles: expected a list of obstacles");
         all.push_back(*o);
     }
-    return std::make_shared<World>(std::move(all));
+    return World(std::move(all));
 }
 
 std::int64_t nearest(const World &world, In<double, 2> rows, InOut<double, 1> distances, InOut<std::int64_t, 1> found) {
@@ -189,16 +190,23 @@ bool boxes_meet(const World &world, In<double, 2> boxes, std::optional<In<bool, 
     require(boxes.shape(1) == BOX_NUMBERS, "boxes: expected rows of 15 numbers");
     require(out.size() == boxes.shape(0), "out: expected one for each box");
     const Ignored ignored = ignored_of(world, mask);
+    static_assert(sizeof(OrientedBox) == BOX_NUMBERS * sizeof(double));
+    const std::span<const OrientedBox> all(reinterpret_cast<const OrientedBox *>(boxes.data()), boxes.shape(0));
+    const std::span<const double> numbers(boxes.data(), boxes.size());
+    bool *answers = out.data();
     nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < boxes.size(); i++)
-        if (!(std::fabs(boxes.data()[i]) <= LARGEST)) return false;
-    for (std::size_t i = 0; i < boxes.shape(0); i++) {
-        const double *row = boxes.data() + BOX_NUMBERS * i;
-        OrientedBox box{{}, {std::fabs(row[12]), std::fabs(row[13]), std::fabs(row[14])}};
-        std::copy_n(row, 9, box.pose.r), std::copy_n(row + 9, 3, box.pose.t);
-        out.data()[i] = world.box_meets(box, ignored);
-    }
+    if (!all_within(numbers.data(), numbers.size(), LARGEST)) return false;
+    for (std::size_t i = 0; i < all.size(); i++) answers[i] = world.box_meets(all[i], ignored);
     return true;
+}
+
+std::int64_t first_no_rotation(In<double, 2> boxes, double tolerance) {
+    require(boxes.shape(1) == BOX_NUMBERS, "boxes: expected rows of 15 numbers");
+    const std::span<const OrientedBox> all(reinterpret_cast<const OrientedBox *>(boxes.data()), boxes.shape(0));
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < all.size(); i++)
+        if (!is_rotation(all[i].pose, tolerance)) return static_cast<std::int64_t>(i);
+    return -1;
 }
 
 void mesh_meets(const World &world, std::int64_t k, const TriangleTree &mesh, In<double, 2> rows, InOut<bool, 1> out) {
@@ -318,7 +326,9 @@ void bind_world(nb::module_ &m) {
             "field", [](std::shared_ptr<DistanceField> field, In<double, 1> pose) { return Obstacle::of_field(std::move(field), pose_of(pose)); },
             "field"_a, "pose"_a, "The solid of a distance field, which is shared.");
     nb::class_<World>(m, "World", "Obstacles, known by their places in the list; coordinates are metres in the world frame.")
-        .def(nb::new_(&world_of), "obstacles"_a, "Takes a list of obstacles; what is large of them is shared.")
+        .def(
+            "__init__", [](World *self, const std::vector<const Obstacle *> &obstacles) { new (self) World(world_of(obstacles)); },
+            "obstacles"_a, "Takes a list of obstacles; what is large of them is shared.")
         .def_prop_ro("size", &World::size, "Number of obstacles.")
         .def(
             "bounds", [](const World &world, std::int64_t k) { return rows_of({world.bounds(place_of(world, k)).low, world.bounds(place_of(world, k)).high}); },
@@ -360,6 +370,8 @@ void bind_world(nb::module_ &m) {
         .def("mesh_gaps", &mesh_gaps, "k"_a, "mesh"_a, "poses"_a, "limit"_a,
              "A mesh at poses (n, 12) and an obstacle: whether they meet (n,), distances (n,), `limit` where they are not nearer, and the "
              "closest points (n, 2, 3) on the mesh and on the obstacle, NaN where there are none.");
+    m.def("first_no_rotation", &first_no_rotation, "boxes"_a, "tolerance"_a,
+          "The first of boxes (n, 15) whose axes are not unit vectors at right angles, right-handed, to within the tolerance; or -1.");
     nb::class_<ClearanceGrid>(m, "ClearanceGrid", "Lower bounds of the distance to the obstacles of a world, cell by cell.")
         .def(
             "__init__",

@@ -15,24 +15,24 @@ double mixed(double a, double b, double t) { return (1.0 - t) * a + t * b; }
 }  // namespace
 
 DistanceField::DistanceField(std::shared_ptr<const float[]> values, const std::size_t (&shape)[3], Vec3 spacing, Vec3 origin)
-    : values_(std::move(values)), shape_{shape[0], shape[1], shape[2]}, spacing_(spacing), origin_(origin) {
+    : values_(std::move(values)),
+      shape_{static_cast<std::int64_t>(shape[0]), static_cast<std::int64_t>(shape[1]), static_cast<std::int64_t>(shape[2])}, spacing_(spacing), origin_(origin) {
     steepest_ = steepest_gradient();
 }
 
 DistanceField::Cell DistanceField::cell(Vec3 p) const {
     Cell out;
-    std::size_t at[3];
-    double beyond[3];
-    for (int axis = 0; axis < 3; axis++) {
-        const double last = static_cast<double>(shape_[axis] - 1), u = (p[axis] - origin_[axis]) / spacing_[axis];
-        const double inner = std::min(std::max(u, 0.0), last);
-        at[axis] = std::min(static_cast<std::size_t>(inner), shape_[axis] - 2);
-        out.u[axis] = inner - static_cast<double>(at[axis]);
-        beyond[axis] = (u - inner) * spacing_[axis];
-    }
-    out.beyond = {beyond[0], beyond[1], beyond[2]};
-    const std::size_t along_y = shape_[2], along_x = shape_[1] * shape_[2];
-    const float *first = values_.get() + at[0] * along_x + at[1] * along_y + at[2];
+    const auto along = [&](double x, double origin, double step, int axis, double &beyond) {
+        const double last = static_cast<double>(shape_[axis] - 1), u = (x - origin) / step, inner = std::min(std::max(u, 0.0), last);
+        const std::int64_t at = std::min(static_cast<std::int64_t>(inner), shape_[axis] - 2);
+        out.u[axis] = inner - static_cast<double>(at);
+        beyond = (u - inner) * step;
+        return at;
+    };
+    const std::int64_t i0 = along(p.x, origin_.x, spacing_.x, 0, out.beyond.x), j0 = along(p.y, origin_.y, spacing_.y, 1, out.beyond.y),
+                       k0 = along(p.z, origin_.z, spacing_.z, 2, out.beyond.z);
+    const std::int64_t along_y = shape_[2], along_x = shape_[1] * shape_[2];
+    const float *first = values_.get() + i0 * along_x + j0 * along_y + k0;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             const float *row = first + (i ? along_x : 0) + (j ? along_y : 0);
@@ -41,8 +41,15 @@ DistanceField::Cell DistanceField::cell(Vec3 p) const {
     return out;
 }
 
-double DistanceField::distance(Vec3 p) const {
+double DistanceField::distance(Vec3 p) const { return distance_in(cell(p), p); }
+
+double DistanceField::lower_bound(Vec3 p) const {
     const Cell c = cell(p);
+    const double least = distance_in(c, p) / slope(), gap = squared(c.beyond);
+    return gap > 0.0 && gap > least * least ? std::sqrt(gap) : least;
+}
+
+double DistanceField::distance_in(const Cell &c, Vec3 p) const {
     const auto &f = c.sample;
     const double a = mixed(f[0][0][0], f[0][0][1], c.u[2]), b = mixed(f[0][1][0], f[0][1][1], c.u[2]);
     const double d = mixed(f[1][0][0], f[1][0][1], c.u[2]), e = mixed(f[1][1][0], f[1][1][1], c.u[2]);
@@ -89,12 +96,12 @@ DistanceGradient DistanceField::gradient(Vec3 p) const {
 // At a corner of a cell the gradient is made of the differences along the three edges that meet there.
 double DistanceField::steepest_gradient() const {
     const double rx = 1.0 / spacing_.x, ry = 1.0 / spacing_.y, rz = 1.0 / spacing_.z;
-    const std::size_t along_y = shape_[2], along_x = shape_[1] * shape_[2];
+    const std::int64_t along_y = shape_[2], along_x = shape_[1] * shape_[2];
     double worst = 0.0;
-    for (std::size_t i = 0; i + 1 < shape_[0]; i++)
-        for (std::size_t j = 0; j + 1 < shape_[1]; j++) {
+    for (std::int64_t i = 0; i + 1 < shape_[0]; i++)
+        for (std::int64_t j = 0; j + 1 < shape_[1]; j++) {
             const float *row = values_.get() + i * along_x + j * along_y;
-            for (std::size_t k = 0; k + 1 < shape_[2]; k++) {
+            for (std::int64_t k = 0; k + 1 < shape_[2]; k++) {
                 const float *at = row + k;
                 const double a = at[0], b = at[1], c = at[along_y], d = at[along_y + 1];
                 const double e = at[along_x], f = at[along_x + 1], g = at[along_x + along_y], h = at[along_x + along_y + 1];

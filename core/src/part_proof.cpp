@@ -209,7 +209,6 @@ void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, co
         } else if (request.look == Look::meshes && (bounds.center <= 0.0 || at.half < std::ldexp(1.0, -MESH_DEPTH) || narrow)) {
             out.by_meshes++;
             const PosedPair posed(*meshes_[0], *meshes_[1], relative(poses.end_a * in_body_[0], poses.end_b * in_body_[1]));
-            if (pair_state(posed.a, posed.b, posed.rel, true) != PairState::apart) return end(Outcome::blocked, at.t);
             double move = 0.0;
             for (int k = 0; k < 2; k++) {
                 double most = 0.0;
@@ -217,8 +216,14 @@ void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, co
                     most = std::max(most, movement(chain, poses, widths.chords, moving_[k], group.at, group.radius, [](std::size_t, double) {}));
                 move += most;
             }
-            const double far = buffer + move + std::max(ENOUGH, request.margin);
-            const SurfaceDistance found = surface_distance(posed, hull_distance(posed), hint, far * far);
+            const ConvexDistance hulls = hull_distance(posed);
+            if (hulls.lower - buffer - move > SLACK) {
+                out.clearance = std::min(out.clearance, hulls.lower - buffer - move);
+                continue;
+            }
+            if (pair_state(posed.a, posed.b, posed.rel, true) != PairState::apart) return end(Outcome::blocked, at.t);
+            const double far = buffer + move + ENOUGH;
+            const SurfaceDistance found = surface_distance(posed, hulls, hint, far * far);
             if (found.triangles) hint = found.triangles;
             const double gap = std::sqrt(found.closest.squared) * (1.0 - SEARCH) - buffer;
             if (gap <= 0.0) return end(Outcome::blocked, at.t);

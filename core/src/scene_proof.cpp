@@ -11,6 +11,7 @@ constexpr double COARSE = 0.05;   // metres, about, that things go within half a
 constexpr int MOST = 512;         // parts of a piece at first
 constexpr int CUTS = 4;           // parts that a refused one is cut into,
 constexpr int LEVELS = 2;         // and how often: beyond, float64 at the real distances shows more
+constexpr float WISH = 1e-3f;     // metres of clearance above the buffer that a part is cut for: a margin worth stating
 constexpr double NARROW = 0.125;  // parts on which joints move less than this share of their slack are not cut
 constexpr double ROUNDING = 1e-7; // metres: of places on a motion, of pads in float32
 constexpr float ROUND_UP = 1.0f + 1e-5f;  // of sums of ways in float32
@@ -222,11 +223,11 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
     const auto note = [&](F32x16 found, F32x16 way, unsigned wanted, std::size_t number) {
         for (unsigned left = bits(found < splat16(static_cast<float>(request.margin))) & wanted; left; left &= left - 1) {
             const int k = std::countr_zero(left);
-            // Above zero it is proved; a part that may be cut is to show more.
-            const bool proved = at(found, k) > 0.0f;
+            // Above zero it is proved; a part that may be cut is to show a little more.
+            const float enough = level < LEVELS ? std::min(WISH, static_cast<float>(request.margin)) : 0.0f;
             if (at(found, k) + at(way, k) <= 0.0f)
                 add(met[static_cast<std::size_t>(k)].open, number);
-            else if (!proved || level < LEVELS)
+            else if (!(at(found, k) > 0.0f && at(found, k) >= enough))
                 add(refused[static_cast<std::size_t>(k)].open, number);
             else
                 kept[k] = std::min(kept[k], at(found, k));

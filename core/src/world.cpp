@@ -11,6 +11,7 @@ namespace {
 
 constexpr double ON_SURFACE = 1e-9;  // metres; nearer to a surface the direction to it is rounding: its normal is taken
 constexpr double PROBE = 1e-6;       // metres along the normal at which it is asked whether a mesh is closed on that side
+constexpr std::size_t FEW = 2;       // obstacles that are asked sooner than their boxes
 constexpr double FLOAT_ROUNDING = 1.0 / 16777216.0;
 
 Vec3 local(const Obstacle &o, Vec3 p) { return o.pose.unrotate(p - o.pose.translation()); }
@@ -246,6 +247,10 @@ template <bool LOWER> NearestObstacle nearest_of(const World &world, Vec3 p, dou
         if (d < best.distance) best = {d, k};
     };
     for (const std::int32_t k : world.half_spaces()) improve(k);
+    if (world.bounded().size() <= FEW) {
+        for (const std::int32_t k : world.bounded()) improve(k);
+        return best;
+    }
     world.tree().visit_nearest(
         p, [&] { return best.distance; },
         [&](std::uint32_t member) {
@@ -321,7 +326,8 @@ F32x8 World::distance_lower_bound(int k, const Points8 &p, F32x8 limit) const {
         for (unsigned rest = bits(d < limit); rest; rest &= rest - 1) {
             const int lane = std::countr_zero(rest);
             const double found = distance_lower_bound(k, {p.x[lane], p.y[lane], p.z[lane]}, limit[lane]);
-            d[lane] = static_cast<float>(found - 2.0 * FLOAT_ROUNDING * std::fabs(found));
+            // What is not below the limit leaves it as it is.
+            d[lane] = found < limit[lane] ? static_cast<float>(found - 2.0 * FLOAT_ROUNDING * std::fabs(found)) : limit[lane];
         }
         return d;
     }

@@ -132,22 +132,22 @@ class FieldSearch {
 bool sample_inside(const PlacedMesh &placed, const DistanceField &field) {
     const Node &root = placed.mesh.root();
     const Vec3 center = placed.rel.apply(root.center), origin = field.origin(), step = field.spacing();
-    std::size_t low[3], high[3];
+    std::int64_t low[3], high[3];
     for (int k = 0; k < 3; k++) {
         const double *r = placed.rel.r + 3 * k;
         const double at = center[k] - origin[k], last = static_cast<double>(field.samples(k));
         const double reach = std::fabs(r[0]) * root.half.x + std::fabs(r[1]) * root.half.y + std::fabs(r[2]) * root.half.z;
-        low[k] = static_cast<std::size_t>(std::min(last, std::max(0.0, std::floor((at - reach) / step[k]))));
-        high[k] = static_cast<std::size_t>(std::min(last, std::max(0.0, std::floor((at + reach) / step[k]) + 1.0)));
+        low[k] = static_cast<std::int64_t>(std::min(last, std::max(0.0, std::floor((at - reach) / step[k]))));
+        high[k] = static_cast<std::int64_t>(std::min(last, std::max(0.0, std::floor((at + reach) / step[k]) + 1.0)));
     }
     Vec3 outside;
     double clear = -1.0;  // squared distance of that place to the surface
-    for (std::size_t i = low[0]; i < high[0]; i++)
-        for (std::size_t j = low[1]; j < high[1]; j++)
-            for (std::size_t m = low[2]; m < high[2];) {
+    for (std::int64_t i = low[0]; i < high[0]; i++)
+        for (std::int64_t j = low[1]; j < high[1]; j++)
+            for (std::int64_t m = low[2]; m < high[2];) {
                 const double value = field.sample(i, j, m);
                 if (value > 0.0) {  // no sample of the solid is nearer than that
-                    m += static_cast<std::size_t>(std::min(std::max(1.0, value / (field.slope() * step.z)), 1e9));
+                    m += static_cast<std::int64_t>(std::min(std::max(1.0, value / (field.slope() * step.z)), 1e9));
                     continue;
                 }
                 const Vec3 p = placed.inv.apply({origin.x + static_cast<double>(i) * step.x, origin.y + static_cast<double>(j) * step.y,

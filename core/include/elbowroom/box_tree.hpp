@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -65,8 +66,8 @@ class BoxTree {
     template <class Test, class Visit> bool visit_where(Test test, Visit visit) const;
 
   private:
-    // Nodes that wait at most: trees of 2^31 members have eleven levels, and leave seven waiting on each.
-    static constexpr int WAITING = 96;
+    static constexpr int LEVELS = 12;             // at most: 8^11 members are more than there can be
+    static constexpr int WAITING = 8 * LEVELS;    // nodes that wait at most, seven on each level
     static constexpr double ROUNDING = 1.0 / 16777216.0;  // of a float32, relative
 
     class Builder;
@@ -104,30 +105,27 @@ class BoxTree {
 
 template <class Limit, class Visit> bool BoxTree::visit_nearest(Vec3 p, Limit limit, Visit visit) const {
     if (empty()) return false;
-    struct Waiting {
-        std::uint32_t entry;
-        float gap;
+    struct Opened {
+        F32x8 gaps;  // infinite for lanes that were visited
+        const BoxLanes *lanes;
     };
     const Place at = place(p);
-    Waiting stack[WAITING];
+    Opened stack[LEVELS];
     int top = 0;
-    const auto open = [&](const BoxLanes &lanes) {
-        const F32x8 gap = gaps(lanes, at);
-        const int begin = top;
-        for (unsigned hits = bits(gap < splat8(beyond(limit(), at.slack))); hits; hits &= hits - 1) {
-            const int k = std::countr_zero(hits);
-            int spot = top++;  // the nearest goes on top
-            for (; spot > begin && stack[spot - 1].gap < gap[k]; spot--) stack[spot] = stack[spot - 1];
-            stack[spot] = {lanes.entry[k], gap[k]};
+    stack[0] = {gaps(nodes_.front(), at), &nodes_.front()};
+    while (top >= 0) {
+        Opened &next = stack[top];
+        const float least = smallest(next.gaps);
+        if (!(least < beyond(limit(), at.slack))) {
+            top--;
+            continue;
         }
-    };
-    open(nodes_.front());
-    while (top > 0) {
-        const Waiting next = stack[--top];
-        if (!(next.gap < beyond(limit(), at.slack))) continue;
-        if (!(next.entry & MEMBER))
-            open(nodes_[next.entry]);
-        else if (visit(next.entry & ~MEMBER))
+        const int k = std::countr_zero(bits(next.gaps == splat8(least)));
+        next.gaps = with_lane(next.gaps, k, std::numeric_limits<float>::infinity());
+        const std::uint32_t entry = next.lanes->entry[k];
+        if (!(entry & MEMBER))
+            stack[++top] = {gaps(nodes_[entry], at), &nodes_[entry]};
+        else if (visit(entry & ~MEMBER))
             return true;
     }
     return false;

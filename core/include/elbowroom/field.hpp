@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "elbowroom/geometry.hpp"
@@ -28,8 +29,8 @@ class DistanceField {
 
     Vec3 spacing() const { return spacing_; }
     Vec3 origin() const { return origin_; }
-    std::size_t samples(int axis) const { return shape_[axis]; }
-    float sample(std::size_t i, std::size_t j, std::size_t k) const { return values_[(i * shape_[1] + j) * shape_[2] + k]; }
+    std::int64_t samples(int axis) const { return shape_[axis]; }
+    float sample(std::int64_t i, std::int64_t j, std::int64_t k) const { return values_.get()[(i * shape_[1] + j) * shape_[2] + k]; }
 
     // Bound on the gradient outside the solid as it is, and at least 1: what `lower_bound` divides by. In a cell the
     // gradient is longest at a corner. Cells that are wholly solid do not count.
@@ -40,7 +41,8 @@ class DistanceField {
     double distance(Vec3 p) const;
     DistanceGradient gradient(Vec3 p) const;
     // Lower bound of the distance to the solid, which changes by at most 1 a metre outside it; not positive only inside.
-    double lower_bound(Vec3 p) const { return distance(p) / slope(); }
+    // The distance over the slope, and beyond the grid no less than the distance to the grid.
+    double lower_bound(Vec3 p) const;
 
     // The cell of a point, or of the nearest point of the grid.
     struct Cell {
@@ -51,6 +53,7 @@ class DistanceField {
     Cell cell(Vec3 p) const;
 
   private:
+    double distance_in(const Cell &cell, Vec3 p) const;
     double steepest_gradient() const;
     double face_depth(int axis, double x) const {  // how far inside the grid a coordinate is
         const double inner = x - origin_[axis];
@@ -58,7 +61,7 @@ class DistanceField {
     }
 
     std::shared_ptr<const float[]> values_;
-    std::size_t shape_[3];
+    std::int64_t shape_[3];  // samples along each axis
     Vec3 spacing_, origin_;
     double steepest_ = 1.0;
 };

@@ -837,3 +837,307 @@ class FitProblem:
         turn: int,
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
         """Estimate of the gradient (n, 4) of the cost by one set of directions."""
+
+class PointCloud:
+    """Points with their tree, in metres."""
+
+    def __init__(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Takes points (n, 3), at least one."""
+
+    @property
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Points (n, 3) in the order of the tree, a new array."""
+
+    @property
+    def bounds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Lower and upper corner (2, 3) of the box around the points."""
+
+    def neighbour_distances(
+        self,
+        picked: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        count: int,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Distance (n,) of each picked point to the farthest of its `count` nearest others.
+        """
+
+class DistanceField:
+    """A sampled signed distance field; refers to the array of its samples."""
+
+    def __init__(
+        self,
+        values: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        spacing: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        origin: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Takes samples (nx, ny, nz) float32, which must not change, the steps between them (3,) and the place (3,) of the first, metres.
+        """
+
+    @property
+    def steepest(self) -> float:
+        """Bound on how fast it changes outside the solid, per metre."""
+
+class Obstacle:
+    """
+    A shape and its pose in the world (12,): rotation by rows, then translation. Metres.
+    """
+
+    @staticmethod
+    def box(
+        half_edges: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A box around its origin, by its half edges (3,)."""
+
+    @staticmethod
+    def sphere(
+        radius: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A ball around its origin."""
+
+    @staticmethod
+    def cylinder(
+        radius: float,
+        half_length: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A cylinder about z, around its origin."""
+
+    @staticmethod
+    def capsule(
+        radius: float,
+        half_length: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """All points within the radius of a segment along z, around its origin."""
+
+    @staticmethod
+    def half_space(
+        normal: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        offset: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """All points with normal . x <= offset."""
+
+    @staticmethod
+    def mesh(
+        tree: TriangleTree,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A triangle mesh, whose tree is shared."""
+
+    @staticmethod
+    def cloud(
+        cloud: PointCloud,
+        radius: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """Balls around the points of a cloud, which is shared."""
+
+    @staticmethod
+    def field(
+        field: DistanceField,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """The solid of a distance field, which is shared."""
+
+class World:
+    """
+    Obstacles, known by their places in the list; coordinates are metres in the world frame.
+    """
+
+    def __init__(self, obstacles: Sequence[Obstacle]) -> None:
+        """Takes a list of obstacles; what is large of them is shared."""
+
+    @property
+    def size(self) -> int:
+        """Number of obstacles."""
+
+    def bounds(
+        self, k: int
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Lower and upper corner (2, 3) of a box around an obstacle; infinite for half-spaces.
+        """
+
+    def nearest(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        found: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Writes signed distances (n,) of points (n, 3) to the nearest obstacles and their places (n,) int64; infinity and -1 when there is none. Returns the first row that is not finite, or -1.
+        """
+
+    def gradients(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> int:
+        """
+        The same with gradients (n, 3) of the distances instead; zero when there is no obstacle.
+        """
+
+    def distances(
+        self,
+        k: int,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Signed distances (n,) of points (n, 3) to one obstacle; anything from `limit` up where they are not below.
+        """
+
+    def lower_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+        ignored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Distances (n,) of points (n, 3) to the nearest obstacle that is not ignored, fields divided by their slope, or `limit`.
+        """
+
+    def lane_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+        ignored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]:
+        """The same in float32 lanes for points (n, 3) float32, rounded down."""
+
+    def near(
+        self,
+        center: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        radius: float,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Obstacles (n,) whose box, or half-space, is within `radius` of a point (3,).
+        """
+
+    def boxes_meet(
+        self,
+        boxes: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        ignored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None,
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> bool:
+        """
+        Writes whether boxes (n, 15), axes by rows, centre, half edges, share a point with an obstacle that is not ignored. Returns False where numbers are not finite or too large.
+        """
+
+    def mesh_meets(
+        self,
+        k: int,
+        mesh: TriangleTree,
+        poses: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """
+        Writes whether a mesh at poses (n, 12) in the world shares a point with an obstacle.
+        """
+
+    def mesh_gaps(
+        self,
+        k: int,
+        mesh: TriangleTree,
+        poses: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+    ) -> tuple[Any, ...]:
+        """
+        A mesh at poses (n, 12) and an obstacle: whether they meet (n,), distances (n,), `limit` where they are not nearer, and the closest points (n, 2, 3) on the mesh and on the obstacle, NaN where there are none.
+        """
+
+def first_no_rotation(
+    boxes: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    tolerance: float,
+) -> int:
+    """
+    The first of boxes (n, 15) whose axes are not unit vectors at right angles, right-handed, to within the tolerance; or -1.
+    """
+
+class ClearanceGrid:
+    """
+    Lower bounds of the distance to the obstacles of a world, cell by cell.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        region: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        threads: int,
+    ) -> None:
+        """Fills cells in a region (2, 3), its lower and upper corner."""
+
+    def for_world(self, world: World) -> ClearanceGrid:
+        """
+        The same cells for a world that differs in a few obstacles; None when it differs in too many.
+        """
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+
+    @property
+    def n_loose(self) -> int:
+        """Number of obstacles that are not in the cells."""
+
+    def lower_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """Lower bounds (n,) of the distances of points (n, 3) to all obstacles."""
+
+    def lane_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]:
+        """The same in float32 lanes for points (n, 3) float32, rounded down."""

@@ -24,10 +24,9 @@ from ..typing import Matrix4
 from ..world import World
 from ._allow import Allow
 from ._contacts import Contact, contact_at, overlap
-from ._core_world import core_world
 from ._cover import covering_in_world
-from ._engine import Engine
-from ._world_engine import WorldEngine
+from ._links import Links
+from ._outside import Outside
 
 FIRST_LOOK = 64
 """Pairs sorted at first; eight times as many whenever these do not do."""
@@ -47,7 +46,7 @@ class Surroundings:
         robot: Robot,
         meshes: Mapping[str, TriangleMesh],
         spheres: SphereModel,
-        engine: WorldEngine,
+        outside: Outside,
     ) -> None:
         """Packs the meshes.
 
@@ -55,9 +54,9 @@ class Surroundings:
             robot: the robot.
             meshes: of all links that have one.
             spheres: links without a mesh are measured by theirs, with the padding against the world.
-            engine: decides about the same links and obstacles.
+            outside: decides about the same links and obstacles.
         """
-        self.robot, self.buffer = robot, engine.buffer
+        self.robot, self.buffer = robot, outside.buffer
         self._meshes = dict(meshes)
         radii = spheres.padded_radii("world")
         self._balls = {
@@ -72,12 +71,12 @@ class Surroundings:
         bodies, frames = find_bodies(robot.tree), robot.tree.link_frame[self._link_idx].tolist()
         self._still = [k for k, frame in enumerate(frames) if bodies.of_frame[frame] == 0]
         self._boxes = np.array([self._box(name) for name in self.links]).reshape(-1, 2, 3)
-        self._enter(engine, frozenset())
+        self._enter(outside, frozenset())
 
     @classmethod
     def of(
         cls,
-        own: Engine,
+        own: Links,
         spheres: SphereModel,
     ) -> Surroundings:
         """A robot packed for any world, in an empty one.
@@ -93,10 +92,8 @@ class Surroundings:
             else TriangleMesh.from_trimesh(robot.link_mesh(name, within=ENCLOSED))
             for name in robot.mesh_links
         }
-        outside = covering_in_world(robot, spheres)
-        engine = WorldEngine(own, outside, meshes, World(), (), own.buffer, own.threads)
-        assert engine.region.shape == (2, 3)  # of the robot alone: made once, for all worlds
-        return cls(robot, meshes, outside, engine)
+        spheres = covering_in_world(robot, spheres)
+        return cls(robot, meshes, spheres, Outside(own, spheres, meshes))
 
     def among(self, world: World, allow: Allow) -> Surroundings:
         """The same robot among other obstacles; what was packed of it is shared.
@@ -106,13 +103,13 @@ class Surroundings:
             allow: pairs that may touch; they are never closest.
         """
         other = copy.copy(self)
-        other._enter(self.engine.among(world, allow), allow)
+        other._enter(self.outside.among(world, allow), allow)
         return other
 
-    def _enter(self, engine: WorldEngine, allow: Allow) -> None:
-        self.engine = engine
-        """The same links and obstacles in compiled calls."""
-        self.world = engine.world
+    def _enter(self, outside: Outside, allow: Allow) -> None:
+        self.outside = outside
+        """The same links and obstacles in the compiled core."""
+        self.world = outside.world
         """The obstacles."""
         number = {name: k for k, name in enumerate(self.links)}
         self._allowed = sorted((number[a], self.world.index(b)) for a, b in allow if a in number)
@@ -258,7 +255,7 @@ class Surroundings:
         # A distance equal to the reach counts; 0 asks for no more than whether they touch.
         limit = np.nextafter(reach, np.inf) if reach > 0.0 else 0.0
         pose = np.concatenate([T[:3, :3].ravel(), T[:3, 3]])[None]
-        meets, gaps, points = core_world(self.world).mesh_gaps(k, self._meshes[name].tree, pose, limit)
+        meets, gaps, points = self.world.core.mesh_gaps(k, self._meshes[name].tree, pose, limit)
         gap, (on_link, on_obstacle) = float(gaps[0]), points[0]
         if meets[0] or not 0.0 < gap <= reach:
             return (0.0 if meets[0] else np.inf), on_link, on_obstacle
@@ -270,7 +267,7 @@ class Surroundings:
         centers, radii = self._balls[name]
         points = centers @ T[:3, :3].T + T[:3, 3]
         gaps, gradients = np.empty(len(points)), np.empty((len(points), 3))
-        core_world(World([self.world.obstacles[k]])).gradients(points, gaps, gradients)
+        World([self.world.obstacles[k]]).core.gradients(points, gaps, gradients)
         near = int((gaps - radii).argmin())
         normal = -gradients[near]
         return float(gaps[near] - radii[near]), points[near] + radii[near] * normal, normal

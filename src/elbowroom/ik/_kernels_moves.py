@@ -8,7 +8,7 @@ import numpy as np
 from .._borrow import borrowed
 from .._jit import njit
 from .._numba.robot import axis_distance, chord_of
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
     FIRST_ON_WAY,

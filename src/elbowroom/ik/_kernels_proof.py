@@ -13,7 +13,7 @@ import numpy as np
 
 from .._jit import njit
 from .._numba.pairs import SLACK
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     FREE,
     MESHES,
     PAIR_A,

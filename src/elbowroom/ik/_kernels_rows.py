@@ -29,7 +29,7 @@ from .._numba.mesh import (
     walk_scratch,
 )
 from .._numba.pairs import SLACK
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
     FIRST_ON_WAY,

@@ -12,7 +12,15 @@ import numpy as np
 from .._borrow import borrowed
 from .._jit import njit
 from .._numba.mesh import relative_pose
-from ..collision.kernels import (
+from .._numba.world.kernels import (
+    STACK,
+    mesh_gap,
+    mesh_gap_scratch,
+    safe_world_distance,
+    scene_bound,
+    world_gradient,
+)
+from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
     FIRST_ON_WAY,
@@ -22,14 +30,6 @@ from ..collision.kernels import (
     ROOT,
     mesh_row,
     near_obstacles,
-)
-from ..world.kernels import (
-    STACK,
-    mesh_gap,
-    mesh_gap_scratch,
-    safe_world_distance,
-    scene_bound,
-    world_gradient,
 )
 from ._kernels_moves import body_scratch, pose_all
 from ._kernels_rows import ALL, NEAR, SPREAD, add_point

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 
 from .._frozen import frozen
 from ..collision import CollisionModel
-from ..collision.doors import Parts
+from .._numba.collision.parts import Parts
 
 MOST_WORLD_ROWS = 512
 """Rows of links and obstacles at most: beyond, a robot sits in a heap of things, and the proof has the last word."""
