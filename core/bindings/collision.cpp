@@ -131,7 +131,7 @@ Tuple prove(const Scene &scene, In<double, 3> control, In<double, 2> slack, int 
     require((slack.shape(0) == n || slack.shape(0) == 1) && slack.shape(1) == dof, "slack: expected shape (n, dof) or (1, dof)");
     require(look >= 0 && look <= 2, "look: expected 0 (glance), 1 (spheres) or 2 (meshes)");
     require(margin > 0.0 && margin <= 1e10, "margin: expected metres above 0");
-    require(budget >= 0, "budget: expected a number of parts");
+    require(budget >= 0 && budget <= 10'000'000, "budget: expected a number of parts up to 1e7");
     require_finite(control, "control: expected finite numbers up to 1e10");
     require_finite(slack, "slack: expected finite numbers up to 1e10");
     for (std::size_t k = 0; k < slack.size(); k++) require(slack.data()[k] >= 0.0, "slack: expected numbers from 0 up");
@@ -183,22 +183,22 @@ void bind_collision(nb::module_ &m) {
              "or (1, dof) off them: where (n, 2) each is blocked or was given up and the clearance above the buffer that is proved, up to "
              "the margin; and (n, 6) the outcome (0 free, 1 blocked, 2 undecided), the pair, or the link and the obstacle, or -1, and the "
              "parts looked at by spheres and by meshes. `look` is 0 for a glance, 1 for spheres, 2 for meshes too.")
+        .def(
+            "obstacle_clearances",
+            [](const Scene &scene, In<double, 2> cfgs, InOut<double, 1> smallest) {
+                const Configurations rows = rows_of(scene, cfgs);
+                require(scene.around() != nullptr, "scene: expected one among obstacles");
+                require(smallest.size() == cfgs.shape(0), "smallest: expected shape (n,)");
+                nb::gil_scoped_release release;
+                return scene.around()->clearances(rows, {smallest.data(), smallest.size()});
+            },
+            "cfgs"_a, "smallest"_a.noconvert(),
+            "Lower bounds (n,) of the clearance to the obstacles at configurations (n, dof).")
         .def("among", &among, "around"_a.none(), "The same links among obstacles, or among none; what is large is shared.");
     nb::class_<Surroundings>(m, "Surroundings", "The links of a robot among obstacles.")
         .def(nb::new_(&surroundings_of), "spheres"_a, "meshes"_a, "world"_a, "grid"_a.none(), "allowed"_a, "buffer"_a,
              "Spheres and trees of meshes, by link, as obstacles see them, the obstacles and their grid or None, marks (links of the "
              "spheres, obstacles) of what may touch, metres that all must be apart.")
-        .def(
-            "clearances",
-            [](const Surroundings &around, In<double, 2> cfgs, InOut<double, 1> smallest) {
-                require(cfgs.shape(1) == static_cast<std::size_t>(around.spheres().robot->dof()), "cfgs: expected shape (n, dof)");
-                require(smallest.size() == cfgs.shape(0), "smallest: expected shape (n,)");
-                nb::gil_scoped_release release;
-                return around.clearances({{cfgs.data(), cfgs.size()}, cfgs.shape(0)}, {smallest.data(), smallest.size()});
-            },
-            "cfgs"_a, "smallest"_a.noconvert(),
-            "Lower bounds (n,) of the clearance to the obstacles at configurations (n, dof). Returns the first row that is not finite or "
-            "too large, or -1.")
         .def(
             "still_free", [](const Surroundings &around, bool by_meshes) { return around.still_free(judge_of(by_meshes)); }, "by_meshes"_a,
             "Whether the links that no joint moves are free.");

@@ -206,7 +206,9 @@ void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, co
         }
         if (!has_meshes()) {
             if (bounds.center <= 0.0) return end(Outcome::blocked, at.t);
-        } else if (request.look == Look::meshes && (bounds.center <= 0.0 || at.half < std::ldexp(1.0, -MESH_DEPTH) || narrow)) {
+        } else if (request.look != Look::meshes) {
+            if (bounds.center <= 0.0) return end(Outcome::undecided, at.t);  // spheres will not show more
+        } else if (bounds.center <= 0.0 || at.half < std::ldexp(1.0, -MESH_DEPTH) || narrow) {
             out.by_meshes++;
             const PosedPair posed(*meshes_[0], *meshes_[1], relative(poses.end_a * in_body_[0], poses.end_b * in_body_[1]));
             double move = 0.0;
@@ -321,7 +323,9 @@ void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const P
         double low = look.low;
         if (mesh == nullptr) {
             if (look.middle <= 0.0) return end(Outcome::blocked, at.t, look.nearest);
-        } else if (request.look == elbowroom::Look::meshes) {
+        } else if (request.look != elbowroom::Look::meshes) {
+            if (look.middle <= 0.0) return end(Outcome::undecided, at.t, look.nearest);  // spheres will not show more
+        } else {
             double move = 0.0;
             for (const Look::Left &ball : look.left)
                 move = std::max(move, movement(chain, poses, widths.chords, moving_, ball.in_root, ball.radius, [](std::size_t, double) {}));

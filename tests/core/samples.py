@@ -201,15 +201,53 @@ def world_calls() -> dict[str, Call]:
         "World.mesh_gaps": (world.mesh_gaps, (6, tree, poses, 0.5)),
         "first_no_rotation": (core.first_no_rotation, (boxes, 1e-6)),
         "ClearanceGrid": (core.ClearanceGrid, (world, region, 1)),
+        "ClearanceGrid.pays": (core.ClearanceGrid.pays, (world,)),
         "ClearanceGrid.for_world": (grid.for_world, (world,)),
         "ClearanceGrid.lower_bounds": (grid.lower_bounds, (points,)),
         "ClearanceGrid.lane_bounds": (grid.lane_bounds, (small, 0.5)),
     }
 
 
+def collision_calls() -> dict[str, Call]:
+    robot = er.load_robot("rh56")
+    cfgs, n_links = robot.random_cfgs(20, 2), 4
+    spheres = np.concatenate(
+        [np.random.default_rng(3).uniform(-0.02, 0.02, (8, 3)), np.full((8, 1), 0.01)], axis=1
+    )
+    largest = np.full(len(robot.tree.moving), 10.0)
+    given = (robot.tree.core, spheres, np.repeat(np.arange(n_links), 2), largest)
+    balls, tree = core.LinkSpheres(*given), mesh.TriangleMesh.box((0.02, 0.03, 0.04)).tree
+    meshes, pairs = dict.fromkeys(range(3), tree), np.array([[0, 2], [1, 3]])
+    marks, limits = np.array([True, False]), np.stack([robot.lower, robot.upper])
+    own = (balls, meshes, pairs, marks, 0.001, limits)
+    pose = np.concatenate([np.eye(3).ravel(), np.array([0.05, 0.0, 0.1])])
+    world = core.World([core.Obstacle.sphere(0.02, pose), core.Obstacle.mesh(tree, pose)])
+    grid = core.ClearanceGrid(world, np.array([[-0.2, -0.2, -0.2], [0.2, 0.2, 0.2]]), 1)
+    outside = (balls, meshes, world, grid, np.zeros((n_links, 2), dtype=bool), 0.001)
+    around = core.Surroundings(*outside)
+    scene = core.Scene(*own).among(around)
+    motion = np.ascontiguousarray(np.stack([cfgs[:5], cfgs[5:10], cfgs[10:15], cfgs[15:]], axis=1))
+    return {
+        "LinkSpheres": (core.LinkSpheres, given),
+        "Surroundings": (core.Surroundings, outside),
+        "Surroundings.still_free": (around.still_free, (True,)),
+        "Scene": (core.Scene, own),
+        "Scene.among": (core.Scene(*own).among, (around,)),
+        "Scene.free": (scene.free, (cfgs, True, np.zeros(20, dtype=bool))),
+        "Scene.is_free": (scene.is_free, (cfgs[0], True)),
+        "Scene.by_spheres": (scene.by_spheres, (cfgs[0],)),
+        "Scene.clearances": (
+            scene.clearances,
+            (cfgs, marks, np.zeros(20), np.zeros((20, 3), np.int64), np.zeros((20, 2), dtype=bool), False),
+        ),
+        "Scene.obstacle_clearances": (scene.obstacle_clearances, (cfgs, np.zeros(20))),
+        "Scene.prove": (scene.prove, (motion, np.zeros((1, robot.dof)), 2, 0.01, 200)),
+    }
+
+
 def calls() -> dict[str, Call]:
     """Name of every bound function -> the function and arguments that it takes."""
-    return robot_calls() | mesh_calls() | sphere_calls() | pair_calls() | world_calls()
+    return robot_calls() | mesh_calls() | sphere_calls() | pair_calls() | world_calls() | collision_calls()
 
 
 def bound_names() -> set[str]:

@@ -1,6 +1,6 @@
 """Elbowroom's compiled core."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy
@@ -1117,6 +1117,10 @@ class ClearanceGrid:
         The same cells for a world that differs in a few obstacles; None when it differs in too many.
         """
 
+    @staticmethod
+    def pays(world: World) -> bool:
+        """Whether a grid is worth its filling for a world."""
+
     @property
     def n_cells(self) -> int:
         """Number of cells."""
@@ -1141,3 +1145,148 @@ class ClearanceGrid:
         limit: float,
     ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]:
         """The same in float32 lanes for points (n, 3) float32, rounded down."""
+
+class LinkSpheres:
+    """Spheres of a robot's links, for joint values up to given ones."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        spheres: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        links: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        largest_values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Spheres (n, 4) in the frames of `links` (n,), and for each moving joint the largest value, rad or m, that the error bound covers.
+        """
+
+    @property
+    def margin(self) -> float:
+        """Bound on the float32 error of a distance, metres."""
+
+class Scene:
+    """
+    Spheres, meshes and pairs of a robot's links: one verdict. Methods on configurations (n, dof) return the first row that is not finite or too large, or -1.
+    """
+
+    def __init__(
+        self,
+        spheres: LinkSpheres,
+        meshes: Mapping[int, TriangleTree],
+        pairs: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        only_meshes: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        buffer: float,
+        range: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Trees of meshes by link, pairs (n, 2) of links, marks (n,) of those that spheres cannot decide, metres that all must be apart, and the joint values (2, dof) between which the other pairs were shown never to meet.
+        """
+
+    def free(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        by_meshes: bool,
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Whether nothing touches or comes closer than the buffer, (n,) bool: by meshes, or by spheres wherever they can decide.
+        """
+
+    def is_free(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        by_meshes: bool,
+    ) -> int:
+        """
+        One configuration (dof,): 1 when free, 0 when not, 2 when it leaves the range, 3 when refused.
+        """
+
+    def by_spheres(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> bool:
+        """
+        Whether spheres alone show that everything is farther apart than the buffer at one configuration (dof,).
+        """
+
+    def clearances(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        without: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        smallest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        closest: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        touching: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
+        exact: bool,
+    ) -> int:
+        """
+        Lower bound of the smallest clearance (n,); what it is of (n, 3), a pair, or a link and an obstacle, or -1; pairs (n, pairs) found to touch. With `exact`, the smallest distance of pairs of links apart, measured, obstacles and pairs marked in `without` (pairs,) left out.
+        """
+
+    def prove(
+        self,
+        control: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        slack: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        look: int,
+        margin: float,
+        budget: int,
+    ) -> tuple[Any, ...]:
+        """
+        Proves pieces of a motion, Bezier curves by their control configurations (n, 2 to 4, dof), with joints up to `slack` (n, dof) or (1, dof) off them: where (n, 2) each is blocked or was given up and the clearance above the buffer that is proved, up to the margin; and (n, 6) the outcome (0 free, 1 blocked, 2 undecided), the pair, or the link and the obstacle, or -1, and the parts looked at by spheres and by meshes. `look` is 0 for a glance, 1 for spheres, 2 for meshes too.
+        """
+
+    def obstacle_clearances(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        smallest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Lower bounds (n,) of the clearance to the obstacles at configurations (n, dof).
+        """
+
+    def among(self, around: Surroundings | None) -> Scene:
+        """
+        The same links among obstacles, or among none; what is large is shared.
+        """
+
+class Surroundings:
+    """The links of a robot among obstacles."""
+
+    def __init__(
+        self,
+        spheres: LinkSpheres,
+        meshes: Mapping[int, TriangleTree],
+        world: World,
+        grid: ClearanceGrid | None,
+        allowed: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        buffer: float,
+    ) -> None:
+        """
+        Spheres and trees of meshes, by link, as obstacles see them, the obstacles and their grid or None, marks (links of the spheres, obstacles) of what may touch, metres that all must be apart.
+        """
+
+    def still_free(self, by_meshes: bool) -> bool:
+        """Whether the links that no joint moves are free."""

@@ -15,7 +15,7 @@ from .._clash import Clash
 from .._frozen import frozen
 from .._numba.collision.parts import Parts, parts_of
 from .._parallel import over_rows
-from ..distance.doors import bad_row
+from ..distance.doors import MAX_ANGLE, bad_row, largest_values
 from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairEvidence, PairMatrix
 from ..robot import Robot
@@ -51,7 +51,7 @@ FAR_ENOUGH = 0.05
 """Metres above the buffer: more clearance than this is not looked for on segments."""
 WORTH_STATING = 0.001
 """The same on curves: a margin worth stating."""
-MADE = ("_scene", "_constants", "_fewer", "_whole", "_wide")
+MADE = ("_scene", "_constants", "_fewer", "_whole")
 """What is made on demand and does not travel."""
 
 
@@ -137,27 +137,62 @@ class Answers:
         if (whole := self._beyond_limits(rows, NO_SLACK)) is not None:
             return whole.free(cfgs, by=by)
         out = np.empty(len(rows), dtype=np.bool_)
-        scene, by_meshes = self._scene, BY_MESHES[by]
-        self._over_rows(lambda part: scene.free(rows[part], by_meshes, out[part]), rows, THREAD_ROWS)
+        by_meshes = BY_MESHES[by]
+        self._over_rows(lambda scene, part: scene.free(rows[part], by_meshes, out[part]), rows, THREAD_ROWS)
         return bool(out[0]) if single else out
 
     def _over_rows(
-        self, ask: Callable[[slice], int], rows: Float[np.ndarray, "n dof"], at_least: int, align: int = 16
+        self,
+        ask: Callable[[_core.Scene, slice], int],
+        rows: Float[np.ndarray, "n dof"],
+        at_least: int,
+        align: int = 16,
+        around: Surroundings | None = None,
     ) -> None:
         """Asks the core about parts of a batch, in threads from `at_least` rows on.
 
+        Args:
+            ask: what the core is asked; it returns the first row that is beyond what its error bound covers, or -1.
+            rows: configurations.
+            at_least: rows from which on threads share them.
+            align: parts start at multiples of it.
+            around: obstacles, if not those of the model.
+
         Raises:
-            InputError: a row that it refuses.
+            InputError: a row with values that no error bound covers.
         """
+        scene = self._scene if around is None else self._own.core.among(around.outside.core)
 
         def piece(start: int, stop: int) -> int:
-            bad = ask(slice(start, stop))
+            bad = ask(scene, slice(start, stop))
             return bad + start if bad >= 0 else -1
 
-        found = over_rows(piece, len(rows), threads=self._own.threads, at_least=at_least, align=align)
-        bad = next((row for row in found if row >= 0), -1)
-        if bad >= 0:
+        def refused() -> int:
+            found = over_rows(piece, len(rows), threads=self._own.threads, at_least=at_least, align=align)
+            return next((row for row in found if row >= 0), -1)
+
+        bad = refused()
+        if bad >= 0:  # slides beyond twice their limits: a gripper held open, say
+            scene = self._wide_scene(rows, bad, around or self._around)
+            bad = refused()
+            assert bad < 0  # the bound covers just these values
+
+    def _wide_scene(
+        self, rows: Float[np.ndarray, "n dof"], bad: int, around: Surroundings | None
+    ) -> _core.Scene:
+        """The scene with errors bounded for the values that occur in rows, of which one was refused.
+
+        Raises:
+            InputError: values that are not finite or too large for any bound.
+        """
+        usual = largest_values(self.robot.tree)
+        if not np.isfinite(rows).all() or np.abs(values := self.robot.tree.expand(rows)).max() > MAX_ANGLE:
             raise bad_row(self.robot.name, rows, bad, 1)
+        largest = np.maximum(usual, np.abs(values).max(axis=0))
+        own = self._own.scene(self._own.spheres_for(largest))
+        if around is None:
+            return own
+        return own.among(around.outside.surroundings(around.outside.core_spheres(largest)))
 
     @cached_property
     def _scene(self) -> _core.Scene:
@@ -172,14 +207,18 @@ class Answers:
 
         With `exact` those of pairs of links apart, measured, `without` some pairs.
         """
-        n, pairs, scene = len(rows), self._own.pairs, self._scene
+        n, pairs = len(rows), self._own.pairs
         out, closest = np.empty(n), np.empty((n, 3), np.int64)
         touching = np.zeros((n, len(pairs)), dtype=np.bool_)
         left_out = np.array([pair in without for pair in pairs], dtype=np.bool_)
         self._over_rows(
-            lambda part: scene.clearances(rows[part], left_out, out[part], closest[part], touching[part], exact),
-            rows, MEASURE_ROWS, 1,
-        )  # fmt: skip
+            lambda scene, part: scene.clearances(
+                rows[part], left_out, out[part], closest[part], touching[part], exact
+            ),
+            rows,
+            MEASURE_ROWS,
+            1,
+        )
         return out, closest, touching
 
     def clearance(self, cfgs: Any, *, exact: bool = False) -> Any:
@@ -393,8 +432,14 @@ class Answers:
             out[k] = min(out[k], *(clash.distance for clash in found), 0.0)
         if self._around is not None:
             around = self._with_fewer(self._around, without)
-            bounds, core = np.empty(len(rows)), around.outside.core
-            self._over_rows(lambda part: core.clearances(rows[part], bounds[part]), rows, MEASURE_ROWS, 1)
+            bounds = np.empty(len(rows))
+            self._over_rows(
+                lambda scene, part: scene.obstacle_clearances(rows[part], bounds[part]),
+                rows,
+                MEASURE_ROWS,
+                1,
+                around,
+            )
             for k, near in around.nearer(rows, out, bounds):
                 out[k], pairs[k] = near.distance, near.pair
         return out, pairs

@@ -53,6 +53,7 @@ class Links:
         solid = set(self.spheres.counts)
         self.pairs = self._sorted(pair for pair in pairs.checked if set(pair) <= solid)
         """Checked pairs of links with geometry, those that often collide first."""
+        self._all_checked = pairs.for_buffer(np.inf) is pairs  # none was left out because of the limits
         self.only_meshes = frozenset(pairs.by_meshes)
         """Pairs that spheres cannot decide."""
 
@@ -81,7 +82,11 @@ class Links:
     @cached_property
     def core_spheres(self) -> _core.LinkSpheres:
         """The spheres in the compiled core, for joint values up to twice the limits."""
-        return link_spheres(self.robot, self.balls, largest_values(self.robot.tree))
+        return self.spheres_for(largest_values(self.robot.tree))
+
+    def spheres_for(self, largest: Float[np.ndarray, "moving"]) -> _core.LinkSpheres:
+        """The same for joint values up to `largest`."""
+        return link_spheres(self.robot, self.balls, largest)
 
     @cached_property
     def core(self) -> _core.Scene:
@@ -95,6 +100,8 @@ class Links:
         pairs = np.array([[robot.link_index(name) for name in pair] for pair in self.pairs], dtype=np.int64)
         only_meshes = np.array([pair in self.only_meshes for pair in self.pairs], dtype=np.bool_)
         limits = np.stack([robot.lower - ROUNDING, robot.upper + ROUNDING])
+        if self._all_checked:
+            limits = np.array([[-np.inf], [np.inf]]) * np.ones(robot.dof)
         return _core.Scene(spheres, meshes, pairs.reshape(-1, 2), only_meshes, self.buffer, limits)
 
     @cached_property
