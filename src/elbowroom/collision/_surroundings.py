@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -245,9 +244,7 @@ class Surroundings:
             return overlap(self._meshes[name], T, self.world.obstacles[k])
         return contact_at(gap, on_link, normal)
 
-    def _gap(
-        self, link: int, T: Matrix4, k: int, reach: float
-    ) -> tuple[float, np.ndarray, np.ndarray]:
+    def _gap(self, link: int, T: Matrix4, k: int, reach: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Distance, the link's point and the normal, which mean nothing where meshes touch or are beyond reach."""
         name = self.links[link]
         if name in self._balls:
@@ -271,6 +268,7 @@ class Surroundings:
         near = int((gaps - radii).argmin())
         normal = -gradients[near]
         return float(gaps[near] - radii[near]), points[near] + radii[near] * normal, normal
+
 
 def _ascending(values: Float[np.ndarray, "links obstacles"]) -> Iterator[tuple[int, int]]:
     """Places of the finite values, the smallest first, sorted only as far as is asked for."""

@@ -7,7 +7,6 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from .._numba.robot import axis_distance, chord_of
 from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
@@ -19,6 +18,7 @@ from .._numba.collision.kernels import (
     joint_rates,
     place_bodies,
 )
+from .._numba.robot import axis_distance, chord_of
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

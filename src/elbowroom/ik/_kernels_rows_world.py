@@ -11,15 +11,6 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from .._numba.mesh import relative_pose
-from .._numba.world.kernels import (
-    STACK,
-    mesh_gap,
-    mesh_gap_scratch,
-    safe_world_distance,
-    scene_bound,
-    world_gradient,
-)
 from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
@@ -30,6 +21,15 @@ from .._numba.collision.kernels import (
     ROOT,
     mesh_row,
     near_obstacles,
+)
+from .._numba.mesh import relative_pose
+from .._numba.world.kernels import (
+    STACK,
+    mesh_gap,
+    mesh_gap_scratch,
+    safe_world_distance,
+    scene_bound,
+    world_gradient,
 )
 from ._kernels_moves import body_scratch, pose_all
 from ._kernels_rows import ALL, NEAR, SPREAD, add_point

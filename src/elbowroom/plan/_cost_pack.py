@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
-from ..collision import CollisionModel
 from .._numba.collision.parts import LinkChains, WorldParts
+from ..collision import CollisionModel
 from ..distance.doors import enclosing_ball
 from ..robot import Robot
 from ..spheres import SphereModel

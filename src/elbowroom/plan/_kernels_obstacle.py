@@ -15,6 +15,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.collision.kernels import look_table, near_mask
 from .._numba.distance import LOOK
 from .._numba.robot import LANES
 from .._numba.world.kernels import (
@@ -26,7 +27,6 @@ from .._numba.world.kernels import (
     world_distance,
 )
 from .._numba.world.packed import PackedGrid, PackedWorld
-from .._numba.collision.kernels import look_table, near_mask
 from ._cost_pack import PackedLinks
 from ._kernels_paths import POSE, move_bodies, place, point_at, step_speed
 

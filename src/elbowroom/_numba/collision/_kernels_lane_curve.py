@@ -39,9 +39,9 @@ from ..distance import (
 )
 from ..world.packed import PackedGrid, PackedWorld
 from ._kernels_lanes import CUTS, ROUND_UP, look_table, near_mask, nearest_within
+from ._kernels_look import lane_point
 from ._kernels_segment import BLOCKED, FREE, NARROW, UNDECIDED
 from ._kernels_ways import bend_joints, bend_links, link_ways
-from ._kernels_look import lane_point
 from ._lanes import Lanes
 
 COARSE = 0.06

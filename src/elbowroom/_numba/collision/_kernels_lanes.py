@@ -45,9 +45,9 @@ from ..distance import (
     views,
 )
 from ..world.kernels import STACK, box_gap_squared, loose_bound, safe_world_distance
+from ._kernels_look import lane_point
 from ._kernels_segment import BLOCKED, FREE, UNDECIDED
 from ._kernels_ways import bend_joints, bend_links, link_ways
-from ._kernels_look import lane_point
 
 FULL = (1 << LANES) - 1
 COARSE = 0.04

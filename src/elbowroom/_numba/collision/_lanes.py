@@ -16,12 +16,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..._frozen import freeze
-from ..sphere_tables import PackedModel, pack_model
 from ..._poses import matrix_from_wxyz_xyz
 from ...robot import Robot
 from ...robot.doors import find_bodies
 from ...spheres import SphereModel
 from ...typing import LinkPair, Matrix4
+from ..sphere_tables import PackedModel, pack_model
 
 LAWS = 6
 """Numbers of a joint in `Lanes.doubles`; the last is the largest value that float32 errors are bounded for."""

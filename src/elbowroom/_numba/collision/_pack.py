@@ -15,12 +15,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..._frozen import freeze
-from ..mesh._pack import pack_meshes
-from ..sphere_tables import PackedModel, pack_model
 from ...mesh import TriangleMesh
 from ...robot import Robot
 from ...robot.doors import find_bodies
 from ...typing import LinkPair
+from ..mesh._pack import pack_meshes
+from ..sphere_tables import PackedModel, pack_model
 
 N_BODIES, N_LINKS, N_PAIRS, AT_BODIES, AT_LINKS, AT_PAIRS, HEADER = range(7)
 """Entries at the start of `scene`: counts of bodies, links and pairs, where their tables start, size of this header."""

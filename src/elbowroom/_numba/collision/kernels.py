@@ -20,6 +20,7 @@ from ._kernels_link_world import N_GROUPS as N_GROUPS
 from ._kernels_link_world import N_ON_WAY as N_ON_WAY
 from ._kernels_link_world import ROOT as ROOT
 from ._kernels_link_world import near_obstacles as near_obstacles
+from ._kernels_look import look as look
 from ._kernels_segment import BLOCKED as BLOCKED
 from ._kernels_segment import FREE as FREE
 from ._kernels_segment import MAX_VALUE as MAX_VALUE
@@ -37,4 +38,3 @@ from ._kernels_segment_world import place_bodies as place_bodies
 from ._kernels_segment_world import prove_world_segments as prove_world_segments
 from ._kernels_swept import prove_sliding as prove_sliding
 from ._kernels_swept import slide_scratch as slide_scratch
-from ._kernels_look import look as look

@@ -1,7 +1,7 @@
 """What a CollisionModel is packed into for the kernels of planning and inverse kinematics; loads no numba.
 
-What the arrays mean is decided by the model: which pairs count, which spheres cover the links, which meshes stand behind
-them, which obstacles may be touched.
+What the arrays mean is decided by the model: which pairs count, which spheres cover the links, which meshes stand
+behind them, which obstacles may be touched.
 """
 
 from __future__ import annotations
