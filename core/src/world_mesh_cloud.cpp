@@ -127,11 +127,11 @@ class CloudSearch {
             const Entry next = stack_[--top_];
             if (!(next.bound < reach_)) continue;
             const bool triangle = next.mesh & TRIANGLE, leaf = next.cloud & MEMBER;
+            if (triangle && far_from_triangle(next)) continue;
             if (triangle && leaf) {
                 if (compare(next.mesh & ~TRIANGLE, next.cloud & ~MEMBER)) break;
                 continue;
             }
-            if (triangle && far_from_triangle(next)) continue;
             const bool open_mesh =
                 !triangle && (leaf || mesh.node_bounds[next.mesh].extent() >= next.box.extent());
             if (open_mesh) {
@@ -190,13 +190,19 @@ class CloudSearch {
     // The points of a leaf against a triangle; whether one is near enough.
     bool compare(std::uint32_t triangle, std::uint32_t leaf) {
         const Triangle &t = placed_.mesh.triangles[triangle];
-        for (int k = 0; k < PointCloud::Leaf::LANES; k++) {
-            const Vec3 p = cloud_.leaves()[leaf].point(k);
-            const double d = squared_distance(t, placed_.inv.apply(p), best_.squared);
-            if (!(d < best_.squared)) continue;
-            best_ = {d, triangle, p};
-            reach_ = std::sqrt(d);
-            if (d <= enough_) return true;
+        const PointCloud::Leaf &points = cloud_.leaves()[leaf];
+        const double *r = placed_.inv.r, *shift = placed_.inv.t;
+        for (int from = 0; from < PointCloud::Leaf::LANES; from += 4) {
+            const F64x4 x = load4(points.at[0] + from), y = load4(points.at[1] + from), z = load4(points.at[2] + from);
+            const F64x4 d = squared_distances(t, {r[0] * x + r[1] * y + r[2] * z + shift[0], r[3] * x + r[4] * y + r[5] * z + shift[1],
+                                                  r[6] * x + r[7] * y + r[8] * z + shift[2]});
+            for (unsigned nearer = bits(d < splat4(best_.squared)); nearer; nearer &= nearer - 1) {
+                const int k = std::countr_zero(nearer);
+                if (!(d[k] < best_.squared)) continue;
+                best_ = {d[k], triangle, points.point(from + k)};
+                reach_ = std::sqrt(d[k]);
+            }
+            if (best_.squared <= enough_) return true;
         }
         return false;
     }
