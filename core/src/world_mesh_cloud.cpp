@@ -127,7 +127,6 @@ class CloudSearch {
             const Entry next = stack_[--top_];
             if (!(next.bound < reach_)) continue;
             const bool triangle = next.mesh & TRIANGLE, leaf = next.cloud & MEMBER;
-            if (triangle && far_from_triangle(next)) continue;
             if (triangle && leaf) {
                 if (compare(next.mesh & ~TRIANGLE, next.cloud & ~MEMBER)) break;
                 continue;
@@ -163,6 +162,8 @@ class CloudSearch {
         if (triangle) {
             const TriangleBounds &t = mesh.triangle_bounds[entry & ~TRIANGLE];
             bound = max(box_gaps(lanes, box_of(t), into_cloud_, slack_), plane_gaps(lanes, t, into_cloud_, slack_));
+            if (bits(bound < splat8(static_cast<float>(std::min(reach_, 1e29)))))
+                bound = max(bound, ball_gaps(lanes, mesh.triangles[entry & ~TRIANGLE]));
         } else {
             bound = box_gaps(lanes, box_of(mesh.node_bounds[entry]), into_cloud_, slack_);
         }
@@ -180,22 +181,30 @@ class CloudSearch {
         }
     }
 
-    // Is the ball around a node of the cloud beyond reach of a triangle?
-    bool far_from_triangle(const Entry &entry) const {
-        const Vec3 center = cloud_.tree().center() + Vec3{entry.box.center[0], entry.box.center[1], entry.box.center[2]};
-        const double around = norm({entry.box.half[0], entry.box.half[1], entry.box.half[2]}) + slack_, far = reach_ + around;
-        return squared_distance(placed_.mesh.triangles[entry.mesh & ~TRIANGLE], placed_.inv.apply(center)) > far * far;
+    // Lower bounds of the distances of the balls around eight boxes of the cloud to a triangle.
+    F32x8 ball_gaps(const Boxes8 &lanes, const Triangle &t) const {
+        const Vec3 c = cloud_.tree().center();
+        const F64x4 low = sqrt(squared_distances(t, in_mesh(low_half(lanes.center[0]) + c.x, low_half(lanes.center[1]) + c.y,
+                                                            low_half(lanes.center[2]) + c.z)));
+        const F64x4 high = sqrt(squared_distances(t, in_mesh(high_half(lanes.center[0]) + c.x, high_half(lanes.center[1]) + c.y,
+                                                             high_half(lanes.center[2]) + c.z)));
+        const F32x8 *h = lanes.half, around = sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]);
+        return (joined(low, high) - around) - (slack_ + 1e-6f * around);
+    }
+
+    // Points of the cloud in the frame of the mesh.
+    Vec3x4 in_mesh(F64x4 x, F64x4 y, F64x4 z) const {
+        const double *r = placed_.inv.r, *t = placed_.inv.t;
+        return {r[0] * x + r[1] * y + r[2] * z + t[0], r[3] * x + r[4] * y + r[5] * z + t[1], r[6] * x + r[7] * y + r[8] * z + t[2]};
     }
 
     // The points of a leaf against a triangle; whether one is near enough.
     bool compare(std::uint32_t triangle, std::uint32_t leaf) {
         const Triangle &t = placed_.mesh.triangles[triangle];
         const PointCloud::Leaf &points = cloud_.leaves()[leaf];
-        const double *r = placed_.inv.r, *shift = placed_.inv.t;
         for (int from = 0; from < PointCloud::Leaf::LANES; from += 4) {
             const F64x4 x = load4(points.at[0] + from), y = load4(points.at[1] + from), z = load4(points.at[2] + from);
-            const F64x4 d = squared_distances(t, {r[0] * x + r[1] * y + r[2] * z + shift[0], r[3] * x + r[4] * y + r[5] * z + shift[1],
-                                                  r[6] * x + r[7] * y + r[8] * z + shift[2]});
+            const F64x4 d = squared_distances(t, in_mesh(x, y, z));
             for (unsigned nearer = bits(d < splat4(best_.squared)); nearer; nearer &= nearer - 1) {
                 const int k = std::countr_zero(nearer);
                 if (!(d[k] < best_.squared)) continue;
