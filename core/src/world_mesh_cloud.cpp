@@ -122,7 +122,9 @@ class CloudSearch {
     // Ends at the first pair within `enough`.
     TriangleAndPoint run() {
         const TriangleTree &mesh = placed_.mesh;
-        push_mesh(0, Boxes8(cloud_root()), 0);
+        if (best_.squared > enough_ * (1.0 + 1e-9)) begin_near();
+        if (best_.squared <= enough_) return best_;
+        push_cloud(0, Boxes8(cloud_root()), 0);
         while (top_ > 0) {
             const Entry next = stack_[--top_];
             if (!(next.bound < reach_)) continue;
@@ -139,7 +141,7 @@ class CloudSearch {
                 const F32x8 bound = box_gaps(lanes, next.box, into_mesh_, slack_);
                 push(bound, [&](int k) { return Entry{block.entry[k], next.cloud, next.box, bound[k]}; });
             } else {
-                push_mesh(next.mesh, Boxes8(cloud_.tree().nodes()[next.cloud]), next.cloud);
+                push_cloud(next.mesh, Boxes8(cloud_.tree().nodes()[next.cloud]), next.cloud);
             }
         }
         return best_;
@@ -152,10 +154,22 @@ class CloudSearch {
         float bound;
     };
 
+    // A near pair to begin with, found from one side and the other in turn.
+    void begin_near() {
+        Vec3 from = placed_.rel.apply(placed_.mesh.root().center);
+        for (int turn = 0; turn < 2; turn++) {
+            const Vec3 p = cloud_.point(static_cast<std::size_t>(cloud_.nearest(from, FAR).point)), there = placed_.inv.apply(p);
+            const NearestTriangle near = nearest_triangle(placed_.mesh, there);
+            if (near.squared < best_.squared) best_ = {near.squared, near.triangle, p}, reach_ = std::sqrt(near.squared);
+            const Triangle &t = placed_.mesh.triangles[near.triangle];
+            from = placed_.rel.apply(1.0 / 3.0 * (t.a + t.b + t.c));
+        }
+    }
+
     const BoxLanes &cloud_root() const { return cloud_.tree().nodes().front(); }
 
     // The children of a node of the cloud against a node or triangle of the mesh.
-    void push_mesh(std::uint32_t entry, const Boxes8 &lanes, std::uint32_t cloud_node) {
+    void push_cloud(std::uint32_t entry, const Boxes8 &lanes, std::uint32_t cloud_node) {
         const TriangleTree &mesh = placed_.mesh;
         const bool triangle = entry & TRIANGLE;
         F32x8 bound;
