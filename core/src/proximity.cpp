@@ -174,6 +174,23 @@ double squared_distance(const Triangle &t, Vec3 point, double limit) {
     return std::min({edge_distance(p, u), edge_distance(p, v), edge_distance(p - u, v - u)});
 }
 
+F64x4 squared_distances(const Triangle &t, const Vec3x4 &points) {
+    const Vec3 u = t.b - t.a, v = t.c - t.a, n = cross(u, v);
+    const double nn = squared(n);
+    const Vec3x4 p = points - same(t.a);
+    const auto to_edge = [](const Vec3x4 &from, Vec3 edge) {
+        const double length = squared(edge);
+        const Vec3x4 along = same(edge);
+        const Vec3x4 off = from - (length > 0.0 ? clamp01(dot(from, along) * (1.0 / length)) : splat4(0.0)) * along;
+        return dot(off, off);
+    };
+    const F64x4 edges = min(min(to_edge(p, u), to_edge(p, v)), to_edge(p - same(u), v - u));
+    if (!(nn > 0.0)) return edges;
+    const Vec3x4 q = cross(same(n), p);
+    const F64x4 above = dot(same(n), p), s = dot(same(v), q), r = -dot(same(u), q);
+    return (s >= 0.0) & (r >= 0.0) & (s + r <= nn) ? above * above / nn : edges;
+}
+
 bool closest_points(const Triangle &a, const Triangle &b, ClosestPoints &best) {
     const double before = best.squared;
     const TriangleLanes lanes_a(a), lanes_b(b);

@@ -122,7 +122,9 @@ class CloudSearch {
     // Ends at the first pair within `enough`.
     TriangleAndPoint run() {
         const TriangleTree &mesh = placed_.mesh;
-        push_mesh(0, Boxes8(cloud_root()), 0);
+        if (best_.squared > enough_ * (1.0 + 1e-9)) begin_near();
+        if (best_.squared <= enough_) return best_;
+        push_cloud(0, Boxes8(cloud_root()), 0);
         while (top_ > 0) {
             const Entry next = stack_[--top_];
             if (!(next.bound < reach_)) continue;
@@ -131,7 +133,6 @@ class CloudSearch {
                 if (compare(next.mesh & ~TRIANGLE, next.cloud & ~MEMBER)) break;
                 continue;
             }
-            if (triangle && far_from_triangle(next)) continue;
             const bool open_mesh =
                 !triangle && (leaf || mesh.node_bounds[next.mesh].extent() >= next.box.extent());
             if (open_mesh) {
@@ -140,7 +141,7 @@ class CloudSearch {
                 const F32x8 bound = box_gaps(lanes, next.box, into_mesh_, slack_);
                 push(bound, [&](int k) { return Entry{block.entry[k], next.cloud, next.box, bound[k]}; });
             } else {
-                push_mesh(next.mesh, Boxes8(cloud_.tree().nodes()[next.cloud]), next.cloud);
+                push_cloud(next.mesh, Boxes8(cloud_.tree().nodes()[next.cloud]), next.cloud);
             }
         }
         return best_;
@@ -153,16 +154,30 @@ class CloudSearch {
         float bound;
     };
 
+    // A near pair to begin with, found from one side and the other in turn.
+    void begin_near() {
+        Vec3 from = placed_.rel.apply(placed_.mesh.root().center);
+        for (int turn = 0; turn < 2; turn++) {
+            const Vec3 p = cloud_.point(static_cast<std::size_t>(cloud_.nearest(from, FAR).point)), there = placed_.inv.apply(p);
+            const NearestTriangle near = nearest_triangle(placed_.mesh, there);
+            if (near.squared < best_.squared) best_ = {near.squared, near.triangle, p}, reach_ = std::sqrt(near.squared);
+            const Triangle &t = placed_.mesh.triangles[near.triangle];
+            from = placed_.rel.apply(1.0 / 3.0 * (t.a + t.b + t.c));
+        }
+    }
+
     const BoxLanes &cloud_root() const { return cloud_.tree().nodes().front(); }
 
     // The children of a node of the cloud against a node or triangle of the mesh.
-    void push_mesh(std::uint32_t entry, const Boxes8 &lanes, std::uint32_t cloud_node) {
+    void push_cloud(std::uint32_t entry, const Boxes8 &lanes, std::uint32_t cloud_node) {
         const TriangleTree &mesh = placed_.mesh;
         const bool triangle = entry & TRIANGLE;
         F32x8 bound;
         if (triangle) {
             const TriangleBounds &t = mesh.triangle_bounds[entry & ~TRIANGLE];
             bound = max(box_gaps(lanes, box_of(t), into_cloud_, slack_), plane_gaps(lanes, t, into_cloud_, slack_));
+            if (bits(bound < splat8(static_cast<float>(std::min(reach_, 1e29)))))
+                bound = max(bound, ball_gaps(lanes, mesh.triangles[entry & ~TRIANGLE]));
         } else {
             bound = box_gaps(lanes, box_of(mesh.node_bounds[entry]), into_cloud_, slack_);
         }
@@ -180,23 +195,37 @@ class CloudSearch {
         }
     }
 
-    // Is the ball around a node of the cloud beyond reach of a triangle?
-    bool far_from_triangle(const Entry &entry) const {
-        const Vec3 center = cloud_.tree().center() + Vec3{entry.box.center[0], entry.box.center[1], entry.box.center[2]};
-        const double around = norm({entry.box.half[0], entry.box.half[1], entry.box.half[2]}) + slack_, far = reach_ + around;
-        return squared_distance(placed_.mesh.triangles[entry.mesh & ~TRIANGLE], placed_.inv.apply(center)) > far * far;
+    // Lower bounds of the distances of the balls around eight boxes of the cloud to a triangle.
+    F32x8 ball_gaps(const Boxes8 &lanes, const Triangle &t) const {
+        const Vec3 c = cloud_.tree().center();
+        const F64x4 low = sqrt(squared_distances(t, in_mesh(low_half(lanes.center[0]) + c.x, low_half(lanes.center[1]) + c.y,
+                                                            low_half(lanes.center[2]) + c.z)));
+        const F64x4 high = sqrt(squared_distances(t, in_mesh(high_half(lanes.center[0]) + c.x, high_half(lanes.center[1]) + c.y,
+                                                             high_half(lanes.center[2]) + c.z)));
+        const F32x8 *h = lanes.half, around = sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]);
+        return (joined(low, high) - around) - (slack_ + 1e-6f * around);
+    }
+
+    // Points of the cloud in the frame of the mesh.
+    Vec3x4 in_mesh(F64x4 x, F64x4 y, F64x4 z) const {
+        const double *r = placed_.inv.r, *t = placed_.inv.t;
+        return {r[0] * x + r[1] * y + r[2] * z + t[0], r[3] * x + r[4] * y + r[5] * z + t[1], r[6] * x + r[7] * y + r[8] * z + t[2]};
     }
 
     // The points of a leaf against a triangle; whether one is near enough.
     bool compare(std::uint32_t triangle, std::uint32_t leaf) {
         const Triangle &t = placed_.mesh.triangles[triangle];
-        for (int k = 0; k < PointCloud::Leaf::LANES; k++) {
-            const Vec3 p = cloud_.leaves()[leaf].point(k);
-            const double d = squared_distance(t, placed_.inv.apply(p), best_.squared);
-            if (!(d < best_.squared)) continue;
-            best_ = {d, triangle, p};
-            reach_ = std::sqrt(d);
-            if (d <= enough_) return true;
+        const PointCloud::Leaf &points = cloud_.leaves()[leaf];
+        for (int from = 0; from < PointCloud::Leaf::LANES; from += 4) {
+            const F64x4 x = load4(points.at[0] + from), y = load4(points.at[1] + from), z = load4(points.at[2] + from);
+            const F64x4 d = squared_distances(t, in_mesh(x, y, z));
+            for (unsigned nearer = bits(d < splat4(best_.squared)); nearer; nearer &= nearer - 1) {
+                const int k = std::countr_zero(nearer);
+                if (!(d[k] < best_.squared)) continue;
+                best_ = {d[k], triangle, points.point(from + k)};
+                reach_ = std::sqrt(d[k]);
+            }
+            if (best_.squared <= enough_) return true;
         }
         return false;
     }

@@ -34,6 +34,13 @@ inline F64x4 load4(const double *p) {
     std::memcpy(&v, p, sizeof v);
     return v;
 }
+// The first or the last four lanes in float64.
+inline F64x4 low_half(F32x8 v) { return __builtin_convertvector(__builtin_shufflevector(v, v, 0, 1, 2, 3), F64x4); }
+inline F64x4 high_half(F32x8 v) { return __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), F64x4); }
+// Both halves in float32.
+inline F32x8 joined(F64x4 low, F64x4 high) {
+    return __builtin_shufflevector(__builtin_convertvector(low, F32x4), __builtin_convertvector(high, F32x4), 0, 1, 2, 3, 4, 5, 6, 7);
+}
 inline void store(float *p, F32x8 v) { std::memcpy(p, &v, sizeof v); }
 inline void store(double *p, F64x4 v) { std::memcpy(p, &v, sizeof v); }
 inline F32x8 splat8(float x) { return F32x8{x, x, x, x, x, x, x, x}; }
