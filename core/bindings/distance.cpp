@@ -1,4 +1,5 @@
 // elbowroom/distance: balls and self-collision of spheres.
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
@@ -21,8 +22,9 @@ std::vector<Ball> balls_of(const In<double, 2> &rows) {
     return balls;
 }
 
-void make_self_collision(SelfCollision *self, const Robot &robot, In<double, 2> spheres, In<std::int64_t, 1> links,
+void make_self_collision(SelfCollision *self, std::shared_ptr<Robot> shared, In<double, 2> spheres, In<std::int64_t, 1> links,
                          In<std::int64_t, 2> pairs, In<double, 1> largest) {
+    const Robot &robot = *shared;
     const std::vector<Ball> balls = balls_of(spheres);
     const auto link = [&](std::int64_t k) {
         require(k >= 0 && k < static_cast<std::int64_t>(robot.n_links()), "links: out of range");
@@ -40,7 +42,7 @@ void make_self_collision(SelfCollision *self, const Robot &robot, In<double, 2> 
         require(round[static_cast<std::size_t>(wanted[k].a)] && round[static_cast<std::size_t>(wanted[k].b)],
                 "pairs: a link has no spheres");
     }
-    new (self) SelfCollision(robot, balls, of, wanted, {largest.data(), largest.size()});
+    new (self) SelfCollision(shared, balls, of, wanted, {largest.data(), largest.size()});
 }
 
 Configurations rows_of(const SelfCollision &model, const In<double, 2> &cfgs) {
@@ -101,7 +103,6 @@ void bind_distance(nb::module_ &m) {
                               "Spheres of a robot's links over pairs of links; methods on configurations (n, dof) return the "
                               "first row that is not finite or too large, or -1.")
         .def("__init__", &make_self_collision, "robot"_a, "spheres"_a, "links"_a, "pairs"_a, "largest_values"_a,
-             nb::keep_alive<1, 2>(),
              "Spheres (n, 4) in the frames of `links` (n,), pairs (n, 2) of links, and for each moving joint the largest "
              "value, rad or m, that the error bound covers.")
         .def(
@@ -118,7 +119,7 @@ void bind_distance(nb::module_ &m) {
                 }
                 return model.reordered(wanted);
             },
-            "order"_a, nb::keep_alive<0, 1>(), "The same with its pairs in another order (pairs,).")
+            "order"_a, "The same with its pairs in another order (pairs,).")
         .def_prop_ro("margin", &SelfCollision::margin, "Bound on the float32 error of a distance, metres.")
         .def("free", &fill_rows<bool, &SelfCollision::free>, "cfgs"_a, "out"_a.noconvert(),
              "Whether no pair touches, (n,) bool; spheres that overlap are never called free.")

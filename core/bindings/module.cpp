@@ -29,4 +29,6 @@ NB_MODULE(ELBOWROOM_MODULE, m) {
     elbowroom::bindings::bind_pairs(m);
     elbowroom::bindings::bind_closed(m);
     elbowroom::bindings::bind_spheres(m);
+    elbowroom::bindings::bind_world(m);
+    elbowroom::bindings::bind_collision(m);
 }

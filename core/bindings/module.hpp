@@ -50,7 +50,7 @@ inline void require(bool holds, const char *message) {
 // Refuses NaN, infinities and what no coordinate, angle or size can be; searches over such numbers need not end.
 template <class Array> void require_finite(const Array &numbers, const char *message, double most = 1e10) {
     const double *at = numbers.data();
-    for (std::size_t k = 0; k < numbers.size(); k++) require(std::fabs(at[k]) <= most, message);
+    for (std::size_t k = 0, n = numbers.size(); k < n; k++) require(std::fabs(at[k]) <= most, message);
 }
 
 void bind_robot(nb::module_ &m);
@@ -60,5 +60,7 @@ void bind_mesh(nb::module_ &m);
 void bind_proximity(nb::module_ &m);
 void bind_closed(nb::module_ &m);
 void bind_spheres(nb::module_ &m);
+void bind_world(nb::module_ &m);
+void bind_collision(nb::module_ &m);
 
 }  // namespace elbowroom::bindings

@@ -18,22 +18,6 @@ int widest_variable(const Chain &chain, std::span<const double> shares) {
     return gain.empty() ? -1 : static_cast<int>(std::max_element(gain.begin(), gain.end()) - gain.begin());
 }
 
-// Balls of one link in the frame of the chain, and how far each may move.
-struct SpherePair::Placed {
-    struct Spot {
-        Vec3 at;
-        double radius = 0.0, move = 0.0;
-    };
-    std::vector<Spot> groups, spheres;
-    std::vector<std::uint8_t> seen;  // groups whose spheres are placed
-};
-
-struct SpherePair::Bounds {
-    double low = INFINITE;     // of the clearance in the whole box, less padding
-    double center = INFINITE;  // at its centre, or SLACK where a group stands for more
-    Vec3 worst_a, worst_b;     // centres of the balls that decide
-};
-
 SpherePair::SpherePair(Chain chain, int side, GroupedBalls a, GroupedBalls b)
     : chain_(std::move(chain)), moving_{chain_.moving_a(side), chain_.moving_b(side)}, balls_{std::move(a), std::move(b)} {}
 
@@ -58,7 +42,7 @@ SpherePair::Bounds SpherePair::bounds_in_box(const ChainPoses &poses, std::span<
         for (std::size_t k = static_cast<std::size_t>(group.first); k < static_cast<std::size_t>(group.first + group.count); k++)
             ends[end].spheres[k] = spot(end, balls_[end].spheres[k]);
     };
-    Bounds out;
+    Bounds out{INFINITE, INFINITE, {}, {}};
     for (std::size_t ga = 0; ga < ends[0].groups.size(); ga++) {
         for (std::size_t gb = 0; gb < ends[1].groups.size(); gb++) {
             const Placed::Spot &a = ends[0].groups[ga], &b = ends[1].groups[gb];

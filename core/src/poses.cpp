@@ -52,4 +52,12 @@ bool pose_from_vector(const double *vector, Pose &out) {
     return finish(out);
 }
 
+bool is_rotation(const Pose &pose, double tolerance) {
+    const double *r = pose.r;
+    const Vec3 x = {r[0], r[3], r[6]}, y = {r[1], r[4], r[7]}, z = {r[2], r[5], r[8]};
+    const double off = std::max({std::fabs(dot(x, x) - 1.0), std::fabs(dot(y, y) - 1.0), std::fabs(dot(z, z) - 1.0),
+                                 std::fabs(dot(x, y)), std::fabs(dot(y, z)), std::fabs(dot(z, x))});
+    return off <= tolerance && dot(cross(x, y), z) > 0.0;
+}
+
 }  // namespace elbowroom

@@ -119,8 +119,9 @@ void improve_by_edges(const TriangleLanes &a, const TriangleLanes &b, ClosestPoi
     if (least[k] < best.squared) best = {least[k], lane(on_a, k), lane(on_b, k)};
 }
 
-// Farthest corner of a mesh along a direction. `guess` is a corner that may be far along already.
-Vec3 support(const TriangleTree &tree, Vec3 d, Vec3 guess) {
+}  // namespace
+
+Vec3 farthest_corner(const TriangleTree &tree, Vec3 d, Vec3 guess) {
     const Vec3 size = abs(d);
     const auto reach = [&](const Node &node) { return dot(d, node.center) + dot(size, node.half); };
     double best = dot(d, guess);
@@ -163,8 +164,6 @@ Vec3 support(const TriangleTree &tree, Vec3 d, Vec3 guess) {
     }
 }
 
-}  // namespace
-
 double squared_distance(const Triangle &t, Vec3 point, double limit) {
     const Vec3 u = t.b - t.a, v = t.c - t.a, p = point - t.a, n = cross(u, v);
     const double nn = squared(n);
@@ -173,6 +172,23 @@ double squared_distance(const Triangle &t, Vec3 point, double limit) {
         if (height >= limit || over_face(p, u, v, n)) return height;
     }
     return std::min({edge_distance(p, u), edge_distance(p, v), edge_distance(p - u, v - u)});
+}
+
+F64x4 squared_distances(const Triangle &t, const Vec3x4 &points) {
+    const Vec3 u = t.b - t.a, v = t.c - t.a, n = cross(u, v);
+    const double nn = squared(n);
+    const Vec3x4 p = points - same(t.a);
+    const auto to_edge = [](const Vec3x4 &from, Vec3 edge) {
+        const double length = squared(edge);
+        const Vec3x4 along = same(edge);
+        const Vec3x4 off = from - (length > 0.0 ? clamp01(dot(from, along) * (1.0 / length)) : splat4(0.0)) * along;
+        return dot(off, off);
+    };
+    const F64x4 edges = min(min(to_edge(p, u), to_edge(p, v)), to_edge(p - same(u), v - u));
+    if (!(nn > 0.0)) return edges;
+    const Vec3x4 q = cross(same(n), p);
+    const F64x4 above = dot(same(n), p), s = dot(same(v), q), r = -dot(same(u), q);
+    return (s >= 0.0) & (r >= 0.0) & (s + r <= nn) ? above * above / nn : edges;
 }
 
 bool closest_points(const Triangle &a, const Triangle &b, ClosestPoints &best) {
@@ -209,8 +225,8 @@ NearestTriangle nearest_triangle(const TriangleTree &tree, Vec3 p, double limit)
 ConvexDistance hull_distance(const PosedPair &pair) {
     Vec3 last_a = pair.a.triangles.front().a, last_b = pair.b.triangles.front().a;
     const auto farthest = [&](Vec3 d) {
-        last_a = support(pair.a, d, last_a);
-        last_b = support(pair.b, -pair.inv.rotate(d), last_b);
+        last_a = farthest_corner(pair.a, d, last_a);
+        last_b = farthest_corner(pair.b, -pair.inv.rotate(d), last_b);
         return SupportPoints{last_a, pair.rel.apply(last_b)};
     };
     return convex_distance(farthest, pair.rel.apply(pair.b.root().center) - pair.a.root().center, HULLS);

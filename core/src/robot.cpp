@@ -98,14 +98,6 @@ template <class Use> void each_block(const Robot &robot, std::span<const double>
     }
 }
 
-Pose pose_of(const Quaternion &q, Vec3 t) {
-    const double n = 2.0 / (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
-    return {{1.0 - n * (q.y * q.y + q.z * q.z), n * (q.x * q.y - q.w * q.z), n * (q.x * q.z + q.w * q.y),
-             n * (q.x * q.y + q.w * q.z), 1.0 - n * (q.x * q.x + q.z * q.z), n * (q.y * q.z - q.w * q.x),
-             n * (q.x * q.z - q.w * q.y), n * (q.y * q.z + q.w * q.x), 1.0 - n * (q.x * q.x + q.y * q.y)},
-            {t.x, t.y, t.z}};
-}
-
 // A rotation whose third column is the axis.
 Pose turned_to_z(Vec3 axis) {
     const Vec3 z = (1.0 / norm(axis)) * axis, size = abs(z);
@@ -134,6 +126,14 @@ std::vector<LinkPlace> find_bodies(std::span<const Frame> frames, std::vector<Bo
 }
 
 }  // namespace
+
+Pose pose_of(const Quaternion &q, Vec3 t) {
+    const double n = 2.0 / (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    return {{1.0 - n * (q.y * q.y + q.z * q.z), n * (q.x * q.y - q.w * q.z), n * (q.x * q.z + q.w * q.y),
+             n * (q.x * q.y + q.w * q.z), 1.0 - n * (q.x * q.x + q.z * q.z), n * (q.y * q.z - q.w * q.x),
+             n * (q.x * q.z - q.w * q.y), n * (q.y * q.z + q.w * q.x), 1.0 - n * (q.x * q.x + q.y * q.y)},
+            {t.x, t.y, t.z}};
+}
 
 Robot::Robot(int dof, std::vector<Frame> frames, std::vector<JointLaw> laws, std::vector<int> order,
              std::vector<int> link_frames)

@@ -1,4 +1,4 @@
-"""The quick way to a first answer: one ball a link, no measured depths, kernels compiled in a second process."""
+"""The quick way to a first answer: one ball a link, no measured depths."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.collision import CollisionModel, _warm
-from elbowroom.collision.doors import Helper, covering, one_ball_a_link
+from elbowroom.collision import CollisionModel
+from elbowroom.collision.doors import covering, one_ball_a_link
 
 
 @pytest.mark.parametrize("name", ["teaarm", "rh56"])
@@ -42,30 +42,3 @@ def test_depths_are_evidence_and_decide_nothing(model):
     }
     assert quick.by_meshes == full.by_meshes
     assert all(found.mesh_depth is None for found in quick.entries.values())
-
-
-def test_helper_asks_the_questions_of_a_first_verdict(capsys):
-    _warm.main()
-    assert capsys.readouterr().out.split() == ["free", "explain"]
-
-
-def test_waiting_for_a_helper_that_is_gone_or_was_never_needed_ends():
-    import subprocess
-    import sys
-
-    with Helper(None) as helper:
-        helper.wait("free")
-        assert not helper._done
-    gone = subprocess.Popen([sys.executable, "-c", "print('free')"], stdout=subprocess.PIPE, text=True)
-    with Helper(gone) as helper:
-        helper.wait("free")
-        helper.wait("free")
-        helper.wait("explain")  # it never will: the process has ended
-        assert helper._done == {"free"}
-    assert gone.poll() == 0
-
-
-def test_no_helper_when_kernels_are_compiled():
-    _warm.main(world=True)
-    assert _warm.start_helper()._process is None
-    assert _warm.start_helper(world=True)._process is None

@@ -17,10 +17,10 @@ def ways_of():
     """A function of lanes, pieces (16, 4, dof) and half widths (16,): ways (links, 16) around t = 0.5."""
     from numba import njit
 
+    from elbowroom._numba.collision._kernels_lane_curve import joint_ways, place_on, reach_ways
+    from elbowroom._numba.collision._kernels_ways import bend_links, link_ways
+    from elbowroom._numba.collision.kernels import lane_scratch
     from elbowroom._numba.distance import LINK_BODY, POSE, body_poses, expand, place, tables, views
-    from elbowroom.collision._kernels_lane_curve import joint_ways, place_on, reach_ways
-    from elbowroom.collision._kernels_ways import bend_links, link_ways
-    from elbowroom.collision.kernels import lane_scratch
 
     @njit(error_model="numpy")
     def fill(lanes, pieces, halves, scratch, ways):

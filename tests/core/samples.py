@@ -159,9 +159,95 @@ def pair_calls() -> dict[str, Call]:
     }
 
 
+def world_calls() -> dict[str, Call]:
+    rng = np.random.default_rng(5)
+    pose = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.2, 0.3])
+    points, small = rng.uniform(-1.0, 1.0, (20, 3)), rng.uniform(-1.0, 1.0, (20, 3)).astype(np.float32)
+    values = rng.uniform(-0.1, 0.5, (4, 5, 6)).astype(np.float32)
+    tree = mesh.TriangleMesh.box((0.2, 0.3, 0.4)).tree
+    cloud, field = core.PointCloud(points), core.DistanceField(values, np.full(3, 0.1), np.zeros(3))
+    make = core.Obstacle
+    one_of_each: dict[str, tuple[Any, ...]] = {
+        "box": (np.array([0.1, 0.2, 0.3]), pose),
+        "sphere": (0.1, pose),
+        "cylinder": (0.1, 0.2, pose),
+        "capsule": (0.1, 0.2, pose),
+        "half_space": (np.array([0.0, 0.0, 1.0]), -0.5, pose),
+        "mesh": (tree, pose),
+        "cloud": (cloud, 0.05, pose),
+        "field": (field, pose),
+    }
+    obstacles = [getattr(make, kind)(*arguments) for kind, arguments in one_of_each.items()]
+    world, ignored = core.World(obstacles), np.zeros(8, dtype=bool)
+    boxes = np.concatenate([np.tile(np.eye(3).ravel(), (20, 1)), points, np.full((20, 3), 0.1)], axis=1)
+    poses = np.concatenate([np.tile(np.eye(3).ravel(), (20, 1)), points], axis=1)
+    region = np.array([[-0.3, -0.3, -0.3], [0.3, 0.3, 0.3]])
+    grid = core.ClearanceGrid(world, region, 1)
+    return {
+        "PointCloud": (core.PointCloud, (points,)),
+        "PointCloud.neighbour_distances": (cloud.neighbour_distances, (np.arange(5), 3)),
+        "DistanceField": (core.DistanceField, (values, np.full(3, 0.1), np.zeros(3))),
+        **{f"Obstacle.{kind}": (getattr(make, kind), given) for kind, given in one_of_each.items()},
+        "World": (core.World, (obstacles,)),
+        "World.bounds": (world.bounds, (3,)),
+        "World.nearest": (world.nearest, (points, np.empty(20), np.empty(20, np.int64))),
+        "World.gradients": (world.gradients, (points, np.empty(20), np.empty((20, 3)))),
+        "World.distances": (world.distances, (6, points, 0.5)),
+        "World.lower_bounds": (world.lower_bounds, (points, 0.5, ignored)),
+        "World.lane_bounds": (world.lane_bounds, (small, 0.5, ignored)),
+        "World.near": (world.near, (np.zeros(3), 0.5)),
+        "World.boxes_meet": (world.boxes_meet, (boxes, ignored, np.zeros(20, dtype=bool))),
+        "World.mesh_meets": (world.mesh_meets, (0, tree, poses, np.zeros(20, dtype=bool))),
+        "World.mesh_gaps": (world.mesh_gaps, (6, tree, poses, 0.5)),
+        "first_no_rotation": (core.first_no_rotation, (boxes, 1e-6)),
+        "ClearanceGrid": (core.ClearanceGrid, (world, region, 1)),
+        "ClearanceGrid.pays": (core.ClearanceGrid.pays, (world,)),
+        "ClearanceGrid.for_world": (grid.for_world, (world,)),
+        "ClearanceGrid.lower_bounds": (grid.lower_bounds, (points,)),
+        "ClearanceGrid.lane_bounds": (grid.lane_bounds, (small, 0.5)),
+    }
+
+
+def collision_calls() -> dict[str, Call]:
+    robot = er.load_robot("rh56")
+    cfgs, n_links = robot.random_cfgs(20, 2), 4
+    spheres = np.concatenate(
+        [np.random.default_rng(3).uniform(-0.02, 0.02, (8, 3)), np.full((8, 1), 0.01)], axis=1
+    )
+    largest = np.full(len(robot.tree.moving), 10.0)
+    given = (robot.tree.core, spheres, np.repeat(np.arange(n_links), 2), largest)
+    balls, tree = core.LinkSpheres(*given), mesh.TriangleMesh.box((0.02, 0.03, 0.04)).tree
+    meshes, pairs = dict.fromkeys(range(3), tree), np.array([[0, 2], [1, 3]])
+    marks, limits = np.array([True, False]), np.stack([robot.lower, robot.upper])
+    own = (balls, meshes, pairs, marks, 0.001, limits)
+    pose = np.concatenate([np.eye(3).ravel(), np.array([0.05, 0.0, 0.1])])
+    world = core.World([core.Obstacle.sphere(0.02, pose), core.Obstacle.mesh(tree, pose)])
+    grid = core.ClearanceGrid(world, np.array([[-0.2, -0.2, -0.2], [0.2, 0.2, 0.2]]), 1)
+    outside = (balls, meshes, world, grid, np.zeros((n_links, 2), dtype=bool), 0.001)
+    around = core.Surroundings(*outside)
+    scene = core.Scene(*own).among(around)
+    motion = np.ascontiguousarray(np.stack([cfgs[:5], cfgs[5:10], cfgs[10:15], cfgs[15:]], axis=1))
+    return {
+        "LinkSpheres": (core.LinkSpheres, given),
+        "Surroundings": (core.Surroundings, outside),
+        "Surroundings.still_free": (around.still_free, (True,)),
+        "Scene": (core.Scene, own),
+        "Scene.among": (core.Scene(*own).among, (around,)),
+        "Scene.free": (scene.free, (cfgs, True, np.zeros(20, dtype=bool))),
+        "Scene.is_free": (scene.is_free, (cfgs[0], True)),
+        "Scene.by_spheres": (scene.by_spheres, (cfgs[0],)),
+        "Scene.clearances": (
+            scene.clearances,
+            (cfgs, marks, np.zeros(20), np.zeros((20, 3), np.int64), np.zeros((20, 2), dtype=bool), False),
+        ),
+        "Scene.obstacle_clearances": (scene.obstacle_clearances, (cfgs, np.zeros(20))),
+        "Scene.prove": (scene.prove, (motion, np.zeros((1, robot.dof)), 2, 0.01, 200)),
+    }
+
+
 def calls() -> dict[str, Call]:
     """Name of every bound function -> the function and arguments that it takes."""
-    return robot_calls() | mesh_calls() | sphere_calls() | pair_calls()
+    return robot_calls() | mesh_calls() | sphere_calls() | pair_calls() | world_calls() | collision_calls()
 
 
 def bound_names() -> set[str]:

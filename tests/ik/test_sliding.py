@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom._numba.collision._kernels_swept import joint_curves, relative_motion
+from elbowroom._numba.collision.kernels import joint_rates
 from elbowroom._numba.mesh import MOTION
 from elbowroom._numba.robot import chain_poses
-from elbowroom.collision._kernels_swept import joint_curves, relative_motion
-from elbowroom.collision.kernels import joint_rates
 from elbowroom.ik._proof import StepProof
 from elbowroom.ik.doors import CollisionRows
 from tests.ik.models import model_of

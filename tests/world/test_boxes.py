@@ -20,7 +20,6 @@ from elbowroom.world import (
     Sphere,
     World,
 )
-from elbowroom.world._kernels_box_shapes import axis_gap_squared
 
 from .coal_world import KINDS, CoalWorld, boxes, obstacle, pose, rotations, shape
 
@@ -86,8 +85,8 @@ def test_boxes_pushed_to_ten_micrometres_are_apart_and_ten_deeper_meet(kind):
     assert pushed > 200
 
 
-def test_the_distance_of_a_segment_to_a_box_is_the_least_along_it():
-    """Ternary search, which finds the least of a convex function, against the exact piece."""
+def test_boxes_meet_a_capsule_from_the_least_distance_to_its_axis_on():
+    """Ternary search, which finds the least of a convex function: a radius just above it meets, one below does not."""
     rng = np.random.default_rng(23)
     center, half, axes = boxes(2000, rng, 0.5)
     length = rng.uniform(0.05, 0.5, 2000)
@@ -101,9 +100,15 @@ def test_the_distance_of_a_segment_to_a_box_is_the_least_along_it():
         a, b = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
         left = squared(a) <= squared(b)
         low, high = np.where(left, low, a), np.where(left, b, high)
-    rows = np.concatenate([axes.reshape(-1, 9), center, half], axis=1)
-    found = [axis_gap_squared(row[:12], row, reach) for row, reach in zip(rows, length, strict=True)]
-    assert np.abs(np.sqrt(found) - np.sqrt(squared(low))).max() < 1e-9
+    gaps, apart = np.sqrt(squared(low)), 0
+    for c, h, R, reach, gap in zip(center, half, axes, length, gaps, strict=True):
+        if gap < 1e-6:
+            assert World([Capsule(1e-6, 2.0 * reach)]).box_intersects(c, h, R)
+            continue
+        apart += 1
+        assert World([Capsule(gap + 1e-9, 2.0 * reach)]).box_intersects(c, h, R)
+        assert not World([Capsule(gap - 1e-9, 2.0 * reach)]).box_intersects(c, h, R)
+    assert apart > 500
 
 
 def face_to_face(

@@ -17,7 +17,6 @@ from elbowroom.world import (
     Sphere,
     World,
 )
-from elbowroom.world.kernels import scene_bound
 
 REGION = np.array([[-1.0, -1.0, -0.2], [1.0, 1.0, 1.2]])
 
@@ -51,8 +50,7 @@ def holds(low: np.ndarray, true: np.ndarray) -> bool:
 
 
 def bounds(world: World, points: np.ndarray, region: np.ndarray = REGION) -> np.ndarray:
-    grid = world.grid(region)
-    return np.array([scene_bound(world.packed, grid, *point) for point in points])
+    return world.clearance_grid(region).lower_bounds(points)
 
 
 @pytest.mark.parametrize("size", [1.0, 0.3])
@@ -69,35 +67,39 @@ def test_bounds_hold_and_are_close(scene, size):
 
 
 def test_a_changed_world_keeps_the_grid_and_its_bounds_hold(scene):
-    before = scene.grid(REGION)
+    before = scene.clearance_grid(REGION)
     points = np.random.default_rng(1).uniform(-1.0, 1.0, (5_000, 3))
     moved = scene.move("box", [1, 0, 0, 0, 0.5, 0.0, 0.5]).remove("sphere").add(Sphere(0.2, name="new"))
-    after = moved.grid(REGION)
-    assert after.bounds is before.bounds
-    assert sorted(moved.names[k] for k in after.loose) == ["box", "new"]
+    after = moved.clearance_grid(REGION)
+    assert (before.n_loose, after.n_loose) == (0, 2)  # the box that moved and the new ball
+    assert after.n_cells == before.n_cells
     assert holds(bounds(moved, points), moved.distance(points))
 
 
 def test_many_changes_make_a_new_grid(scene):
-    before = scene.grid(REGION)
-    other = scene.add(*(Sphere(0.05) for _ in range(9)))
-    after = other.grid(REGION)
-    assert after.bounds is not before.bounds
-    assert len(after.loose) == 0
+    scene.clearance_grid(REGION)
+    few, many = (scene.add(*(Sphere(0.05) for _ in range(n))) for n in (8, 9))
+    assert few.clearance_grid(REGION).n_loose == 8
+    assert many.clearance_grid(REGION).n_loose == 0
+    fewer = scene.remove(*scene.names[:9])
+    assert fewer.clearance_grid(REGION).n_loose == 0
+    points = np.random.default_rng(4).uniform(-1.0, 1.0, (2_000, 3))
+    near = fewer.distance(points) < 0.1
+    assert (fewer.distance(points) - bounds(fewer, points))[
+        near
+    ].max() < 0.1  # of its own cells, not of those that left
 
 
 def test_a_world_without_obstacles_that_end_has_no_cells():
     floor = World([HalfSpace()])
-    grid = floor.grid(REGION)
-    assert len(grid.bounds) == 0
-    assert scene_bound(floor.packed, grid, 0.0, 0.0, 0.25) == pytest.approx(0.25)
-    empty = World()
-    assert scene_bound(empty.packed, empty.grid(REGION), 0.0, 0.0, 0.25) > 1e3
+    assert floor.clearance_grid(REGION).n_cells == 0
+    point = np.array([[0.0, 0.0, 0.25]])
+    assert bounds(floor, point)[0] == pytest.approx(0.25)
+    assert bounds(World(), point)[0] > 1e3
 
 
 def test_a_wide_scene_gets_larger_cells_not_more_memory():
     wide = World([Box((100.0, 100.0, 0.1)), Box((0.1, 0.1, 0.1), pose=[1, 0, 0, 0, 40, 40, 20])])
-    grid = wide.grid(np.array([[-200.0] * 3, [200.0] * 3]))
-    assert grid.bounds.size <= 2_000_000
+    assert wide.clearance_grid(np.array([[-200.0] * 3, [200.0] * 3])).n_cells <= 2_000_000
     points = np.random.default_rng(0).uniform(-60, 60, (2000, 3))
     assert holds(bounds(wide, points, np.array([[-200.0] * 3, [200.0] * 3])), wide.distance(points))

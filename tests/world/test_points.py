@@ -19,22 +19,15 @@ from elbowroom.world import (
     Sphere,
     World,
 )
-from elbowroom.world.kernels import (
-    local_distance,
-    safe_local_distance,
-    safe_world_distance,
-    world_distance,
-)
 
 from .world_tools import KINDS, ball_field, draw, in_frame_of, pose, solid
 
 QUERIES = 10_000
 
 
-def all_limits(world: World, points: np.ndarray, limit: float, safe: bool = False) -> np.ndarray:
-    """(obstacles, n) answers of the kernel, one by one."""
-    ask = safe_world_distance if safe else world_distance
-    return np.array([[ask(world.packed, k, *p, limit) for p in points] for k in range(len(world))])
+def all_limits(world: World, points: np.ndarray, limit: float) -> np.ndarray:
+    """(obstacles, n) distances to each obstacle."""
+    return np.array([world.core.distances(k, points, limit) for k in range(len(world))])
 
 
 # Coal -------------------------------------------------------------------------------------------
@@ -262,13 +255,15 @@ def test_steep_fields_are_divided_by_their_slope():
         grid = SdfGrid(3.0 * values, spacing, (-0.5, -0.5, -0.5))
     world, rng = World([grid]), np.random.default_rng(9)
     points = rng.uniform(-1.0, 1.0, (1000, 3))
-    plain, safe = all_limits(world, points, np.inf)[0], all_limits(world, points, np.inf, safe=True)[0]
-    np.testing.assert_allclose(safe, plain / grid.slope, rtol=1e-12)
+    plain, safe = world.distance(points), world.core.lower_bounds(points, np.inf)
+    beyond = np.linalg.norm(np.maximum(np.abs(points) - 0.5, 0.0), axis=1)  # no solid is nearer than the grid
+    np.testing.assert_allclose(
+        safe, np.maximum(plain / grid.slope, np.where(beyond > 0.0, beyond, -1.0)), rtol=1e-12
+    )
     true = np.linalg.norm(points, axis=1) - 0.3
     assert (safe <= np.maximum(true, 0.0) + 2e-3).all()
     box = World([Box((0.1, 0.2, 0.3))])
-    for p in points[:50]:
-        assert safe_local_distance(box.packed, 0, *p, np.inf) == local_distance(box.packed, 0, *p, np.inf)
+    np.testing.assert_array_equal(box.core.lower_bounds(points, np.inf), box.distance(points))
 
 
 # All kinds --------------------------------------------------------------------------------------

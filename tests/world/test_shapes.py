@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import trimesh
 
-from elbowroom._numba.mesh_tables import pack_meshes
 from elbowroom.mesh import TriangleMesh
 from elbowroom.world import (
     Box,
@@ -22,7 +21,6 @@ from elbowroom.world import (
     Sphere,
     World,
 )
-from elbowroom.world._kernels_mesh import mesh_gap, mesh_gap_scratch
 
 COAL_ERROR = 1e-6
 """Metres: what Coal's searches (GJK, EPA) leave open."""
@@ -46,19 +44,17 @@ class Asked:
     """Meshes against one obstacle at the origin of the world."""
 
     def __init__(self, meshes: dict[str, TriangleMesh], obstacle: Obstacle):
-        self.names = list(meshes)
-        self.nodes, self.tris, self.roots = pack_meshes(list(meshes.values()))
-        self.world = World([obstacle]).packed
-        self.scratch = mesh_gap_scratch(self.nodes, self.world)
+        self.meshes, self.core = meshes, World([obstacle]).core
         self.p = np.zeros((2, 3))
 
     def gap(self, name, T, limit=ENDLESS):
-        """The answer, and the two closest points in the frame of the obstacle."""
-        root, k = self.roots[self.names.index(name)], np.int64(0)
-        self.p[:] = np.nan
-        return mesh_gap(
-            self.nodes, self.tris, root, row(T), self.world, k, float(limit), self.scratch, self.p
-        )
+        """The distance, -1 when they meet; leaves the two closest points in `p`."""
+        tree, pose = self.meshes[name].tree, row(T)[None]
+        (meets,), (distance,), (self.p,) = self.core.mesh_gaps(0, tree, pose, float(limit))
+        told = np.empty(1, np.bool_)
+        self.core.mesh_meets(0, tree, pose, told)
+        assert told[0] == meets
+        return -1.0 if meets else distance
 
 
 @functools.cache

@@ -70,20 +70,27 @@ inline Vec3 axis_of(const Pose &joint) { return {joint.r[2], joint.r[5], joint.r
 
 inline double axis_distance(const Pose &joint, Vec3 point) { return norm(cross(point - joint.translation(), axis_of(joint))); }
 
-// How far a point may move by `moving` joints. `chords` are those of the half-widths; `share(joint, metres)` is told what each
-// joint adds.
+// How far any point of a ball may move by `moving` joints. `chords` are those of the half-widths; `share(joint, metres)` is told
+// what each joint adds.
 template <class Share>
 double movement(const Chain &chain, const ChainPoses &poses, std::span<const double> chords, std::span<const int> moving,
-                Vec3 point, Share share) {
+                Vec3 center, double radius, Share share) {
     double total = 0.0;
     for (int joint : moving) {
         const std::size_t k = static_cast<std::size_t>(joint);
         double part = chords[k];
-        if (chain.joints()[k].turns) part *= axis_distance(poses.joints[k], point) + total;
+        if (chain.joints()[k].turns) part *= axis_distance(poses.joints[k], center) + radius + total;
         share(k, part);
         total += part;
     }
     return total;
+}
+
+// The same of a point.
+template <class Share>
+double movement(const Chain &chain, const ChainPoses &poses, std::span<const double> chords, std::span<const int> moving,
+                Vec3 point, Share share) {
+    return movement(chain, poses, chords, moving, point, 0.0, share);
 }
 
 }  // namespace elbowroom

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #if defined(__AVX__)
@@ -32,6 +33,13 @@ inline F64x4 load4(const double *p) {
     F64x4 v;
     std::memcpy(&v, p, sizeof v);
     return v;
+}
+// The first or the last four lanes in float64.
+inline F64x4 low_half(F32x8 v) { return __builtin_convertvector(__builtin_shufflevector(v, v, 0, 1, 2, 3), F64x4); }
+inline F64x4 high_half(F32x8 v) { return __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), F64x4); }
+// Both halves in float32.
+inline F32x8 joined(F64x4 low, F64x4 high) {
+    return __builtin_shufflevector(__builtin_convertvector(low, F32x4), __builtin_convertvector(high, F32x4), 0, 1, 2, 3, 4, 5, 6, 7);
 }
 inline void store(float *p, F32x8 v) { std::memcpy(p, &v, sizeof v); }
 inline void store(double *p, F64x4 v) { std::memcpy(p, &v, sizeof v); }
@@ -185,6 +193,13 @@ inline float largest(F32x8 v) {
     for (int k = 1; k < 8; k++) out = out < v[k] ? v[k] : out;
     return out;
 }
+inline float smallest(F32x8 v) {
+    v = min(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+    v = min(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+    return min(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6))[0];
+}
+// The same lanes but for one, which gets another value.
+inline F32x8 with_lane(F32x8 v, int lane, float x) { return I32x8{0, 1, 2, 3, 4, 5, 6, 7} == lane ? splat8(x) : v; }
 // Each lane cut off to a whole number; lanes must be within the range of int32.
 inline I32x8 truncated(F32x8 v) { return __builtin_convertvector(v, I32x8); }
 inline F32x8 as_float(I32x8 v) { return __builtin_convertvector(v, F32x8); }
@@ -216,6 +231,22 @@ inline unsigned bits(I64x4 mask) {
     for (int k = 0; k < 4; k++) out |= static_cast<unsigned>(mask[k] < 0) << k;
     return out;
 #endif
+}
+
+// The mask whose lanes are those of the bits.
+inline I32x8 lanes_of(unsigned marked) {
+    const I32x8 bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    return (bit & static_cast<std::int32_t>(marked)) != 0;
+}
+
+// Are all of these numbers finite and no larger than `most`?
+inline bool all_within(const double *p, std::size_t n, double most) {
+    I64x4 outside{};
+    std::size_t k = 0;
+    for (; k + 4 <= n; k += 4) outside |= ~(abs(load4(p + k)) <= splat4(most));
+    bool sound = bits(outside) == 0;
+    for (; k < n; k++) sound &= std::fabs(p[k]) <= most;
+    return sound;
 }
 
 // The least of the marked lanes: its number. `marked` has at least one bit.

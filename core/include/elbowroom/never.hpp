@@ -108,11 +108,24 @@ class SpherePair {
     // Whether the spheres stay farther apart than `pad` in the whole range.
     ProofOutcome prove(const BoxRange &range, double pad, std::int64_t max_boxes) const;
 
-  private:
-    struct Placed;
-    struct Bounds;
+    // Balls of one link in the frame of the chain, and how far each may move.
+    struct Placed {
+        struct Spot {
+            Vec3 at;
+            double radius = 0.0, move = 0.0;
+        };
+        std::vector<Spot> groups, spheres;
+        std::vector<std::uint8_t> seen;  // groups whose spheres are placed
+    };
+    struct Bounds {
+        double low;             // of the clearance in the whole box, less padding
+        double center;          // at its centre, or a little above 0 where a group stands for more
+        Vec3 worst_a, worst_b;  // centres of the balls that decide
+    };
+    // In a box of joint values around that of the poses, for the chords of its half-widths. `ends` is for what is placed.
     Bounds bounds_in_box(const ChainPoses &poses, std::span<const double> chords, double pad, std::array<Placed, 2> &ends) const;
 
+  private:
     Chain chain_;
     std::vector<int> moving_[2];
     GroupedBalls balls_[2];

@@ -14,4 +14,7 @@ bool pose_from_matrix(const double *matrix, Pose &out);
 // From seven numbers, w x y z of a quaternion of any length and then the position.
 bool pose_from_vector(const double *vector, Pose &out);
 
+// Is the rotation of a pose one: axes of length one, at right angles and right-handed to within the tolerance?
+bool is_rotation(const Pose &pose, double tolerance);
+
 }  // namespace elbowroom

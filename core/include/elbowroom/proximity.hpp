@@ -14,6 +14,7 @@
 
 #include "elbowroom/contacts.hpp"
 #include "elbowroom/gjk.hpp"
+#include "elbowroom/lanes.hpp"
 #include "elbowroom/triangles.hpp"
 
 namespace elbowroom {
@@ -33,6 +34,9 @@ struct ClosestPoints {
 
 // Squared distance of a point to a triangle; anything from `limit` up when it is not below.
 double squared_distance(const Triangle &t, Vec3 p, double limit = FAR);
+
+// The same for four points, without a limit.
+F64x4 squared_distances(const Triangle &t, const Vec3x4 &points);
 
 // Improves `best` where two triangles in one frame, which do not cross, are nearer; whether they are.
 // Triangles that touch may cross by rounding: their points are still right.
@@ -82,6 +86,9 @@ struct NearestTriangle {
 
 // The triangle of a mesh nearest to a point of its frame.
 NearestTriangle nearest_triangle(const TriangleTree &tree, Vec3 p, double limit = FAR);
+
+// Farthest corner of a mesh along a direction. `guess` is a corner of it that may be far along already.
+Vec3 farthest_corner(const TriangleTree &tree, Vec3 direction, Vec3 guess);
 
 // Lower bound of the distance of the convex hulls of two meshes, with closest points, in the frame of A.
 ConvexDistance hull_distance(const PosedPair &pair);

@@ -62,6 +62,9 @@ struct LinkPlace {
     Pose in_body;
 };
 
+// Rotation by a quaternion of any length, then translation.
+Pose pose_of(const Quaternion &q, Vec3 t);
+
 class Robot {
   public:
     // `order` lists the moving joints so that each comes after the one it follows; `link_frames` are the frames of the

@@ -1,40 +1,21 @@
 // Self-collision of a robot's spheres over given pairs of links.
 //
-// Three levels of balls: one around each link, up to four around groups of its spheres, the spheres. Many configurations are
-// answered eight at a time, one in each lane, and a level is entered when any lane needs it; a single one is answered with
-// its spheres in lanes. Points of a link are placed when they are first needed.
+// Many configurations are answered sixteen at a time, one in each lane, and a level of balls is entered when any lane needs it;
+// a single one is answered with its spheres in lanes (link_spheres.hpp).
 //
-// Guarantees. Placing and comparing is float32; `margin` bounds the error of a computed distance. `free` adds it to every
-// sum of radii, so spheres that overlap in exact arithmetic are never called free. Balls are enlarged by more than rounding
-// can take, so no level hides what the spheres themselves would answer: an answer is the same alone or in a batch, in any
-// order of pairs.
+// Guarantees. `free` adds the bound on rounding to every sum of radii, so spheres that overlap in exact arithmetic are never
+// called free. An answer is the same alone or in a batch, in any order of pairs.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
-
-#include "elbowroom/balls.hpp"
-#include "elbowroom/body_poses.hpp"
+#include "elbowroom/link_spheres.hpp"
 
 namespace elbowroom {
-
-struct LinkPair {
-    int a = 0, b = 0;
-};
-
-// Configurations (count, dof), row by row.
-struct Configurations {
-    std::span<const double> values;
-    std::size_t count = 0;
-};
 
 class SelfCollision {
   public:
     // `spheres` in the frames of `sphere_links`; every link of a pair has some. `largest_values` (one a moving joint) are
-    // the joint values up to which the error bound holds; configurations beyond are refused. The robot must outlive this.
-    SelfCollision(const Robot &robot, std::span<const Ball> spheres, std::span<const int> sphere_links,
+    // the joint values up to which the error bound holds; configurations beyond are refused.
+    SelfCollision(std::shared_ptr<const Robot> robot, std::span<const Ball> spheres, std::span<const int> sphere_links,
                   std::span<const LinkPair> pairs, std::span<const double> largest_values);
 
     // The same with its pairs in another order.
@@ -58,12 +39,9 @@ class SelfCollision {
     std::int64_t count_hits(const Configurations &cfgs, std::span<const float> pads, std::span<std::int64_t> counts) const;
 
   private:
-    struct Model;
-    struct Block;
-    struct One;
     template <class InBlock, class InOne> std::int64_t each(const Configurations &cfgs, InBlock, InOne) const;
 
-    std::shared_ptr<const Model> model_;
+    std::shared_ptr<const LinkSpheres> model_;
     std::vector<LinkPair> pairs_;  // of links of the model
 };
 

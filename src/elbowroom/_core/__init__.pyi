@@ -1,6 +1,6 @@
 """Elbowroom's compiled core."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy
@@ -837,3 +837,456 @@ class FitProblem:
         turn: int,
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
         """Estimate of the gradient (n, 4) of the cost by one set of directions."""
+
+class PointCloud:
+    """Points with their tree, in metres."""
+
+    def __init__(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Takes points (n, 3), at least one."""
+
+    @property
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Points (n, 3) in the order of the tree, a new array."""
+
+    @property
+    def bounds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """Lower and upper corner (2, 3) of the box around the points."""
+
+    def neighbour_distances(
+        self,
+        picked: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        count: int,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Distance (n,) of each picked point to the farthest of its `count` nearest others.
+        """
+
+class DistanceField:
+    """A sampled signed distance field; refers to the array of its samples."""
+
+    def __init__(
+        self,
+        values: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        spacing: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        origin: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Takes samples (nx, ny, nz) float32, which must not change, the steps between them (3,) and the place (3,) of the first, metres.
+        """
+
+    @property
+    def steepest(self) -> float:
+        """Bound on how fast it changes outside the solid, per metre."""
+
+class Obstacle:
+    """
+    A shape and its pose in the world (12,): rotation by rows, then translation. Metres.
+    """
+
+    @staticmethod
+    def box(
+        half_edges: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A box around its origin, by its half edges (3,)."""
+
+    @staticmethod
+    def sphere(
+        radius: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A ball around its origin."""
+
+    @staticmethod
+    def cylinder(
+        radius: float,
+        half_length: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A cylinder about z, around its origin."""
+
+    @staticmethod
+    def capsule(
+        radius: float,
+        half_length: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """All points within the radius of a segment along z, around its origin."""
+
+    @staticmethod
+    def half_space(
+        normal: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        offset: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """All points with normal . x <= offset."""
+
+    @staticmethod
+    def mesh(
+        tree: TriangleTree,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """A triangle mesh, whose tree is shared."""
+
+    @staticmethod
+    def cloud(
+        cloud: PointCloud,
+        radius: float,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """Balls around the points of a cloud, which is shared."""
+
+    @staticmethod
+    def field(
+        field: DistanceField,
+        pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Obstacle:
+        """The solid of a distance field, which is shared."""
+
+class World:
+    """
+    Obstacles, known by their places in the list; coordinates are metres in the world frame.
+    """
+
+    def __init__(self, obstacles: Sequence[Obstacle]) -> None:
+        """Takes a list of obstacles; what is large of them is shared."""
+
+    @property
+    def size(self) -> int:
+        """Number of obstacles."""
+
+    def bounds(
+        self, k: int
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Lower and upper corner (2, 3) of a box around an obstacle; infinite for half-spaces.
+        """
+
+    def nearest(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        found: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Writes signed distances (n,) of points (n, 3) to the nearest obstacles and their places (n,) int64; infinity and -1 when there is none. Returns the first row that is not finite, or -1.
+        """
+
+    def gradients(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> int:
+        """
+        The same with gradients (n, 3) of the distances instead; zero when there is no obstacle.
+        """
+
+    def distances(
+        self,
+        k: int,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Signed distances (n,) of points (n, 3) to one obstacle; anything from `limit` up where they are not below.
+        """
+
+    def lower_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+        ignored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Distances (n,) of points (n, 3) to the nearest obstacle that is not ignored, fields divided by their slope, or `limit`.
+        """
+
+    def lane_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+        ignored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]:
+        """The same in float32 lanes for points (n, 3) float32, rounded down."""
+
+    def near(
+        self,
+        center: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        radius: float,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Obstacles (n,) whose box, or half-space, is within `radius` of a point (3,).
+        """
+
+    def boxes_meet(
+        self,
+        boxes: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        ignored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None,
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> bool:
+        """
+        Writes whether boxes (n, 15), axes by rows, centre, half edges, share a point with an obstacle that is not ignored. Returns False where numbers are not finite or too large.
+        """
+
+    def mesh_meets(
+        self,
+        k: int,
+        mesh: TriangleTree,
+        poses: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """
+        Writes whether a mesh at poses (n, 12) in the world shares a point with an obstacle.
+        """
+
+    def mesh_gaps(
+        self,
+        k: int,
+        mesh: TriangleTree,
+        poses: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+    ) -> tuple[Any, ...]:
+        """
+        A mesh at poses (n, 12) and an obstacle: whether they meet (n,), distances (n,), `limit` where they are not nearer, and the closest points (n, 2, 3) on the mesh and on the obstacle, NaN where there are none.
+        """
+
+def first_no_rotation(
+    boxes: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    tolerance: float,
+) -> int:
+    """
+    The first of boxes (n, 15) whose axes are not unit vectors at right angles, right-handed, to within the tolerance; or -1.
+    """
+
+class ClearanceGrid:
+    """
+    Lower bounds of the distance to the obstacles of a world, cell by cell.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        region: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        threads: int,
+    ) -> None:
+        """Fills cells in a region (2, 3), its lower and upper corner."""
+
+    def for_world(self, world: World) -> ClearanceGrid:
+        """
+        The same cells for a world that differs in a few obstacles; None when it differs in too many.
+        """
+
+    @staticmethod
+    def pays(world: World) -> bool:
+        """Whether a grid is worth its filling for a world."""
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+
+    @property
+    def n_loose(self) -> int:
+        """Number of obstacles that are not in the cells."""
+
+    def lower_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """Lower bounds (n,) of the distances of points (n, 3) to all obstacles."""
+
+    def lane_bounds(
+        self,
+        points: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        limit: float,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]:
+        """The same in float32 lanes for points (n, 3) float32, rounded down."""
+
+class LinkSpheres:
+    """Spheres of a robot's links, for joint values up to given ones."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        spheres: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        links: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        largest_values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Spheres (n, 4) in the frames of `links` (n,), and for each moving joint the largest value, rad or m, that the error bound covers.
+        """
+
+    @property
+    def margin(self) -> float:
+        """Bound on the float32 error of a distance, metres."""
+
+class Scene:
+    """
+    Spheres, meshes and pairs of a robot's links: one verdict. Methods on configurations (n, dof) return the first row that is not finite or too large, or -1.
+    """
+
+    def __init__(
+        self,
+        spheres: LinkSpheres,
+        meshes: Mapping[int, TriangleTree],
+        pairs: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        only_meshes: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        buffer: float,
+        range: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Trees of meshes by link, pairs (n, 2) of links, marks (n,) of those that spheres cannot decide, metres that all must be apart, and the joint values (2, dof) between which the other pairs were shown never to meet.
+        """
+
+    def free(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        by_meshes: bool,
+        out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Whether nothing touches or comes closer than the buffer, (n,) bool: by meshes, or by spheres wherever they can decide.
+        """
+
+    def is_free(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        by_meshes: bool,
+    ) -> int:
+        """
+        One configuration (dof,): 1 when free, 0 when not, 2 when it leaves the range, 3 when refused.
+        """
+
+    def by_spheres(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> bool:
+        """
+        Whether spheres alone show that everything is farther apart than the buffer at one configuration (dof,).
+        """
+
+    def clearances(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        without: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        smallest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        closest: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        touching: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
+        exact: bool,
+    ) -> int:
+        """
+        Lower bound of the smallest clearance (n,); what it is of (n, 3), a pair, or a link and an obstacle, or -1; pairs (n, pairs) found to touch. With `exact`, the smallest distance of pairs of links apart, measured, obstacles and pairs marked in `without` (pairs,) left out.
+        """
+
+    def prove(
+        self,
+        control: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        slack: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        look: int,
+        margin: float,
+        budget: int,
+    ) -> tuple[Any, ...]:
+        """
+        Proves pieces of a motion, Bezier curves by their control configurations (n, 2 to 4, dof), with joints up to `slack` (n, dof) or (1, dof) off them: where (n, 2) each is blocked or was given up and the clearance above the buffer that is proved, up to the margin; and (n, 6) the outcome (0 free, 1 blocked, 2 undecided), the pair, or the link and the obstacle, or -1, and the parts looked at by spheres and by meshes. `look` is 0 for a glance, 1 for spheres, 2 for meshes too.
+        """
+
+    def obstacle_clearances(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        smallest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> int:
+        """
+        Lower bounds (n,) of the clearance to the obstacles at configurations (n, dof).
+        """
+
+    def among(self, around: Surroundings | None) -> Scene:
+        """
+        The same links among obstacles, or among none; what is large is shared.
+        """
+
+class Surroundings:
+    """The links of a robot among obstacles."""
+
+    def __init__(
+        self,
+        spheres: LinkSpheres,
+        meshes: Mapping[int, TriangleTree],
+        world: World,
+        grid: ClearanceGrid | None,
+        allowed: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        buffer: float,
+    ) -> None:
+        """
+        Spheres and trees of meshes, by link, as obstacles see them, the obstacles and their grid or None, marks (links of the spheres, obstacles) of what may touch, metres that all must be apart.
+        """
+
+    def still_free(self, by_meshes: bool) -> bool:
+        """Whether the links that no joint moves are free."""

@@ -26,7 +26,6 @@ from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel, Verdict
-    from ..collision.doors import Helper
     from ..world import World
 
 EXAMPLES = {
@@ -77,13 +76,6 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
-    from ..collision.doors import start_helper
-
-    with start_helper(world=options.scene is not None) as helper:
-        return _run(options, helper)
-
-
-def _run(options: Options, helper: Helper) -> int:
     from ..collision import CollisionModel
     from ..collision.doors import covering
 
@@ -100,8 +92,6 @@ def _run(options: Options, helper: Helper) -> int:
     options.check_allow(robot, world)
     spheres, uncovered = covering(robot, options.chosen_spheres(robot))
     pairs = options.decided_pairs(robot, spheres)
-    if world is not None:
-        helper.wait("world")
     model = CollisionModel(robot, spheres, pairs, world, options.buffer, allow=options.allow)
     if options.trajectory is not None:
         motion = options.read(options.trajectory, model)
@@ -117,7 +107,6 @@ def _run(options: Options, helper: Helper) -> int:
         )
         return 0 if proved else EXIT_COLLIDES
     chosen = choose(model, options, options.settings.seed)
-    helper.wait("free")
     with waiting(f"checking {len(chosen.cfgs)} configurations"):
         free = model.free(chosen.cfgs, by=options.by)
     bad = np.flatnonzero(~free)
@@ -125,7 +114,6 @@ def _run(options: Options, helper: Helper) -> int:
 
     def verdicts() -> Generator[tuple[str, bool, Verdict]]:
         """Made as they are shown: the answer comes before the explanations."""
-        helper.wait("explain")
         for k in shown:
             yield chosen.label(k), bool(free[k]), model.explain(chosen.cfgs[k])
 

@@ -152,9 +152,9 @@ def _writable(folder: Path) -> bool:
 
 
 def _kernels() -> str:
-    """Where the compiled code of a first verdict is."""
+    """Where the compiled code of planning and inverse kinematics is; verdicts need none."""
     from .._kernel_cache import runs_shipped
-    from ..collision.doors import is_warm
+    from ..ik.doors import is_warm
 
     if runs_shipped():
         return "came with the wheel"

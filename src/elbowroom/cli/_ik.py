@@ -29,7 +29,6 @@ from ._model_options import ModelOptions
 from ._options import NoEffect, Shared
 
 if TYPE_CHECKING:
-    from ..collision.doors import Helper
     from ..robot import Robot
 
 LEFT = "frame_left_arm_ee"
@@ -118,17 +117,6 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Solves and reports, or serves; exit code 1 when a target was not reached."""
-    from ..collision.doors import start_helper
-
-    if not options.collision:
-        from ..collision.doors import Helper
-
-        return _run(options, Helper(None))
-    with start_helper(world=options.scene is not None) as helper:
-        return _run(options, helper)
-
-
-def _run(options: Options, helper: Helper) -> int:
     check_plot(options.plot, (".png",))
     if options.csv is not None:
         check_place(options.csv)
@@ -140,7 +128,7 @@ def _run(options: Options, helper: Helper) -> int:
     rows = None if options.targets is None else read_targets(options.targets, robot, options.link)
     _check_names(robot, "--joints", options.joints)
     held = _held(robot, options)
-    judge = options.collision_model(robot, world, helper) if options.collision else robot
+    judge = options.collision_model(robot, world) if options.collision else robot
     start = _start(judge, options)
     if options.serve:
         from ._ik_serve import serve

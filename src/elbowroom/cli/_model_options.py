@@ -17,7 +17,6 @@ from ._sphere_options import SphereOptions
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
-    from ..collision.doors import Helper
     from ..pairs import PairMatrix
     from ..robot import Robot
     from ..spheres import SphereModel
@@ -95,16 +94,13 @@ class ModelOptions(SphereOptions):
             settings = replace(self.settings, buffer=buffer)
             return cached_pairs(robot, spheres, settings, progress=progress)
 
-    def collision_model(self, robot: Robot, world: World | None, helper: Helper) -> CollisionModel:
-        """The model of the robot among the obstacles, with kernels that `helper` has made meanwhile."""
+    def collision_model(self, robot: Robot, world: World | None) -> CollisionModel:
+        """The model of the robot among the obstacles."""
         from ..collision import CollisionModel
         from ..collision.doors import covering
 
         spheres, _ = covering(robot, self.chosen_spheres(robot))
         pairs = self.decided_pairs(robot, spheres)
-        if world is not None:
-            helper.wait("world")
-        helper.wait("free")
         return CollisionModel(robot, spheres, pairs, world, self.buffer, allow=self.allow)
 
 

@@ -29,7 +29,6 @@ from ._plan_progress import live
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
-    from ..collision.doors import Helper
     from ..robot import Robot
 
 EXAMPLES = {
@@ -92,13 +91,6 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Plans and reports; exit code 1 when no way was found."""
-    from ..collision.doors import start_helper
-
-    with start_helper(world=options.scene is not None) as helper:
-        return _run(options, helper)
-
-
-def _run(options: Options, helper: Helper) -> int:
     from ..plan import plan_motion
 
     check_plot(options.plot)
@@ -116,7 +108,7 @@ def _run(options: Options, helper: Helper) -> int:
     start, goal = _places(options, robot, robot.default_cfg)
     Group.of(robot, start, options.joints or None)
     began = time.perf_counter()
-    model = options.collision_model(robot, world, helper)
+    model = options.collision_model(robot, world)
     made = time.perf_counter() - began
     if "default" in (*options.start, *options.goal):  # the model's is free where the robot's own guess is not
         start, goal = _places(options, robot, model.default_cfg)

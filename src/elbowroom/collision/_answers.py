@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
+from .. import _core
 from .._clash import Clash
 from .._frozen import frozen
+from .._numba.collision.parts import Parts, parts_of
+from .._parallel import over_rows
+from ..distance.doors import MAX_ANGLE, bad_row, largest_values
 from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairEvidence, PairMatrix
 from ..robot import Robot
 from ..typing import LinkPair
+from ..world import World
 from ._allow import Allow
 from ._constant import ConstantClearance, Constants, VaryingClearance
-from ._engine import Engine
+from ._links import Links
 from ._near_links import NearLinks
-from ._parts import Parts, parts_of
-from ._pieces import Pieces
-from ._segment import SegmentProof, SegmentProofs
+from ._segment import BUDGET, SegmentProof, SegmentProofs, as_proofs
 from ._slack import as_slacks
 from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
@@ -32,7 +36,22 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 """Radians or metres beyond a limit that do not count."""
 NO_SLACK = frozen(np.zeros((1, 1)))
-MADE = ("_parts", "_pieces", "_constants", "_fewer", "_whole")
+BY_MESHES = {"meshes": True, "spheres": False}
+ASK_AGAIN = 2
+"""What the core answers for a configuration beyond the limits of the joints."""
+THREAD_ROWS = 2048
+"""Batches from this size on are shared by the cores; below, starting threads costs more than it saves."""
+MEASURE_ROWS = 32
+"""The same for clearances, which cost far more."""
+THREAD_PIECES = 8
+"""The same for pieces of motions to prove."""
+BY_ALL = 2
+"""How closely the core looks at a motion: by spheres, and by meshes where they refuse."""
+FAR_ENOUGH = 0.05
+"""Metres above the buffer: more clearance than this is not looked for on segments."""
+WORTH_STATING = 0.001
+"""The same on curves: a margin worth stating."""
+MADE = ("_scene", "_constants", "_fewer", "_whole")
 """What is made on demand and does not travel."""
 
 
@@ -43,17 +62,15 @@ class Answers:
     pairs: PairMatrix
     buffer: float
     allow: Allow
-    _engine: Engine
-    """Links in compiled calls."""
+    world: World | None
+    _own: Links
+    """Links against each other, in the compiled core."""
     _links: NearLinks
     """Links measured."""
     _around: Surroundings | None
     """Obstacles, in compiled calls and measured; None where there are none."""
-    _parts: tuple[Surroundings | None, Parts] | None = None
-    """What was packed for others, and among what."""
-    _pieces: tuple[Surroundings | None, Pieces] | None = None
     _whole: tuple[Surroundings | None, CollisionModel] | None = None
-    """The same for proofs by spheres first."""
+    """The same with all pairs checked, for what is asked beyond the limits of the joints."""
     _constants: tuple[Surroundings | None, Constants] | None = None
     """Which pairs a motion cannot change, and among what."""
     _constant_links: dict[LinkPair, ConstantClearance | None]
@@ -86,10 +103,8 @@ class Answers:
 
     @property
     def parts(self) -> Parts:
-        """The arrays behind the answers, for kernels of other folders that build on `collision.kernels`."""
-        if self._parts is None or self._parts[0] is not self._around:
-            self._parts = self._around, parts_of(self._engine, self._around)
-        return self._parts[1]
+        """The arrays behind the answers, for kernels of planning and inverse kinematics."""
+        return parts_of(self._own, None if self._around is None else self._around.outside)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in MADE}
@@ -109,15 +124,102 @@ class Answers:
         Raises:
             InputError: wrong shape, NaN, or joint values beyond what the error bounds cover.
         """
-        alone = self._engine.free(cfgs, by)
-        if (whole := self._beyond_limits(np.asarray(cfgs), NO_SLACK)) is not None:
-            return whole.free(cfgs, by=by)
-        if self._around is None:
-            return alone
+        if isinstance(cfgs, np.ndarray) and cfgs.ndim == 1:
+            try:  # the way of planners and controllers: as few Python operations as possible
+                answer = self._scene.is_free(cfgs, BY_MESHES[by])
+            except (TypeError, ValueError, KeyError):
+                answer = ASK_AGAIN  # below it is said what is wrong
+            if answer < ASK_AGAIN:
+                return answer == 1
+        if by not in BY_MESHES:
+            raise InputError(f"by must be 'meshes' or 'spheres', found {by!r:.40}")
         rows, single = self.robot.cfg_rows(cfgs)
-        if single:
-            return alone and bool(self._around.engine.free(rows, by)[0])
-        return self._around.engine.free(rows, by, alone)
+        if (whole := self._beyond_limits(rows, NO_SLACK)) is not None:
+            return whole.free(cfgs, by=by)
+        out = np.empty(len(rows), dtype=np.bool_)
+        by_meshes = BY_MESHES[by]
+        self._over_rows(lambda scene, part: scene.free(rows[part], by_meshes, out[part]), rows, THREAD_ROWS)
+        return bool(out[0]) if single else out
+
+    def _over_rows(
+        self,
+        ask: Callable[[_core.Scene, slice], int],
+        rows: Float[np.ndarray, "n dof"],
+        at_least: int,
+        align: int = 16,
+        around: Surroundings | None = None,
+    ) -> None:
+        """Asks the core about parts of a batch, in threads from `at_least` rows on.
+
+        Args:
+            ask: what the core is asked; it returns the first row that is beyond what its error bound covers, or -1.
+            rows: configurations.
+            at_least: rows from which on threads share them.
+            align: parts start at multiples of it.
+            around: obstacles, if not those of the model.
+
+        Raises:
+            InputError: a row with values that no error bound covers.
+        """
+        scene = self._scene if around is None else self._own.core.among(around.outside.core)
+
+        def piece(start: int, stop: int) -> int:
+            bad = ask(scene, slice(start, stop))
+            return bad + start if bad >= 0 else -1
+
+        def refused() -> int:
+            found = over_rows(piece, len(rows), threads=self._own.threads, at_least=at_least, align=align)
+            return next((row for row in found if row >= 0), -1)
+
+        bad = refused()
+        if bad >= 0:  # slides beyond twice their limits: a gripper held open, say
+            scene = self._wide_scene(rows, bad, around or self._around)
+            bad = refused()
+            assert bad < 0  # the bound covers just these values
+
+    def _wide_scene(
+        self, rows: Float[np.ndarray, "n dof"], bad: int, around: Surroundings | None
+    ) -> _core.Scene:
+        """The scene with errors bounded for the values that occur in rows, of which one was refused.
+
+        Raises:
+            InputError: values that are not finite or too large for any bound.
+        """
+        usual = largest_values(self.robot.tree)
+        if not np.isfinite(rows).all() or np.abs(values := self.robot.tree.expand(rows)).max() > MAX_ANGLE:
+            raise bad_row(self.robot.name, rows, bad, 1)
+        largest = np.maximum(usual, np.abs(values).max(axis=0))
+        own = self._own.scene(self._own.spheres_for(largest))
+        if around is None:
+            return own
+        return own.among(around.outside.surroundings(around.outside.core_spheres(largest)))
+
+    @cached_property
+    def _scene(self) -> _core.Scene:
+        """Links and obstacles in the compiled core."""
+        own = self._own.core
+        return own if self._around is None else own.among(self._around.outside.core)
+
+    def _gaps(
+        self, rows: Float[np.ndarray, "n dof"], *, exact: bool, without: Collection[LinkPair] = ()
+    ) -> tuple[Float[np.ndarray, "n"], Int[np.ndarray, "n 3"], Bool[np.ndarray, "n pairs"]]:
+        """Clearances, what they are of and which pairs of links were found to touch: see `_core.Scene.clearances`.
+
+        With `exact` those of pairs of links apart, measured, `without` some pairs.
+        """
+        n, pairs = len(rows), self._own.pairs
+        out, closest = np.empty(n), np.empty((n, 3), np.int64)
+        touching = np.zeros((n, len(pairs)), dtype=np.bool_)
+        left_out = np.array([pair in without for pair in pairs], dtype=np.bool_)
+        self._over_rows(
+            lambda scene, part: scene.clearances(
+                rows[part], left_out, out[part], closest[part], touching[part], exact
+            ),
+            rows,
+            MEASURE_ROWS,
+            1,
+        )
+        return out, closest, touching
 
     def clearance(self, cfgs: Any, *, exact: bool = False) -> Any:
         """Clearance of the closest checked pair in metres, positive apart, negative overlapping: float or (n,) float64.
@@ -138,9 +240,7 @@ class Answers:
         if exact:
             out, _ = self._measured(rows)
         else:
-            out, _, _ = self._engine.gaps(rows, exact=False)
-            if self._around is not None:
-                np.minimum(out, self._around.engine.gaps(rows)[0], out=out)
+            out, _, _ = self._gaps(rows, exact=False)
         return float(out[0]) if single else out
 
     def varying_clearance(self, cfgs: Any, joints: Sequence[str] | None = None) -> VaryingClearance:
@@ -193,9 +293,7 @@ class Answers:
         clashes = () if free else self._clashing(row, links, obstacles)
         names = frozenset(clash.b for clash in obstacles)
         if free:
-            by_spheres = self._engine.by_spheres(row) and (
-                self._around is None or self._around.engine.by_spheres(row)
-            )
+            by_spheres = self._scene.by_spheres(row)
         else:  # spheres have the last word where a link has no mesh
             by_spheres = all(
                 clash.a not in self.robot.mesh_links
@@ -255,20 +353,34 @@ class Answers:
             raise InputError(
                 f"segments need as many ends as beginnings, found {len(begins)} and {len(ends)} configurations"
             )
-        # Refuses values that no error bound covers; segments that follow each other share their ends.
-        chained = len(begins) > 1 and bool((begins[1:] == ends[:-1]).all())
-        self._engine.free(np.concatenate([begins, ends[-1:] if chained else ends]), "meshes")
         slacks = as_slacks(slack, len(begins), self.robot.dof)
         if (whole := self._beyond_limits(np.concatenate([begins, ends]), slacks)) is not None:
             return whole.segments_free(begins, ends, slack)
-        among = None if self._around is None else self._around.engine
-        return self._engine.segments(begins, ends, slacks, among)
+        return self._proved(np.stack([begins, ends], axis=1), slacks, FAR_ENOUGH)
+
+    def _proved(
+        self, control: Float[np.ndarray, "n points dof"], slacks: Float[np.ndarray, "#n dof"], margin: float
+    ) -> SegmentProofs:
+        """Proves pieces of motions in the core, on all cores when there are many; see `_core.Scene.prove`."""
+        start, n, scene = time.perf_counter(), len(control), self._scene
+        found, counts = np.empty((n, 2)), np.empty((n, 6), np.int64)
+
+        def piece(first: int, last: int) -> None:
+            rows = slice(first, last)
+            off = slacks if len(slacks) == 1 else slacks[rows]
+            found[rows], counts[rows] = scene.prove(control[rows], off, BY_ALL, margin, BUDGET)
+
+        over_rows(piece, n, threads=self._own.threads, at_least=THREAD_PIECES, align=1)
+        obstacles = () if self.world is None else tuple(self.world.names)
+        return as_proofs(
+            found, counts, self._own.pairs, self.robot.link_names, obstacles, bool(slacks.any()), self.buffer,
+            time.perf_counter() - start,
+        )  # fmt: skip
 
     def curves_free(self, pieces: Any, slack: Any = None) -> SegmentProofs:
-        """`segments_free` for cubic curves in joint space, straight ones too: spheres first, all of them together.
+        """`segments_free` for cubic curves in joint space, straight ones too.
 
-        Several times faster where most is free; clearances are not looked for beyond a millimetre above the buffer.
-        Blocked is said where the chord of a short part of the curve is.
+        Clearances are not looked for beyond a millimetre above the buffer.
 
         Args:
             pieces: (n, 4, dof) control configurations of Bezier cubics, which begin at the first and end at the last.
@@ -282,8 +394,7 @@ class Answers:
         slacks = as_slacks(slack, len(rows), dof)
         if (whole := self._beyond_limits(rows.reshape(-1, dof), slacks)) is not None:
             return whole.curves_free(rows, slack)
-        among = None if self._around is None else self._around.engine
-        return self._engine.curves(rows, slacks, among, self._quick())
+        return self._proved(rows, slacks, WORTH_STATING)
 
     @cached_property
     def _proved_range(self) -> tuple[Float[np.ndarray, "dof"], Float[np.ndarray, "dof"]]:
@@ -310,26 +421,28 @@ class Answers:
         found = self._whole[1]
         return None if found.pairs is self.pairs else found
 
-    def _quick(self) -> Pieces:
-        """Proofs by spheres first, for robot and obstacles as they are."""
-        if self._pieces is None or self._pieces[0] is not self._around:
-            among = None if self._around is None else self._around.engine
-            self._pieces = self._around, Pieces(self._engine.lanes, among, self._engine.pairs, self.buffer)
-        return self._pieces[1]
-
     def _measured(
         self, rows: Float[np.ndarray, "n dof"], without: Collection[LinkPair] = ()
     ) -> tuple[Float[np.ndarray, "n"], list[LinkPair | None]]:
         """Measured clearances and whose they are, pairs left out; None when nothing is checked."""
-        out, closest, touching = self._engine.gaps(rows, exact=True, without=without)
-        pairs = [self._engine.pairs[k] if k >= 0 else None for k in closest.tolist()]
+        out, closest, touching = self._gaps(rows, exact=True, without=without)
+        pairs = [self._own.pairs[k] if k >= 0 else None for k in closest[:, 0].tolist()]
         for k in np.flatnonzero(touching.any(axis=1)).tolist():
             found = [clash for clash in self._links.contacts(rows[k]) if clash.pair not in without]
             # At bare contact, two ways to pose a link may differ: touching it is.
-            pairs[k] = found[0].pair if found else self._engine.pairs[int(touching[k].argmax())]
+            pairs[k] = found[0].pair if found else self._own.pairs[int(touching[k].argmax())]
             out[k] = min(out[k], *(clash.distance for clash in found), 0.0)
         if self._around is not None:
-            for k, near in self._with_fewer(self._around, without).nearer(rows, out):
+            around = self._with_fewer(self._around, without)
+            bounds = np.empty(len(rows))
+            self._over_rows(
+                lambda scene, part: scene.obstacle_clearances(rows[part], bounds[part]),
+                rows,
+                MEASURE_ROWS,
+                1,
+                around,
+            )
+            for k, near in around.nearer(rows, out, bounds):
                 out[k], pairs[k] = near.distance, near.pair
         return out, pairs
 
@@ -419,7 +532,8 @@ class Answers:
         if found:
             return found
         # Something touches to rounding only, or a field keeps its distance: the closest of those who are refused.
-        return tuple(obstacles[:1] if obstacles and self._engine.free(row, "meshes") else links[:1])
+        alone = bool(self._own.core.is_free(row, True) == 1)
+        return tuple(obstacles[:1] if obstacles and alone else links[:1])
 
     def _near_obstacles(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
         """Links and obstacles that clash, and the closest pair, the closest first."""

@@ -1,9 +1,9 @@
 """CollisionModel: the one owner of the question "is the robot free?".
 
 Spheres accept: they are proved to cover the links, so spheres that are apart show links that are apart. Meshes decide
-what spheres refuse, for just those pairs at just those configurations, in the same compiled call (`_engine`). Every
-pair of links is either checked or ignored for a reason, and the reasons rest on meshes. Among obstacles it is the same
-(`_world_engine`): every link is checked against every obstacle that it is not allowed to touch.
+what spheres refuse, for just those pairs at just those configurations, in the same call of the compiled core. Every
+pair of links is either checked or ignored for a reason, and the reasons rest on meshes. Among obstacles it is the same:
+every link is checked against every obstacle that it is not allowed to touch.
 
 Curved primitives of a robot are judged by triangles that enclose them (at most 1 % of the radius outside): a false
 alarm within that distance is possible, a miss is not. Obstacles are judged by their exact shapes, and curved links
@@ -33,7 +33,7 @@ from ._answers import Answers
 from ._attach import Attachment, extended
 from ._cover import covering
 from ._defaults import default_pairs, default_spheres, refuse_foreign, warn_of_contradictions
-from ._engine import Engine
+from ._links import Links
 from ._near_links import NearLinks
 from ._pick import picked_up, put_down
 from ._surroundings import Surroundings
@@ -116,7 +116,7 @@ class CollisionModel(Answers):
         self.attachments: Mapping[str, Attachment] = {}
         """Attached objects by name."""
         self._bare: CollisionModel = self
-        self._engine = Engine(self.robot, self.spheres, self.pairs, self.buffer, threads)
+        self._own = Links(self.robot, self.spheres, self.pairs, self.buffer, threads)
         self._links = NearLinks(self.robot, self.spheres, self.pairs)
         self._constant_links = {}
         self._around: Surroundings | None = None
@@ -129,12 +129,12 @@ class CollisionModel(Answers):
         """The obstacles; None for none."""
         self.allow: Allow = as_allow(self.robot, self.world, allow)
         """Pairs (link, obstacle) that may touch."""
+        self.__dict__.pop("_scene", None)  # of the obstacles before
         if not self.world:
             self._around = None
             return
         if not self._anywhere:
-            known, threads = self._engine.meshes, self._engine.threads
-            self._anywhere.append(Surroundings.of(self.robot, self.spheres, known, self.buffer, threads))
+            self._anywhere.append(Surroundings.of(self._own, self.spheres))
         self._around = (self._around or self._anywhere[0]).among(self.world, self.allow)
         stuck = self._around.stuck()
         if stuck:
@@ -183,7 +183,7 @@ class CollisionModel(Answers):
     def _with(self, item: Attachment, world: World | None, allow: Any) -> CollisionModel:
         robot, spheres, pairs = extended(self.robot, self.spheres, self.pairs, item)
         model = CollisionModel(
-            robot, spheres, pairs, world, self.buffer, allow=allow, threads=self._engine.threads
+            robot, spheres, pairs, world, self.buffer, allow=allow, threads=self._own.threads
         )
         model.attachments, model._bare = {**self.attachments, item.name: item}, self._bare
         return model

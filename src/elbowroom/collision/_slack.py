@@ -24,8 +24,3 @@ def as_slacks(slack: Any, n: int, dof: int) -> Float[np.ndarray, "#n dof"]:
         raise InputError("slack must be rad or m from 0 up, found an entry that is negative or not finite")
     rows = given if given.ndim == 2 else np.broadcast_to(given, dof)[None]
     return frozen(np.array(rows, order="C"))
-
-
-def rows_of(table: np.ndarray, rows: Any) -> np.ndarray:
-    """Some rows of a table, read-only; a single row stands for all."""
-    return frozen(table if len(table) == 1 else table[rows])

@@ -1,7 +1,7 @@
 """What is close among the obstacles at one configuration, measured: names, distances, points and normals.
 
 Boxes around links and obstacles bound all distances from below; what can matter (all within the buffer, and the
-closest) is measured, nearest bound first: meshes against the exact shapes (`world.kernels.mesh_gap`), depths by
+closest) is measured, nearest bound first: meshes against the exact shapes, depths by
 `_contacts`. Links that exist only as spheres are measured by them.
 """
 
@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from .._clash import Clash
-from .._frozen import freeze
-from .._numba.mesh_tables import pack_meshes
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh
 from ..robot import Robot
@@ -27,7 +24,8 @@ from ..world import World
 from ._allow import Allow
 from ._contacts import Contact, contact_at, overlap
 from ._cover import covering_in_world
-from ._world_engine import WorldEngine
+from ._links import Links
+from ._outside import Outside
 
 FIRST_LOOK = 64
 """Pairs sorted at first; eight times as many whenever these do not do."""
@@ -47,7 +45,7 @@ class Surroundings:
         robot: Robot,
         meshes: Mapping[str, TriangleMesh],
         spheres: SphereModel,
-        engine: WorldEngine,
+        outside: Outside,
     ) -> None:
         """Packs the meshes.
 
@@ -55,9 +53,9 @@ class Surroundings:
             robot: the robot.
             meshes: of all links that have one.
             spheres: links without a mesh are measured by theirs, with the padding against the world.
-            engine: decides about the same links and obstacles.
+            outside: decides about the same links and obstacles.
         """
-        self.robot, self.buffer = robot, engine.buffer
+        self.robot, self.buffer = robot, outside.buffer
         self._meshes = dict(meshes)
         radii = spheres.padded_radii("world")
         self._balls = {
@@ -71,38 +69,30 @@ class Surroundings:
         self._link_idx = [robot.link_index(name) for name in self.links]
         bodies, frames = find_bodies(robot.tree), robot.tree.link_frame[self._link_idx].tolist()
         self._still = [k for k, frame in enumerate(frames) if bodies.of_frame[frame] == 0]
-        self._nodes, self._tris, self._roots = pack_meshes(list(self._meshes.values()))
         self._boxes = np.array([self._box(name) for name in self.links]).reshape(-1, 2, 3)
-        self._enter(engine, frozenset())
+        self._enter(outside, frozenset())
 
     @classmethod
     def of(
         cls,
-        robot: Robot,
+        own: Links,
         spheres: SphereModel,
-        known: Mapping[str, TriangleMesh],
-        buffer: float,
-        threads: int,
     ) -> Surroundings:
         """A robot packed for any world, in an empty one.
 
         Args:
-            robot: the robot.
+            own: the robot against itself; its meshes are taken where they are exact.
             spheres: proved to cover its links.
-            known: meshes of links that were made already.
-            buffer: metres that links and obstacles must be apart.
-            threads: for large batches.
         """
+        robot, known = own.robot, own.meshes
         meshes = {
             name: known[name]
             if name in known and all(shape.kind in FLAT for shape in robot.shapes[name])
             else TriangleMesh.from_trimesh(robot.link_mesh(name, within=ENCLOSED))
             for name in robot.mesh_links
         }
-        outside = covering_in_world(robot, spheres)
-        engine = WorldEngine(robot, outside, meshes, World(), (), buffer, threads)
-        assert engine.region.shape == (2, 3)  # of the robot alone: made once, for all worlds
-        return cls(robot, meshes, outside, engine)
+        spheres = covering_in_world(robot, spheres)
+        return cls(robot, meshes, spheres, Outside(own, spheres, meshes))
 
     def among(self, world: World, allow: Allow) -> Surroundings:
         """The same robot among other obstacles; what was packed of it is shared.
@@ -112,13 +102,13 @@ class Surroundings:
             allow: pairs that may touch; they are never closest.
         """
         other = copy.copy(self)
-        other._enter(self.engine.among(world, allow), allow)
+        other._enter(self.outside.among(world, allow), allow)
         return other
 
-    def _enter(self, engine: WorldEngine, allow: Allow) -> None:
-        self.engine = engine
-        """The same links and obstacles in compiled calls."""
-        self.world = engine.world
+    def _enter(self, outside: Outside, allow: Allow) -> None:
+        self.outside = outside
+        """The same links and obstacles in the compiled core."""
+        self.world = outside.world
         """The obstacles."""
         number = {name: k for k, name in enumerate(self.links)}
         self._allowed = sorted((number[a], self.world.index(b)) for a, b in allow if a in number)
@@ -146,12 +136,12 @@ class Surroundings:
         Ts = self._poses(row)
         lower = self._lower(Ts)
         found: list[Clash] = []
-        best, scratch = below, self._scratch()
+        best = below
         for link, k in _ascending(lower):
             reach = max(self.buffer, best)
             if lower[link, k] > reach + ROUNDING:
                 break
-            contact = self._contact(link, Ts[link], k, reach, scratch)
+            contact = self._contact(link, Ts[link], k, reach)
             if contact is None:
                 continue
             a, b = self.links[link], self.world.obstacles[k].name
@@ -163,15 +153,18 @@ class Surroundings:
         return tuple(found[:1] + [clash for clash in found[1:] if clash.distance <= self.buffer])
 
     def nearer(
-        self, rows: Float[np.ndarray, "n dof"], known: Float[np.ndarray, "n"]
+        self,
+        rows: Float[np.ndarray, "n dof"],
+        known: Float[np.ndarray, "n"],
+        bounds: Float[np.ndarray, "n"],
     ) -> Iterator[tuple[int, Clash]]:
         """The closest or deepest obstacle of those configurations where it is nearer than what is known otherwise.
 
         Args:
             rows: configurations.
             known: clearances there, metres.
+            bounds: lower bounds of the clearance to the obstacles there.
         """
-        bounds, _ = self.engine.gaps(rows)
         for k in np.flatnonzero(bounds < known).tolist():
             near = self.near(rows[k], float(known[k]))
             if near and near[0].distance < known[k]:
@@ -180,7 +173,7 @@ class Surroundings:
     def measured(self, row: Float[np.ndarray, "dof"], pair: tuple[str, str]) -> Clash:
         """A link and an obstacle, however far apart."""
         link, k = self.links.index(pair[0]), self.world.index(pair[1])
-        found = self._contact(link, self._poses(row)[link], k, np.inf, self._scratch())
+        found = self._contact(link, self._poses(row)[link], k, np.inf)
         assert found is not None  # within any reach
         return Clash(*pair, found.distance, found.point_link, found.point_obstacle, found.normal)
 
@@ -234,17 +227,16 @@ class Surroundings:
     def _close(
         self, Ts: Float[np.ndarray, "links 4 4"], pairs: Sequence[tuple[int, int]], reach: float
     ) -> tuple[tuple[str, str], ...]:
-        scratch = self._scratch()
         found = [
             (self.links[a], self.world.obstacles[k].name)
             for a, k in pairs
-            if self._gap(a, Ts[a], k, reach, scratch)[0] <= reach
+            if self._gap(a, Ts[a], k, reach)[0] <= reach
         ]
         return tuple(sorted(found))
 
-    def _contact(self, link: int, T: Matrix4, k: int, reach: float, scratch: Any) -> Contact | None:
+    def _contact(self, link: int, T: Matrix4, k: int, reach: float) -> Contact | None:
         """What is measured of a link and an obstacle; None when they are farther apart than `reach`."""
-        gap, on_link, normal = self._gap(link, T, k, reach, scratch)
+        gap, on_link, normal = self._gap(link, T, k, reach)
         if gap > reach:
             return None
         name = self.links[link]
@@ -252,54 +244,30 @@ class Surroundings:
             return overlap(self._meshes[name], T, self.world.obstacles[k])
         return contact_at(gap, on_link, normal)
 
-    def _gap(
-        self, link: int, T: Matrix4, k: int, reach: float, scratch: Any
-    ) -> tuple[float, np.ndarray, np.ndarray]:
+    def _gap(self, link: int, T: Matrix4, k: int, reach: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Distance, the link's point and the normal, which mean nothing where meshes touch or are beyond reach."""
-        from ..world.kernels import mesh_gap
-
         name = self.links[link]
         if name in self._balls:
             return self._ball_gap(name, T, k)
-        pose = self.world.obstacles[k].pose
-        R, t = pose[:3, :3], pose[:3, 3]
-        rel = np.concatenate([(R.T @ T[:3, :3]).ravel(), R.T @ (T[:3, 3] - t)])
-        p = np.zeros((2, 3))
         # A distance equal to the reach counts; 0 asks for no more than whether they touch.
         limit = np.nextafter(reach, np.inf) if reach > 0.0 else 0.0
-        gap = mesh_gap(
-            self._nodes, self._tris, self._roots[link], rel, self.world.packed, np.int64(k), limit, scratch, p
-        )
-        if not 0.0 < gap <= reach:
-            return (0.0 if gap < 0.0 else np.inf), p[0], p[1]
-        on_link, on_obstacle = p @ R.T + t
+        pose = np.concatenate([T[:3, :3].ravel(), T[:3, 3]])[None]
+        meets, gaps, points = self.world.core.mesh_gaps(k, self._meshes[name].tree, pose, limit)
+        gap, (on_link, on_obstacle) = float(gaps[0]), points[0]
+        if meets[0] or not 0.0 < gap <= reach:
+            return (0.0 if meets[0] else np.inf), on_link, on_obstacle
         span = on_obstacle - on_link
-        return float(gap), on_link, span / max(float(np.linalg.norm(span)), 1e-300)
+        return gap, on_link, span / max(float(np.linalg.norm(span)), 1e-300)
 
     def _ball_gap(self, name: str, T: Matrix4, k: int) -> tuple[float, np.ndarray, np.ndarray]:
         """The nearest of a link's spheres."""
-        from ..world.kernels import local_gradient
-
         centers, radii = self._balls[name]
-        pose, gradient = self.world.obstacles[k].pose, np.zeros(3)
         points = centers @ T[:3, :3].T + T[:3, 3]
-        best, on_link, normal = np.inf, np.zeros(3), np.zeros(3)
-        for point, radius in zip(points, radii.tolist(), strict=True):
-            x, y, z = pose[:3, :3].T @ (point - pose[:3, 3])
-            gap = local_gradient(self.world.packed, np.int64(k), x, y, z, gradient) - radius
-            if gap < best:
-                normal = -(pose[:3, :3] @ gradient)
-                best, on_link = float(gap), point + radius * normal
-        return best, on_link, normal
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        freeze(self._nodes, self._tris)  # as the kernels know them: pickling makes arrays writable
-
-    def _scratch(self) -> Any:
-        from ..world.kernels import mesh_gap_scratch
-
-        return mesh_gap_scratch(self._nodes, self.world.packed)
+        gaps, gradients = np.empty(len(points)), np.empty((len(points), 3))
+        World([self.world.obstacles[k]]).core.gradients(points, gaps, gradients)
+        near = int((gaps - radii).argmin())
+        normal = -gradients[near]
+        return float(gaps[near] - radii[near]), points[near] + radii[near] * normal, normal
 
 
 def _ascending(values: Float[np.ndarray, "links obstacles"]) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """What other folders of the house need of the sphere model; it may change without notice.
 
 Spheres as arrays (`sphere_arrays`, `link_values`), balls around balls (`enclosing_ball`, `split_balls`), the spheres of
-link pairs in the compiled core (`PairSpheres`), the joint values that its error bound covers (`largest_values`), and
-`bad_row`, the error for rows beyond them. It loads neither numba nor JAX.
+link pairs in the compiled core (`PairSpheres`), the joint values that its error bound covers (`largest_values`; angles
+up to `MAX_ANGLE`), and `bad_row`, the error for rows beyond them. It loads neither numba nor JAX.
 """
 
 from ._balls import enclosing_ball as enclosing_ball
@@ -10,6 +10,7 @@ from ._balls import split_balls as split_balls
 from ._inputs import Spheres as Spheres
 from ._inputs import link_values as link_values
 from ._inputs import sphere_arrays as sphere_arrays
+from ._model import MAX_ANGLE as MAX_ANGLE
 from ._model import PairSpheres as PairSpheres
 from ._model import bad_row as bad_row
 from ._model import largest_values as largest_values

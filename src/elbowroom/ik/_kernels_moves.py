@@ -7,8 +7,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from .._numba.robot import axis_distance, chord_of
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
     FIRST_ON_WAY,
@@ -19,6 +18,7 @@ from ..collision.kernels import (
     joint_rates,
     place_bodies,
 )
+from .._numba.robot import axis_distance, chord_of
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

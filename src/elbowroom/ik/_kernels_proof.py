@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
-from .._numba.pairs import SLACK
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     FREE,
     MESHES,
     PAIR_A,
@@ -24,6 +23,7 @@ from ..collision.kernels import (
     segment_scratch,
     slide_scratch,
 )
+from .._numba.pairs import SLACK
 from ._kernels_moves import joint_scratch, link_moves, relative_move
 
 BY_SPHERES = 1

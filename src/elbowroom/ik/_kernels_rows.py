@@ -17,19 +17,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from .._numba.mesh import (
-    APART,
-    HEADER_NODES,
-    STACK,
-    distance_near,
-    inverse_pose,
-    pair_state,
-    relative_pose,
-    surface_distance,
-    walk_scratch,
-)
-from .._numba.pairs import SLACK
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
     FIRST_ON_WAY,
@@ -44,6 +32,18 @@ from ..collision.kernels import (
     SEARCH,
     mesh_row,
 )
+from .._numba.mesh import (
+    APART,
+    HEADER_NODES,
+    STACK,
+    distance_near,
+    inverse_pose,
+    pair_state,
+    relative_pose,
+    surface_distance,
+    walk_scratch,
+)
+from .._numba.pairs import SLACK
 from ._kernels_moves import body_scratch, joint_scratch, link_moves, pose_all, relative_move, shared
 
 REVOLUTE = 1

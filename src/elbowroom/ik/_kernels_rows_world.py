@@ -11,8 +11,7 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from .._numba.mesh import relative_pose
-from ..collision.kernels import (
+from .._numba.collision.kernels import (
     BODY,
     FIRST_BALL,
     FIRST_ON_WAY,
@@ -23,7 +22,8 @@ from ..collision.kernels import (
     mesh_row,
     near_obstacles,
 )
-from ..world.kernels import (
+from .._numba.mesh import relative_pose
+from .._numba.world.kernels import (
     STACK,
     mesh_gap,
     mesh_gap_scratch,

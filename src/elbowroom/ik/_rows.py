@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import frozen
+from .._numba.collision.parts import Parts
 from ..collision import CollisionModel
-from ..collision.doors import Parts
 
 MOST_WORLD_ROWS = 512
 """Rows of links and obstacles at most: beyond, a robot sits in a heap of things, and the proof has the last word."""

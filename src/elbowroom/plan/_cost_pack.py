@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._frozen import freeze
+from .._numba.collision.parts import LinkChains, WorldParts
 from ..collision import CollisionModel
-from ..collision.doors import LinkChains, WorldParts
 from ..distance.doors import enclosing_ball
 from ..robot import Robot
 from ..spheres import SphereModel
@@ -53,7 +53,7 @@ def pack_links(
     box_of: Int[np.ndarray, "boxes"] | None = None,
 ) -> PackedLinks:
     """Packs links, with boxes or without."""
-    from ..collision.kernels import BODY, FIRST_BALL, FIRST_SPAN, N_BALLS, N_GROUPS
+    from .._numba.collision.kernels import BODY, FIRST_BALL, FIRST_SPAN, N_BALLS, N_GROUPS
 
     boxes = np.zeros((0, 16)) if boxes is None else boxes
     box_of = np.zeros(0, np.int64) if box_of is None else box_of
@@ -113,7 +113,7 @@ def _pack_boxes(
     Those of outer links come first: they are the ones that meet something. They are enlarged by the model's buffer. A
     link that exists only as spheres has the boxes of its spheres.
     """
-    from ..collision.kernels import FIRST_BALL, N_BALLS, N_GROUPS, N_ON_WAY
+    from .._numba.collision.kernels import FIRST_BALL, N_BALLS, N_GROUPS, N_ON_WAY
 
     found, chains = link_boxes(model.robot), among.bodies
     rows: list[np.ndarray] = []

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._frozen import frozen
+from .._numba.world.packed import packed_grid, packed_world
 from ..collision import CollisionModel
 from ..typing import LinkPair
 from ..world import World
@@ -38,10 +39,10 @@ class Edges:
         self._lanes = lanes
         if among is None:
             world = World()
-            grid = world.grid(np.zeros((2, 3)))
+            grid = packed_grid(world, np.zeros((2, 3)))
             turns = frozen(np.zeros(0, dtype=np.int64))
             allowed = frozen(np.zeros((len(lanes.link_reach), 0), dtype=np.bool_))
-            self.args: tuple[Any, ...] = tuple(lanes), turns, tuple(world.packed), tuple(grid), allowed
+            self.args: tuple[Any, ...] = tuple(lanes), turns, tuple(packed_world(world)), tuple(grid), allowed
         else:
             self.args = tuple(lanes), among.turns, tuple(among.world), tuple(among.grid), among.allowed
         """What kernels take of robot and world; see `edge_by_spheres`."""
@@ -104,7 +105,7 @@ class Edges:
         self, begins: Float[np.ndarray, "n dof"], ends: Float[np.ndarray, "n dof"]
     ) -> tuple[Bool[np.ndarray, "n"], Float[np.ndarray, "n"]]:
         """As `free_by_spheres`, and at what share of each edge spheres meet as they are; NaN where they do not."""
-        from ..collision.kernels import BLOCKED, FREE
+        from .._numba.collision.kernels import BLOCKED, FREE
 
         at, who = self.ask(begins, ends)
         out = (who[:, 0] == FREE) & self.possible
@@ -148,7 +149,7 @@ class Edges:
             budget: pieces that it may take besides one for each pair of links, and for each link among obstacles,
                 which is what an edge in the open takes: a robot with two arms has hundreds of pairs.
         """
-        from ..collision.kernels import FREE, prove_world_segments
+        from .._numba.collision.kernels import FREE, prove_world_segments
 
         if not self.possible:
             return False
@@ -175,7 +176,7 @@ class Edges:
         which: Int[np.ndarray, "pairs 7"],
     ) -> Bool[np.ndarray, "n"]:
         """The exact proof of edges for some pairs of links."""
-        from ..collision.kernels import FREE, prove_segments
+        from .._numba.collision.kernels import FREE, prove_segments
 
         chains, bodies = self._parts.own.chains, self._parts.own.bodies
         found, counts = np.empty((len(begins), 2)), np.empty((len(begins), 4), np.int64)
@@ -212,7 +213,7 @@ class Edges:
         """What kernels work with, of the calling thread."""
         kept = getattr(self._local, "scratch", None)
         if kept is None:
-            from ..collision.kernels import lane_scratch
+            from .._numba.collision.kernels import lane_scratch
 
             kept = self._local.scratch = lane_scratch(self._lanes, self.dof)
         return kept

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..collision.doors import Lanes
-from ..collision.kernels import edge_by_spheres
-from ..world.doors import PackedGrid, PackedWorld
+from .._numba.collision.kernels import edge_by_spheres
+from .._numba.collision.parts import Lanes
+from .._numba.world.packed import PackedGrid, PackedWorld
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

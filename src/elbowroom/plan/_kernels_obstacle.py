@@ -15,11 +15,10 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.collision.kernels import look_table, near_mask
 from .._numba.distance import LOOK
 from .._numba.robot import LANES
-from ..collision.kernels import look_table, near_mask
-from ..world.doors import PackedGrid, PackedWorld
-from ..world.kernels import (
+from .._numba.world.kernels import (
     BOX_WIDTH,
     STACK,
     box_gap_squared,
@@ -27,6 +26,7 @@ from ..world.kernels import (
     box_scratch,
     world_distance,
 )
+from .._numba.world.packed import PackedGrid, PackedWorld
 from ._cost_pack import PackedLinks
 from ._kernels_paths import POSE, move_bodies, place, point_at, step_speed
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
-from ..collision.doors import Lanes
-from ..collision.kernels import FREE, edge_by_spheres
-from ..world.doors import PackedGrid, PackedWorld
+from .._numba.collision.kernels import FREE, edge_by_spheres
+from .._numba.collision.parts import Lanes
+from .._numba.world.packed import PackedGrid, PackedWorld
 from ._kernels_tree import uniform
 
 WORTH = 0.005

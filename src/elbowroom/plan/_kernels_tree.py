@@ -13,10 +13,10 @@ import numpy as np
 
 from .._borrow import borrowed
 from .._jit import njit
+from .._numba.collision.kernels import glance, glance_along, glance_rows
+from .._numba.collision.parts import Lanes
 from .._numba.distance import LANES
-from ..collision.doors import Lanes
-from ..collision.kernels import glance, glance_along, glance_rows
-from ..world.doors import PackedGrid, PackedWorld
+from .._numba.world.packed import PackedGrid, PackedWorld
 
 SIZE_A, SIZE_B, DONE, MEET_A, MEET_B, STATE = 0, 1, 2, 3, 4, 5
 """Entries of `state`: nodes of both trees, iterations, and the nodes at which the trees met; its length."""

@@ -61,7 +61,7 @@ class PieceProofs:
 
     def clear(self, pieces: Pieces, margins: Float[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
         """A quick look, no proof: whether spheres are farther apart than a margin (m) at some places of each piece."""
-        from ..collision.kernels import FREE, curve_by_spheres
+        from .._numba.collision.kernels import FREE, curve_by_spheres
 
         if not self.edges.possible:
             return np.zeros(len(pieces), dtype=np.bool_)

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from .._cache import content_hash, npz_bytes
 from .._files import write_bytes
+from .._numba.world.packed import packed_world
 from ..collision import CollisionModel
 from ..errors import FormatError
 from ..pairs.doors import made_for
@@ -44,7 +45,7 @@ class Mark:
 
 def mark_of(model: CollisionModel) -> Mark:
     """The marks of a model."""
-    world = () if model.world is None else (model.world.names, *model.world.packed)
+    world = () if model.world is None else (model.world.names, *packed_world(model.world))
     return Mark(
         robot=content_hash([made_for(model.robot, model.spheres, model.buffer).text, model.buffer]),
         pairs=content_hash(model.pairs.checked),

@@ -128,10 +128,9 @@ class Shop:
 
     def _make_bare(self, key: RobotKey, robot: Robot, parts: ModelParts, report: Report) -> CollisionModel:
         from ..collision import CollisionModel
-        from ..collision.doors import is_warm
 
         known = parts.pairs is not None or (parts.spheres is None and key.source in _bundled())
-        if not key.given and not (known and is_warm()):
+        if not key.given and not known:
             if parts.spheres is not None and report.stop.wait(PAUSE):
                 report.check()  # a sphere is being dragged: the next place is there already
             report.say(f"preparing the model of {robot.name}")
@@ -184,31 +183,12 @@ def _overridden(model: CollisionModel, parts: ModelParts) -> CollisionModel:
 def _among(
     model: CollisionModel, world: World, allow: tuple[tuple[str, str], ...], report: Report
 ) -> CollisionModel:
-    """The model among obstacles, with the kernels of obstacles loaded."""
-    from ..collision.doors import is_warm
-
-    if not is_warm(world=True):
-        report.say("compiling kernels of obstacles, once per machine")
-        report.child(prepare_obstacles)
+    """The model among obstacles."""
     report.say("putting obstacles around the robot")
     found = model.with_world(world, allow=allow)
     report.check()
     found.explain(model.robot.default_cfg)
     return found
-
-
-def prepare_obstacles(progress: Progress) -> None:
-    """In a process of its own: compiles what a verdict among obstacles needs."""
-    from ..collision import CollisionModel
-    from ..robot import load_robot
-    from ..world import scene_for
-
-    robot = load_robot("teaarm")
-    model = CollisionModel(robot, world=scene_for(robot, "workshop"))
-    progress(1, 3)
-    model.free(np.stack([robot.default_cfg] * 2))
-    progress(2, 3)
-    model.explain(robot.default_cfg)
 
 
 def prepare_model(key: RobotKey, spheres: SphereModel | None, buffer: float, progress: Progress) -> None:

@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .. import _core
 from .._parallel import cores, over_rows
 from .._poses import ROTATION_TOLERANCE
 from .._text import short
 from ..errors import InputError, shape_text
 from ._obstacles import MAX_SIZE
-from ._pack import PackedWorld
 
+BOX_WIDTH = 15
+"""Numbers of a box: its axes row by row, its centre, its half edges."""
 THREADED = 2048
 """Boxes from which threads pay."""
 
 
 def boxes_intersect(
-    world: PackedWorld, center: Any, half_extents: Any, axes: Any
+    world: _core.World, center: Any, half_extents: Any, axes: Any
 ) -> Bool[np.ndarray, "*batch"]:
     """Which of a batch of boxes share a point with an obstacle; arguments as of `World.box_intersects`."""
-    from ._kernels_boxes import BOX_WIDTH, box_scratch, boxes_meet, first_no_rotation
-
     c = _floats("center", center, 1)
     h = _floats("half_extents", half_extents, 1)
     R = _floats("axes", axes, 2)
@@ -38,16 +38,16 @@ def boxes_intersect(
     stack = np.empty((*batch, BOX_WIDTH))
     stack[..., :9], stack[..., 9:12], stack[..., 12:] = R.reshape(*R.shape[:-2], 9), c, h
     boxes = stack.reshape(-1, BOX_WIDTH)
-    bad = first_no_rotation(boxes, ROTATION_TOLERANCE)
+    bad = _core.first_no_rotation(boxes, ROTATION_TOLERANCE)
     if bad >= 0:
         place = f"[{', '.join(map(str, np.unravel_index(bad, batch)))}]" if batch else ""
         raise InputError(
             f"axes{place}: expected a rotation, its columns the axes of the box, found "
             f"{boxes[bad, :9].reshape(3, 3).tolist()}"
         )
-    out, none = np.empty(len(boxes), np.bool_), np.zeros(len(world.kinds), np.bool_)
+    out = np.empty(len(boxes), np.bool_)
     over_rows(
-        lambda start, stop: boxes_meet(world, boxes, none, out, start, stop, box_scratch()),
+        lambda start, stop: world.boxes_meet(boxes[start:stop], None, out[start:stop]),
         len(boxes),
         threads=cores(),
         at_least=THREADED,

@@ -2,7 +2,7 @@
 
 Obstacles of one kind are one batch. All of them are measured, and the nearest is measured once more for the derivative,
 which so costs the same whatever the number of obstacles. Primitives, half-spaces and distance fields are plain JAX;
-meshes and clouds are asked of the numba kernels by callbacks, whose derivative is the kernels' own gradient.
+meshes and clouds are asked of the compiled core by callbacks, whose derivative is the core's own gradient.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import InputError, shape_text
-from ._obstacles import MeshObstacle
-from ._pack import BOX, CAPSULE, CYLINDER, HALF_SPACE, SPHERE, PackedWorld
+from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._sampled import PointCloud, SdfGrid
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class JaxWorld:
 
     def __init__(self, world: World) -> None:
         parts = [
-            *_primitives(world.packed),
+            *_primitives(world),
             *(_field(o) for o in world if isinstance(o, SdfGrid)),
             *_asked(world),
         ]
@@ -112,14 +111,29 @@ def _half_space(x: Components, size: jax.Array) -> jax.Array:
     return x[0] * size[..., 0] + x[1] * size[..., 1] + x[2] * size[..., 2] - size[..., 3]
 
 
-SHAPES: dict[int, Callable[[Components, jax.Array], jax.Array]] = {
-    BOX: _box,
-    SPHERE: _sphere,
-    CYLINDER: _cylinder,
-    CAPSULE: _capsule,
-    HALF_SPACE: _half_space,
+SHAPES: dict[type[Obstacle], Callable[[Components, jax.Array], jax.Array]] = {
+    Box: _box,
+    Sphere: _sphere,
+    Cylinder: _cylinder,
+    Capsule: _capsule,
+    HalfSpace: _half_space,
 }
-"""Signed distance of points in the frame of an obstacle, by kind; sizes as in `PackedWorld`."""
+"""Signed distance of points in the frame of an obstacle, by kind; sizes as `_sizes` gives them."""
+
+
+def _sizes(obstacle: Obstacle) -> tuple[float, ...]:
+    """Half edges, a radius, radius and half length, or normal and offset."""
+    match obstacle:
+        case Box():
+            return tuple(0.5 * edge for edge in obstacle.size)
+        case Sphere():
+            return (obstacle.radius,)
+        case Cylinder() | Capsule():
+            return obstacle.radius, 0.5 * obstacle.length
+        case HalfSpace():
+            return *obstacle.normal, obstacle.offset
+        case _:
+            raise TypeError(f"no primitive: {type(obstacle).__name__}")
 
 
 def _local(points: jax.Array, poses: jax.Array) -> Components:
@@ -133,14 +147,16 @@ def _local(points: jax.Array, poses: jax.Array) -> Components:
     return x, y, z
 
 
-def _primitives(packed: PackedWorld) -> list[Distance]:
-    return [_nearest_of(packed, kind) for kind in SHAPES if (packed.kinds == kind).any()]
+def _primitives(world: World) -> list[Distance]:
+    by_kind = {kind: [o for o in world if type(o) is kind] for kind in SHAPES}
+    return [_nearest_of(kind, some) for kind, some in by_kind.items() if some]
 
 
-def _nearest_of(packed: PackedWorld, kind: int) -> Distance:
-    """Distance to the nearest obstacle of one kind."""
-    shape, rows = SHAPES[kind], packed.kinds == kind
-    all_poses, all_sizes = packed.poses[rows], packed.sizes[rows]
+def _nearest_of(kind: type[Obstacle], obstacles: Sequence[Obstacle]) -> Distance:
+    """Distance to the nearest of obstacles of one kind."""
+    shape = SHAPES[kind]
+    all_poses = np.array([[*o.pose[:3, :3].ravel(), *o.pose[:3, 3]] for o in obstacles])
+    all_sizes = np.array([_sizes(o) for o in obstacles])
 
     def distance(points: jax.Array) -> jax.Array:
         poses = jnp.asarray(all_poses.astype(points.dtype))
@@ -160,7 +176,7 @@ CORNERS = np.array([[k >> 2, (k >> 1) & 1, k & 1] for k in range(8)], np.int32)
 
 
 def _field(field: SdfGrid) -> Distance:
-    """Trilinear inside the grid; beyond it, the least that the nearest sample allows. See `_kernels_field`."""
+    """Trilinear inside the grid; beyond it, the least that the nearest sample allows. See `SdfGrid`."""
     pose = np.concatenate([field.pose[:3, :3].ravel(), field.pose[:3, 3]])
     shape = field.values.shape
 
@@ -201,7 +217,7 @@ def _trilinear(values: jax.Array, cell: Sequence[jax.Array], place: Sequence[jax
 
 
 def _asked(world: World) -> Sequence[Distance]:
-    """Distance to meshes and clouds, by the numba kernels."""
+    """Distance to meshes and clouds, by the compiled core."""
     some = [o for o in world if isinstance(o, (MeshObstacle, PointCloud))]
     if not some:
         return ()

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from .._frozen import Frozen, frozen
 from .._poses import as_matrix, matrix_from_wxyz_xyz, quaternion_from_rotation
 from .._text import number, short
@@ -69,7 +70,7 @@ class Obstacle(Frozen):
     def at(self, pose: Any) -> Self:
         """The same obstacle elsewhere; what was built for its shape is shared."""
         moved = self._copy()
-        moved.__dict__.pop("bounds", None)
+        moved._forget_place()
         object.__setattr__(moved, "notes", tuple(n for n in self.notes if not n.startswith(POSE_NOTE)))
         moved._set_pose(pose)
         return moved
@@ -86,6 +87,20 @@ class Obstacle(Frozen):
         angle = np.degrees(np.arccos(np.clip(0.5 * (np.trace(self.pose[:3, :3]) - 1.0), -1.0, 1.0)))
         turned = f", turned by {number(float(angle), 3)} deg" if angle > 1e-6 else ""
         return f"{type(self).__name__}({self.name!r}: {self._shape()}, at ({place}){turned})"
+
+    @cached_property
+    def core(self) -> _core.Obstacle:
+        """The obstacle in the compiled core, with its pose."""
+        return self._make_core(np.concatenate([self.pose[:3, :3].ravel(), self.pose[:3, 3]]))
+
+    def _make_core(self, pose: Float[np.ndarray, "12"]) -> _core.Obstacle:
+        """The shape at a packed pose."""
+        raise NotImplementedError
+
+    def _forget_place(self) -> None:
+        """Drops what was made on demand for its pose and size."""
+        for made in ("bounds", "core"):
+            self.__dict__.pop(made, None)
 
     def _copy(self) -> Self:
         """Shallow, with what was made on demand."""
@@ -175,6 +190,9 @@ class Box(Obstacle):
         edges = self._vector("size", self.size)
         object.__setattr__(self, "size", tuple(self._length("size", float(edge)) for edge in edges))
 
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.box(0.5 * np.array(self.size), pose)
+
     def _shape(self) -> str:
         return " x ".join(map(number, self.size)) + " m"
 
@@ -193,6 +211,9 @@ class Sphere(Obstacle):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set_lengths(radius=self.radius)
+
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.sphere(self.radius, pose)
 
     def _shape(self) -> str:
         return f"radius {number(self.radius)} m"
@@ -224,6 +245,9 @@ class Cylinder(_AboutZ):
 
     kind: ClassVar[str] = "cylinder"
 
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.cylinder(self.radius, 0.5 * self.length, pose)
+
     def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         axis = R_world_obstacle[:, 2]
         return np.zeros(3), 0.5 * self.length * np.abs(axis) + self.radius * np.sqrt(
@@ -239,6 +263,9 @@ class Capsule(_AboutZ):
     """
 
     kind: ClassVar[str] = "capsule"
+
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.capsule(self.radius, 0.5 * self.length, pose)
 
     def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(3), 0.5 * self.length * np.abs(R_world_obstacle[:, 2]) + self.radius
@@ -275,6 +302,9 @@ class HalfSpace(Obstacle):
         """It has no end."""
         return frozen(np.array([[-np.inf] * 3, [np.inf] * 3]))
 
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.half_space(np.array(self.normal), self.offset, pose)
+
     def _shape(self) -> str:
         return f"normal ({', '.join(map(number, self.normal))}), offset {number(self.offset)} m"
 
@@ -302,6 +332,9 @@ class MeshObstacle(Obstacle):
         size = float(np.abs(self.mesh.center).max() + self.mesh.half_extents.max())
         if size > MAX_SIZE:
             raise InputError(f"{self.title}: expected a mesh within {MAX_SIZE:g} m, found one of {size:.3g}")
+
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.mesh(self.mesh.tree, pose)
 
     def _shape(self) -> str:
         return f"{len(self.mesh)} triangles"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from .. import _core
 from .._parallel import cores, over_rows
 from .._text import short
 from ..errors import InputError, shape_text
-from ._pack import PackedWorld
 
 THREAD_ROWS = 4096
 """Points from which on threads pay."""
@@ -46,27 +46,22 @@ def point_rows(points: Any) -> tuple[Float[np.ndarray, "rows 3"], tuple[int, ...
 
 
 def nearest_rows(
-    world: PackedWorld, rows: Float[np.ndarray, "rows 3"]
+    world: _core.World, rows: Float[np.ndarray, "rows 3"]
 ) -> tuple[Float[np.ndarray, "rows"], Int[np.ndarray, "rows"]]:
     """Distance to the nearest obstacle and its index; infinity and -1 in an empty world."""
-    from ._kernels_gradients import nearest_batch
-
     distances, found = np.empty(len(rows)), np.empty(len(rows), np.int64)
-    _over(lambda start, stop: nearest_batch(world, rows, start, stop, distances, found), len(rows))
+    _over(lambda part: world.nearest(rows[part], distances[part], found[part]), len(rows))
     return distances, found
 
 
 def gradient_rows(
-    world: PackedWorld, rows: Float[np.ndarray, "rows 3"]
+    world: _core.World, rows: Float[np.ndarray, "rows 3"]
 ) -> tuple[Float[np.ndarray, "rows"], Float[np.ndarray, "rows 3"]]:
     """Distance to the nearest obstacle and its gradient; infinity and zero in an empty world."""
-    from ._kernels_gradients import gradient_batch
-
-    distances, found = nearest_rows(world, rows)
-    gradients = np.empty((len(rows), 3))
-    _over(lambda start, stop: gradient_batch(world, rows, found, start, stop, gradients), len(rows))
+    distances, gradients = np.empty(len(rows)), np.empty((len(rows), 3))
+    _over(lambda part: world.gradients(rows[part], distances[part], gradients[part]), len(rows))
     return distances, gradients
 
 
-def _over(piece: Callable[[int, int], Any], rows: int) -> None:
-    over_rows(piece, rows, threads=cores(), at_least=THREAD_ROWS)
+def _over(piece: Callable[[slice], Any], rows: int) -> None:
+    over_rows(lambda start, stop: piece(slice(start, stop)), rows, threads=cores(), at_least=THREAD_ROWS)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from .._frozen import frozen
 from .._text import number, short
 from ..errors import InputError, shape_text
 from ._obstacles import MAX_SIZE, Obstacle
-from ._tree import BoxTree, point_tree
 
 MAX_POINTS = 20_000_000
 """Largest cloud: its points and tree take about 1 GB."""
@@ -32,14 +33,12 @@ class PointCloud(Obstacle):
 
     kind: ClassVar[str] = "point_cloud"
     points: Float[np.ndarray, "points 3"]
-    """Finite points in the frame of the cloud, metres, in the order of the tree; a copy. Images of points, such as
-    (height, width, 3), are accepted."""
+    """Finite points in the frame of the cloud, metres, neighbours together; a copy. Images of points, such as (height,
+    width, 3), are accepted."""
     radius: float
     """Metres around every point."""
     dropped: int = field(default=0, init=False)
     """Points given that were NaN or infinite and are left out."""
-    tree: BoxTree = field(init=False, repr=False)
-    """Over the points."""
     spacing: float = field(default=0.0, init=False)
     """Metres within which three quarters of the points have four others: the step of a cloud sampled on a grid."""
 
@@ -47,9 +46,8 @@ class PointCloud(Obstacle):
         super().__post_init__()
         self._set_lengths(radius=self.radius)
         kept = self._finite(self.points)
-        tree, points = point_tree(kept)
-        object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "points", points)
+        self.__dict__["core_cloud"] = _core.PointCloud(kept)
+        object.__setattr__(self, "points", frozen(self.core_cloud.points))
         object.__setattr__(self, "spacing", self._typical_spacing())
         if self.dropped:
             self._note(
@@ -109,6 +107,7 @@ class PointCloud(Obstacle):
                 f"{path}: its {len(cloud.points)} points have no spacing to take a radius from; give one"
             )
         object.__setattr__(cloud, "radius", cloud.spacing)
+        cloud._forget_place()
         return cloud
 
     def _finite(self, points: Any) -> Float[np.ndarray, "kept 3"]:
@@ -142,20 +141,26 @@ class PointCloud(Obstacle):
         return kept
 
     def _typical_spacing(self) -> float:
-        from ._kernels_tree import neighbour_distances
-
         neighbours = min(NEIGHBOURS, len(self.points) - 1)
         if neighbours == 0:
             return 0.0
         picked = np.arange(0, len(self.points), max(1, len(self.points) // SPACING_SAMPLES))
-        found = neighbour_distances(self.tree.nodes, self.points, picked, np.int64(neighbours))
+        found = self.core_cloud.neighbour_distances(picked, neighbours)
         return float(np.quantile(found, DENSE))
+
+    @cached_property
+    def core_cloud(self) -> _core.PointCloud:
+        """The points with their tree, shared by all obstacles that are this one elsewhere."""
+        return _core.PointCloud(self.points)
+
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.cloud(self.core_cloud, self.radius, pose)
 
     def _shape(self) -> str:
         return f"{len(self.points)} points of radius {number(self.radius)} m"
 
     def _extent(self, R_world_obstacle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        low, high = self.tree.nodes[0, :3], self.tree.nodes[0, 3:6]
+        low, high = self.core_cloud.bounds
         return 0.5 * (low + high), np.abs(R_world_obstacle) @ (0.5 * (high - low)) + self.radius
 
 
@@ -187,9 +192,7 @@ class SdfGrid(Obstacle):
         object.__setattr__(self, "spacing", steps)
         object.__setattr__(self, "origin", tuple(self._vector("origin", self.origin).tolist()))
         object.__setattr__(self, "values", frozen(self._checked(self.values)))
-        from ._kernels_field import steepest
-
-        slope = steepest(self.values, *steps)
+        slope = self.core_field.steepest
         object.__setattr__(self, "slope", max(1.0, slope))
         if slope > 2.0:
             self._note(
@@ -226,6 +229,14 @@ class SdfGrid(Obstacle):
         ):  # a layer at a time: fields may fill half the memory
             rounded[:] = np.where(rounded > given, np.nextafter(rounded, np.float32(-np.inf)), rounded)
         return low
+
+    @cached_property
+    def core_field(self) -> _core.DistanceField:
+        """The samples in the compiled core, which refers to `values`."""
+        return _core.DistanceField(self.values, np.array(self.spacing), np.array(self.origin))
+
+    def _make_core(self, pose: np.ndarray) -> _core.Obstacle:
+        return _core.Obstacle.field(self.core_field, pose)
 
     def _shape(self) -> str:
         return f"{' x '.join(map(str, self.values.shape))} samples"

@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .. import _core
+from .._parallel import cores
 from .._text import counted, short
 from ..errors import FormatError, InputError, UnknownNameError, unknown
 from ._boxes import boxes_intersect
-from ._grid import ClearanceGrid, PackedGrid, clearance_grid
-from ._obstacles import Obstacle
-from ._pack import KINDS, Geometry, PackedWorld, lay_geometry, pack_world
+from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
 from ._query import gradient_rows, is_jax, nearest_rows, point_rows
+from ._sampled import PointCloud, SdfGrid
 
 if TYPE_CHECKING:
     from ._jax import JaxWorld
 
 MAX_OBSTACLES = 100_000
 """More are a point cloud or a mesh."""
+KINDS = (Box, Sphere, Cylinder, Capsule, HalfSpace, MeshObstacle, PointCloud, SdfGrid)
+"""Obstacles that a world takes."""
 
 
 class World:
@@ -46,7 +49,12 @@ class World:
         self._obstacles = _named(obstacles)
         self._notes = tuple(notes)
         self._index = {obstacle.name: k for k, obstacle in enumerate(self.obstacles)}
-        self._grids: dict[bytes, ClearanceGrid] = {}
+        self.derived: dict[str, Any] = {}
+        """What other folders made of this world; theirs to fill, under names of their own."""
+        self.inherited: dict[str, Any] = {}
+        """What they had made of the world that this one was made from, to be used again where it fits."""
+        self._grids: dict[bytes, _core.ClearanceGrid] = {}
+        self._grids_before: dict[bytes, _core.ClearanceGrid] = {}
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -138,13 +146,8 @@ class World:
 
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
-        laid: Geometry | None = self.__dict__.get("geometry")
-        if laid is not None and laid.serves(other.obstacles):
-            other.__dict__["geometry"] = laid
-        for region, grid in self._grids.items():
-            kept = grid.for_obstacles(other.obstacles)
-            if kept is not None:
-                other._grids[region] = kept
+        other.inherited = {**self.inherited, **self.derived}
+        other._grids_before = {**self._grids_before, **self._grids}
         return other
 
     # Points -------------------------------------------------------------------------------------
@@ -167,7 +170,7 @@ class World:
         if is_jax(points):
             return self._in_jax.distance(points)
         rows, shape = point_rows(points)
-        distances, _ = nearest_rows(self.packed, rows)
+        distances, _ = nearest_rows(self.core, rows)
         return distances.reshape(shape) if shape else float(distances[0])
 
     def distance_and_gradient(self, points: Any) -> tuple[Any, Any]:
@@ -186,7 +189,7 @@ class World:
         if is_jax(points):
             return self._in_jax.distance_and_gradient(points)
         rows, shape = point_rows(points)
-        distances, gradients = gradient_rows(self.packed, rows)
+        distances, gradients = gradient_rows(self.core, rows)
         return distances.reshape(shape) if shape else float(distances[0]), gradients.reshape(*shape, 3)
 
     def nearest(self, points: Any) -> Any:
@@ -199,7 +202,7 @@ class World:
             A name for one point, else (...) names; None in an empty world.
         """
         rows, shape = point_rows(points)
-        _, found = nearest_rows(self.packed, rows)
+        _, found = nearest_rows(self.core, rows)
         names = np.array([*self.names, None], dtype=object)[found]
         return names.reshape(shape) if shape else names[0]
 
@@ -222,7 +225,7 @@ class World:
         Raises:
             InputError: wrong shapes, NaN, negative half edges, axes that are no rotation.
         """
-        found = boxes_intersect(self.packed, center, half_extents, axes)
+        found = boxes_intersect(self.core, center, half_extents, axes)
         return found if found.ndim else bool(found)
 
     # Files --------------------------------------------------------------------------------------
@@ -269,29 +272,30 @@ class World:
 
         return write_world(Path(path), self, format)
 
-    # Packed -------------------------------------------------------------------------------------
+    # Compiled -----------------------------------------------------------------------------------
 
     @cached_property
-    def geometry(self) -> Geometry:
-        """Meshes, clouds and fields as the kernels take them; made when first needed."""
-        return lay_geometry(self.obstacles)
+    def core(self) -> _core.World:
+        """The obstacles in the compiled core; made when first needed. Meshes, clouds and fields are not copied."""
+        return _core.World([obstacle.core for obstacle in self.obstacles])
 
-    @cached_property
-    def packed(self) -> PackedWorld:
-        """All obstacles as the kernels take them; made when first needed."""
-        return pack_world(self.obstacles, self.geometry)
-
-    def grid(self, region: Float[np.ndarray, "2 3"], threads: int | None = None) -> PackedGrid:
-        """Lower bounds of the distance to the obstacles, with cells in a region (`ClearanceGrid`); kept for next time.
+    def clearance_grid(
+        self, region: Float[np.ndarray, "2 3"], threads: int | None = None
+    ) -> _core.ClearanceGrid:
+        """Lower bounds of the distance to all obstacles, with cells in a region; kept for next time and for worlds
+        made from this one.
 
         Args:
             region: lower and upper corner, metres.
             threads: None uses all cores this process may run on.
         """
-        key = np.ascontiguousarray(region, dtype=np.float64).tobytes()
+        corners = np.ascontiguousarray(region, dtype=np.float64)
+        key = corners.tobytes()
         if key not in self._grids:
-            self._grids[key] = clearance_grid(self.obstacles, self.packed, region, threads)
-        return self._grids[key].packed
+            before = self._grids_before.get(key)
+            grid = before.for_world(self.core) if before is not None else None
+            self._grids[key] = grid or _core.ClearanceGrid(self.core, corners, threads or cores())
+        return self._grids[key]
 
     @cached_property
     def _in_jax(self) -> JaxWorld:

@@ -1,0 +1,56 @@
+// A motion, and what is known of it once it is proved: free with a margin, blocked somewhere, or not decided.
+//
+// A motion is a sequence of pieces in joint space, each a Bezier curve of degree 1 (a straight line) to 3, and how far every joint
+// may besides be off it, at any time in either direction. A part of a piece lies in the hull of its own control points, so every
+// joint stays within a known width of its value in the middle of the part; coupled joints follow their laws, whose slopes are
+// bounded by the values that occur.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace elbowroom {
+
+struct Motion {
+    std::size_t dof = 0, pieces = 0, points = 2;  // control points of a piece: 2 to 4
+    std::span<const double> control;              // (pieces, points, dof)
+    std::span<const double> slack;                // (pieces, dof), or (dof) for all of them
+
+    const double *piece(std::size_t k) const { return control.data() + k * points * dof; }
+    const double *slack_of(std::size_t k) const { return slack.data() + (slack.size() == dof ? 0 : k * dof); }
+};
+
+// How closely to look. A glance is no proof: spheres in the middles of a few parts of a piece.
+enum class Look { glance, spheres, meshes };
+
+struct ProofRequest {
+    Look look = Look::meshes;
+    double margin = 1e-3;        // metres of clearance, above the buffer, up to which it is worth proving more
+    std::int64_t budget = 20'000;  // parts of a piece that may be looked at
+};
+
+enum class Outcome { free = 0, blocked = 1, undecided = 2 };
+
+// Who is in the way: a pair of links of the scene, or a link of the robot and an obstacle; -1 for the others.
+struct Culprit {
+    int pair = -1, link = -1, obstacle = -1;
+};
+
+struct PieceProof {
+    Outcome outcome = Outcome::free;
+    double t = -1.0;       // blocked: where; undecided: where it was given up; fraction of the piece
+    double clearance = 0;  // free: lower bound of what is kept above the buffer, metres, not looked for beyond the margin
+    Culprit who;
+    std::int64_t by_spheres = 0, by_meshes = 0;  // parts looked at
+};
+
+// The middle of a part of a piece, and how far joints go from there; one number an actuated joint.
+struct PartOfPiece {
+    std::vector<double> middle, width, size;  // width: slack included; size: bound of the values that occur
+    double along = 0.0, beside = 0.0;         // widths together: by the motion, by slack
+
+    void at(const Motion &motion, std::size_t piece, double t, double half);
+};
+
+}  // namespace elbowroom

@@ -1,0 +1,56 @@
+// Proof of a motion in a scene: spheres in lanes first, sixteen parts at a time, float64 and meshes for what they leave.
+//
+// A lane holds the middle of a part of a piece. Spheres of a link go no farther from there than the motion bound of chain.hpp for
+// all points of the link within `far` of the middle of its ball, with distances from the axes as they are in that lane. What stays
+// apart by more than that is proved on the whole part. A part that is refused for its width alone is cut; a pair, or a link
+// among obstacles, whose spheres overlap in the middle is left to part_proof.hpp, and so is what is as small as lanes make it.
+//
+// Rounding. Distances are off by at most the error bound of the spheres; axes by at most `blur` at the distance of any point.
+// Results do not depend on which pieces are asked together.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "elbowroom/part_proof.hpp"
+#include "elbowroom/scene.hpp"
+
+namespace elbowroom {
+
+class SceneProof {
+  public:
+    explicit SceneProof(const Scene &scene);
+
+    void prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const;
+
+  private:
+    struct Lanes;
+    struct Job;
+    // Joints that move a point in lanes, outermost first: places of their bodies among the poses, and the moving joints.
+    struct LaneJoint {
+        int body = 0, joint = 0;
+        bool turns = true;
+    };
+    using LaneJoints = std::vector<LaneJoint>;
+    struct PairLanes {
+        LaneJoints moving[2];
+    };
+
+    LaneJoints lane_joints(const LinkSpheres &model, const BodyChain &chain, std::span<const int> moving) const;
+    double rough_travel(const Motion &motion, std::size_t piece) const;
+    void look(const Motion &motion, const ProofRequest &request, std::span<const Job> jobs, std::span<PieceProof> out,
+              std::vector<Job> &smaller, std::vector<Job> &exact, int level) const;
+    void finish(const Motion &motion, const ProofRequest &request, const Job &job, PieceProof &out) const;
+
+    const Scene &scene_;
+    std::vector<PairOnPart> pairs_;
+    std::vector<PairLanes> pair_lanes_;
+    std::vector<LinkOnPart> links_;       // by place among the spheres that obstacles see
+    std::vector<LaneJoints> link_lanes_;
+    std::vector<float> far_own_, far_world_;  // metres between the middle of a link's ball and the centre of a sphere in it
+    std::vector<double> rough_;  // metres a joint moves things per unit, about: only to choose how many parts to begin with
+    float blur_own_ = 0.0f, blur_world_ = 0.0f;
+    std::size_t words_ = 0;  // of a set of pairs and links
+};
+
+}  // namespace elbowroom

@@ -1,0 +1,1 @@
+"""Motions for the kernels of folders that are not on the compiled core yet: arrays in `parts`, code in `kernels`."""

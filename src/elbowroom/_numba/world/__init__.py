@@ -1,0 +1,1 @@
+"""Obstacles for the kernels of folders that are not on the compiled core yet: arrays in `packed`, code in `kernels`."""
