@@ -92,7 +92,7 @@ class Verdict:
 
     @property
     def varying_clearance(self) -> float:
-        """Measured distance of `closest_varying`, metres: positive apart, minus the depth where it overlaps."""
+        """Measured distance of `closest_varying`, metres: positive apart, negative (minus the depth) overlapping."""
         return np.inf if self.closest_varying is None else self.closest_varying.distance
 
     @property
