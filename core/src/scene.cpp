@@ -54,6 +54,11 @@ Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std:
         all->push_back(std::move(pair));
     }
     pairs_ = std::move(all);
+    std::vector<int> order(pairs.size());
+    std::iota(order.begin(), order.end(), 0);
+    in_order_ = std::make_shared<std::vector<int>>(order);
+    std::stable_partition(order.begin(), order.end(), [&](int k) { return !only_meshes[static_cast<std::size_t>(k)]; });
+    spheres_first_ = std::make_shared<std::vector<int>>(std::move(order));
     later_ = std::make_shared<Later>();
 }
 
@@ -110,8 +115,10 @@ bool Scene::meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const {
 }
 
 unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const {
-    while (next < pairs_->size() && alive) {
-        const Pair &pair = (*pairs_)[next++];
+    // Where spheres decide, pairs that only meshes can decide come last: few configurations are left then.
+    const std::vector<int> &order = judge == Judge::meshes ? *in_order_ : *spheres_first_;
+    while (next < order.size() && alive) {
+        const Pair &pair = (*pairs_)[static_cast<std::size_t>(order[next++])];
         SphereBlock::Touching query{pad_, alive};
         block.ask(*spheres_, pair.links, query);
         if (!query.found) continue;
@@ -130,7 +137,8 @@ unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactP
 }
 
 bool Scene::own_free(SphereRow &row, Judge judge, ExactPoses &poses) const {
-    for (const Pair &pair : *pairs_) {
+    for (const int k : judge == Judge::meshes ? *in_order_ : *spheres_first_) {
+        const Pair &pair = (*pairs_)[static_cast<std::size_t>(k)];
         SphereRow::Touching query{pad_};
         row.ask(*spheres_, pair.links, query);
         if (query.found && (!pair.by_meshes(judge) || meshes_refuse(pair, 0, poses))) return false;

@@ -136,21 +136,21 @@ unsigned Surroundings::free(SphereBlock &block, unsigned alive, Judge judge, Exa
     for (const int place : moving_) {
         if (!alive) break;
         const Ignored ignored = allowed(place);
-        const auto reached = [&](int point, unsigned wanted, bool exactly) {
-            return near(block.point(point), splat16(model.ball(point).radius + pad), wanted, ignored, exactly);
+        const auto reached = [&](int point, unsigned wanted) {
+            return near(block.point(point), splat16(model.ball(point).radius + pad), wanted, ignored, false);
         };
-        const unsigned close = reached(place, alive, false);
+        const unsigned close = reached(place, alive);
         if (!close) continue;
         block.need(model, place);
         for (Cleared &lane : cleared) lane.clear();
         unsigned refused = 0;
         const LinkSpheres::Link &link = model.link(place);
         for (int g = link.first_group; g < link.first_group + link.groups; g++) {
-            const unsigned in_group = link.groups > 1 ? reached(g, close & ~refused, false) : close & ~refused;
+            const unsigned in_group = link.groups > 1 ? reached(g, close & ~refused) : close & ~refused;
             if (!in_group) continue;
             const LinkSpheres::Group &group = model.group(g);
             for (int s = group.first; s < group.first + group.count; s++) {
-                for (unsigned left = reached(s, in_group & ~refused, true); left; left &= left - 1) {
+                for (unsigned left = reached(s, in_group & ~refused); left; left &= left - 1) {
                     const int k = std::countr_zero(left);
                     const Point32<F32x16> &at = block.point(s);
                     const Vec3 p{lane(at.x, k), lane(at.y, k), lane(at.z, k)};
@@ -173,7 +173,7 @@ bool Surroundings::link_free(SphereRow &row, int place, Judge judge, ExactPoses 
     for (int i = link.column; i < link.column + link.columns; i += LANES) {
         const Point32<F32x8> at = row.points(i);
         const F32x8 limit = load8(&model.radius[static_cast<std::size_t>(i)]) + pad;
-        unsigned left = bits(lower_bound(in_world(at.x, at.y, at.z), limit, allowed(place), true) < limit);
+        unsigned left = bits(lower_bound(in_world(at.x, at.y, at.z), limit, allowed(place), false) < limit);
         left &= first_lanes(link.column + link.count - i);
         for (; left; left &= left - 1) {
             const int k = std::countr_zero(left);
