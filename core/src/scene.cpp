@@ -104,14 +104,7 @@ SphereRow &Scene::outside(SphereRow &row) const {
 }
 
 bool Scene::meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const {
-    const Pose rel = poses.across(pair.path, lane);
-    if (buffer_ == 0.0) return pair_state(*pair.a, *pair.b, rel, true) != PairState::apart;
-    const PosedPair posed(*pair.a, *pair.b, rel);
-    if (box_gap(posed.a, posed.b, rel, posed.tol) > buffer_) return false;
-    if (surfaces_meet(posed) || containment(posed) != PairState::apart) return true;
-    const ConvexDistance hulls = hull_distance(posed);
-    if (hulls.lower > buffer_) return false;
-    return surface_distance(posed, hulls, {}, 1.01 * buffer_ * buffer_).closest.squared <= buffer_ * buffer_;
+    return meshes_closer(*pair.a, *pair.b, poses.across(pair.path, lane), buffer_);
 }
 
 unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const {

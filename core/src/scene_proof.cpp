@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 namespace elbowroom {
 namespace {
@@ -94,6 +95,7 @@ float blur_of(const LinkSpheres &model) {
 struct SceneProof::Job {
     Part part;
     std::vector<std::uint64_t> open;  // pairs of links, then links among obstacles
+    float apart = 0.0f;               // least of what their spheres are apart in the middle
 };
 
 SceneProof::SceneProof(const Scene &scene) : scene_(scene) {
@@ -216,7 +218,7 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
     for (int k = 0; k < count; k++) {
         const Job &job = jobs[static_cast<std::size_t>(k)];
         out[job.part.piece].by_spheres++;
-        refused[static_cast<std::size_t>(k)] = met[static_cast<std::size_t>(k)] = {job.part, std::vector<std::uint64_t>(words_, 0)};
+        refused[static_cast<std::size_t>(k)] = met[static_cast<std::size_t>(k)] = {job.part, std::vector<std::uint64_t>(words_, 0), INFINITE32};
     }
     float kept[WIDE];  // what is proved in each lane
     std::fill(kept, kept + WIDE, static_cast<float>(request.margin));
@@ -225,8 +227,10 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
             const int k = std::countr_zero(left);
             // Above zero it is proved; a part that may be cut is to show a little more.
             const float enough = level < LEVELS ? std::min(WISH, static_cast<float>(request.margin)) : 0.0f;
-            if (at(found, k) + at(way, k) <= 0.0f)
-                add(met[static_cast<std::size_t>(k)].open, number);
+            Job &meeting = met[static_cast<std::size_t>(k)];
+            const float apart = at(found, k) + at(way, k);
+            if (apart <= 0.0f)
+                add(meeting.open, number), meeting.apart = std::min(meeting.apart, apart);
             else if (!(at(found, k) > 0.0f && at(found, k) >= enough))
                 add(refused[static_cast<std::size_t>(k)].open, number);
             else
@@ -308,6 +312,21 @@ void SceneProof::finish(const Motion &motion, const ProofRequest &request, const
     }
 }
 
+void SceneProof::look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const {
+    const auto blocked = [&](Culprit who) { out.outcome = Outcome::blocked, out.t = job.part.t, out.who = who; };
+    for (std::size_t n = 0; obstacles && n < links_.size() && out.outcome == Outcome::free; n++) {
+        if (!has(job.open, pairs_.size() + n)) continue;
+        out.by_meshes++;
+        const int obstacle = links_[n].blocked_in_middle(*scene_.around(), motion, job.part);
+        if (obstacle >= 0) blocked({-1, scene_.around()->link(static_cast<int>(n)), obstacle});
+    }
+    for (std::size_t p = 0; !obstacles && p < pairs_.size() && out.outcome == Outcome::free; p++) {
+        if (!has(job.open, p)) continue;
+        out.by_meshes++;
+        if (pairs_[p].blocked_in_middle(motion, job.part, scene_.buffer())) blocked({static_cast<int>(p), -1, -1});
+    }
+}
+
 void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const {
     const bool nothing = pairs_.empty() && links_.empty();
     std::vector<std::uint64_t> in_lanes(words_, 0), by_meshes(words_, 0), still(words_, 0);
@@ -316,30 +335,40 @@ void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::s
         const bool moves = !links_[n].moving().empty();
         add(moves ? in_lanes : still, pairs_.size() + n);
     }
-    std::vector<Job> jobs, smaller, exact;
+    // Motions that are blocked are most often blocked in the middle of some part: that is looked for before anything is proved
+    // in float64, which takes longer.
+    std::vector<Job> jobs, smaller, exact, later;
     for (std::size_t k = 0; k < motion.pieces; k++) {
         out[k] = {};
         out[k].clearance = nothing ? UNBOUNDED : request.margin;
         const double travel = rough_travel(motion, k);
         const int parts = travel < 2.0 * COARSE * MOST ? static_cast<int>(travel / (2.0 * COARSE)) + 1 : MOST;
         if (any(still)) exact.push_back({{k, 0.5, 0.5}, still});
-        if (any(by_meshes)) exact.push_back({{k, 0.5, 0.5}, by_meshes});
+        if (any(by_meshes)) later.push_back({{k, 0.5, 0.5}, by_meshes});
         if (any(in_lanes))
             for (int c = 0; c < parts; c++) jobs.push_back({{k, (c + 0.5) / parts, 0.5 / parts}, in_lanes});
     }
-    for (int level = 0; !jobs.empty() || !exact.empty(); level++) {
+    const bool with_meshes = request.look == Look::meshes;
+    for (int level = 0; !jobs.empty(); level++) {
         smaller.clear();
+        const std::size_t known = exact.size();
         for (std::size_t first = 0; first < jobs.size(); first += WIDE)
             look(motion, request, std::span(jobs).subspan(first, std::min<std::size_t>(WIDE, jobs.size() - first)), out, smaller, exact,
                  level);
         if (request.look == Look::glance) return;
-        for (const Job &job : exact)
-            if (out[job.part.piece].outcome == Outcome::free) finish(motion, request, job, out[job.part.piece]);
-        exact.clear();
+        // Those whose spheres overlap most first: they are the likeliest to touch.
+        std::stable_sort(exact.begin() + static_cast<std::ptrdiff_t>(known), exact.end(),
+                         [](const Job &a, const Job &b) { return a.apart < b.apart; });
+        for (const bool obstacles : {true, false})
+            for (std::size_t k = known; with_meshes && k < exact.size(); k++)
+                if (out[exact[k].part.piece].outcome == Outcome::free) look_at_middle(motion, exact[k], obstacles, out[exact[k].part.piece]);
         jobs.clear();
         for (Job &job : smaller)
             if (out[job.part.piece].outcome == Outcome::free) jobs.push_back(std::move(job));
     }
+    exact.insert(exact.end(), std::make_move_iterator(later.begin()), std::make_move_iterator(later.end()));
+    for (const Job &job : exact)
+        if (out[job.part.piece].outcome == Outcome::free) finish(motion, request, job, out[job.part.piece]);
 }
 
 }  // namespace elbowroom

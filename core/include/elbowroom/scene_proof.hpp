@@ -40,6 +40,8 @@ class SceneProof {
     double rough_travel(const Motion &motion, std::size_t piece) const;
     void look(const Motion &motion, const ProofRequest &request, std::span<const Job> jobs, std::span<PieceProof> out,
               std::vector<Job> &smaller, std::vector<Job> &exact, int level) const;
+    // Whether meshes are too close in the middle of a part: to obstacles, or to each other.
+    void look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const;
     void finish(const Motion &motion, const ProofRequest &request, const Job &job, PieceProof &out) const;
 
     const Scene &scene_;
