@@ -315,13 +315,13 @@ void SceneProof::finish(const Motion &motion, const ProofRequest &request, const
 void SceneProof::look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const {
     const auto blocked = [&](Culprit who) { out.outcome = Outcome::blocked, out.t = job.part.t, out.who = who; };
     for (std::size_t n = 0; obstacles && n < links_.size() && out.outcome == Outcome::free; n++) {
-        if (!has(job.open, pairs_.size() + n)) continue;
+        if (!has(job.open, pairs_.size() + n) || scene_.around()->mesh(static_cast<int>(n)) == nullptr) continue;
         out.by_meshes++;
         const int obstacle = links_[n].blocked_in_middle(*scene_.around(), motion, job.part);
         if (obstacle >= 0) blocked({-1, scene_.around()->link(static_cast<int>(n)), obstacle});
     }
     for (std::size_t p = 0; !obstacles && p < pairs_.size() && out.outcome == Outcome::free; p++) {
-        if (!has(job.open, p)) continue;
+        if (!has(job.open, p) || !pairs_[p].has_meshes()) continue;
         out.by_meshes++;
         if (pairs_[p].blocked_in_middle(motion, job.part, scene_.buffer())) blocked({static_cast<int>(p), -1, -1});
     }
