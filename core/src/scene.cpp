@@ -36,6 +36,12 @@ struct Rows {
 
 }  // namespace
 
+// What proofs need of the pairs, for all scenes of the robot.
+struct Scene::OwnLater {
+    std::once_flag once;
+    std::shared_ptr<const OwnProofs> proofs;
+};
+
 struct Scene::Later {
     std::once_flag once;
     std::unique_ptr<const Scene> scene;  // a copy without `later`: the proof refers to it
@@ -59,6 +65,7 @@ Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std:
     in_order_ = std::make_shared<std::vector<int>>(order);
     std::stable_partition(order.begin(), order.end(), [&](int k) { return !only_meshes[static_cast<std::size_t>(k)]; });
     spheres_first_ = std::make_shared<std::vector<int>>(std::move(order));
+    own_later_ = std::make_shared<OwnLater>();
     later_ = std::make_shared<Later>();
 }
 
@@ -74,7 +81,8 @@ const SceneProof &Scene::proof() const {
         auto copy = std::make_unique<Scene>(*this);
         copy->later_.reset();
         later_->scene = std::move(copy);
-        later_->proof = std::make_unique<SceneProof>(*later_->scene);
+        std::call_once(own_later_->once, [&] { own_later_->proofs = std::make_shared<OwnProofs>(*later_->scene); });
+        later_->proof = std::make_unique<SceneProof>(*later_->scene, own_later_->proofs);
     });
     return *later_->proof;
 }

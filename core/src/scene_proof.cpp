@@ -89,7 +89,19 @@ float blur_of(const LinkSpheres &model) {
     return rounded_up(2.0 * model.margin + 2.0 * (turn + 8.0 * UNIT32) * model.reach);
 }
 
+LaneJoints lane_joints(const LinkSpheres &model, const BodyChain &chain, std::span<const int> moving) {
+    LaneJoints out;
+    for (int k : moving) {
+        const int body = chain.bodies[static_cast<std::size_t>(k)];
+        out.push_back({model.bodies.place(body), model.robot->bodies()[static_cast<std::size_t>(body)].joint,
+                       chain.chain.joints()[static_cast<std::size_t>(k)].turns});
+    }
+    return out;
+}
+
 }  // namespace
+
+LaneBounds::LaneBounds(const LinkSpheres &model) : far(far_of(model)), blur(blur_of(model)) {}
 
 // A part of a piece, and what is to be looked at on it.
 struct SceneProof::Job {
@@ -98,29 +110,18 @@ struct SceneProof::Job {
     float apart = 0.0f;               // least of what their spheres are apart in the middle
 };
 
-SceneProof::SceneProof(const Scene &scene) : scene_(scene) {
+OwnProofs::OwnProofs(const Scene &scene) : bounds(scene.spheres()) {
     const LinkSpheres &model = scene.spheres();
     const Robot &robot = scene.robot();
-    far_own_ = far_of(model), blur_own_ = blur_of(model);
     for (std::size_t k = 0; k < scene.n_pairs(); k++) {
         const Scene::Pair &pair = scene.pair(k);
         const LinkPair links{pair.path.link_a(), pair.path.link_b()};
-        pairs_.emplace_back(model, links, pair.a, pair.b, robot, scene.range().lower, scene.range().upper);
-        pair_lanes_.push_back({{lane_joints(model, pairs_[k].joints(), pairs_[k].moving(0)),
-                                lane_joints(model, pairs_[k].joints(), pairs_[k].moving(1))}});
+        pairs.emplace_back(model, links, pair.a, pair.b, robot, scene.range().lower, scene.range().upper);
+        moving.push_back({{lane_joints(model, pairs[k].joints(), pairs[k].moving(0)), lane_joints(model, pairs[k].joints(), pairs[k].moving(1))}});
     }
-    const Surroundings *around = scene.around();
-    if (around) {
-        far_world_ = far_of(around->spheres()), blur_world_ = blur_of(around->spheres());
-        for (int place = 0; place < static_cast<int>(around->n_links()); place++) {
-            links_.emplace_back(*around, place);
-            link_lanes_.push_back(lane_joints(around->spheres(), links_.back().joints(), links_.back().moving()));
-        }
-    }
-    words_ = (pairs_.size() + links_.size() + BITS - 1) / BITS;
-    // Half the extent of what hangs on a joint, with the joints at zero: about what it moves in the middle of its range.
-    rough_.assign(static_cast<std::size_t>(robot.dof()), 0.0);
-    std::vector<double> zeros(robot.laws().size() + 4, 0.0);
+    // Most of the distance of what hangs on a joint, with the joints at zero: about what it moves in the middle of its range.
+    rough.assign(static_cast<std::size_t>(robot.dof()), 0.0);
+    const std::vector<double> zeros(robot.laws().size() + 4, 0.0);
     ExactPoses poses;
     poses.start(robot, zeros.data(), 1);
     for (std::size_t link = 0; link < model.number.size(); link++) {
@@ -131,20 +132,21 @@ SceneProof::SceneProof(const Scene &scene) : scene_(scene) {
             const ChainJoint &joint = chain.chain.joints()[k];
             const double slope = joint.law.size() > 1 ? std::fabs(joint.law[1]) : 0.0;
             const Pose body = poses.body_pose(chain.bodies[k], 0);
-            double &rough = rough_[static_cast<std::size_t>(joint.variable)];
-            rough = std::max(rough, slope * (joint.turns ? 0.7 * norm(middle - body.translation()) : 1.0));
+            double &most = rough[static_cast<std::size_t>(joint.variable)];
+            most = std::max(most, slope * (joint.turns ? 0.7 * norm(middle - body.translation()) : 1.0));
         }
     }
 }
 
-SceneProof::LaneJoints SceneProof::lane_joints(const LinkSpheres &model, const BodyChain &chain, std::span<const int> moving) const {
-    LaneJoints out;
-    for (int k : moving) {
-        const int body = chain.bodies[static_cast<std::size_t>(k)];
-        out.push_back({model.bodies.place(body), scene_.robot().bodies()[static_cast<std::size_t>(body)].joint,
-                       chain.chain.joints()[static_cast<std::size_t>(k)].turns});
+SceneProof::SceneProof(const Scene &scene, std::shared_ptr<const OwnProofs> own) : scene_(scene), own_(std::move(own)), pairs_(own_->pairs) {
+    if (const Surroundings *around = scene.around()) {
+        outside_.emplace(around->spheres());
+        for (int place = 0; place < static_cast<int>(around->n_links()); place++) {
+            links_.emplace_back(*around, place);
+            link_lanes_.push_back(lane_joints(around->spheres(), links_.back().joints(), links_.back().moving()));
+        }
     }
-    return out;
+    words_ = (pairs_.size() + links_.size() + BITS - 1) / BITS;
 }
 
 double SceneProof::rough_travel(const Motion &motion, std::size_t piece) const {
@@ -152,7 +154,7 @@ double SceneProof::rough_travel(const Motion &motion, std::size_t piece) const {
     double total = 0.0;
     for (std::size_t k = 0; k + 1 < motion.points; k++)
         for (std::size_t d = 0; d < motion.dof; d++)
-            total += rough_[d] * std::fabs(points[(k + 1) * motion.dof + d] - points[k * motion.dof + d]);
+            total += own_->rough[d] * std::fabs(points[(k + 1) * motion.dof + d] - points[k * motion.dof + d]);
     return total;
 }
 
@@ -252,8 +254,8 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
             F32x16 way{};
             for (int end = 0; end < 2; end++) {
                 const int place = end == 0 ? links.a : links.b;
-                way = way + way_of(block, block.point(place), far_own_[static_cast<std::size_t>(place)] + blur_own_,
-                                   pair_lanes_[p].moving[end], lanes.chords);
+                way = way + way_of(block, block.point(place), own_->bounds.far[static_cast<std::size_t>(place)] + own_->bounds.blur,
+                                   own_->moving[p].ends[end], lanes.chords);
             }
             Keeping query{splat16(static_cast<float>(request.margin)), way + pad, slack, wanted};
             block.ask(model, links, query);
@@ -266,7 +268,7 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
                 const std::size_t number = pairs_.size() + static_cast<std::size_t>(place);
                 const unsigned wanted = open_lanes(number);
                 if (!wanted) continue;
-                const F32x16 way = way_of(other, other.point(place), far_world_[static_cast<std::size_t>(place)] + blur_world_,
+                const F32x16 way = way_of(other, other.point(place), outside_->far[static_cast<std::size_t>(place)] + outside_->blur,
                                           link_lanes_[static_cast<std::size_t>(place)], lanes.chords);
                 const F32x16 found = around->apart(other, place, way + away, static_cast<float>(request.margin), wanted);
                 note(found, way, wanted, number);
