@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 import elbowroom as er
+from elbowroom._numba.collision import _kernels_segment as segment_kernels
 from elbowroom._numba.pairs import _kernels as pair_kernels
 from elbowroom._numba.robot import chain_poses, chord_of
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.collision import _kernels_segment as segment_kernels
 from elbowroom.mesh import TriangleMesh, distance
 from elbowroom.pairs import _chain
 from elbowroom.spheres import _kernels_proof as proof_kernels

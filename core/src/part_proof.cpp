@@ -135,38 +135,6 @@ Vec3 middle_of(const LinkSpheres &model, int place) { return model.exact[static_
 BodyChain::BodyChain(const Robot &robot, int link_a, int link_b)
     : chain(chain_of(robot, Branches(robot, link_a, link_b))), bodies(Branches(robot, link_a, link_b).all()) {}
 
-void PartOfPiece::at(const Motion &motion, std::size_t piece, double t, double half) {
-    const std::size_t dof = motion.dof, degree = motion.points - 1;
-    const double *points = motion.piece(piece), *slack = motion.slack_of(piece);
-    middle.resize(dof), width.resize(dof), size.resize(dof);
-    along = beside = 0.0;
-    const double low = t - half, high = t + half;
-    for (std::size_t d = 0; d < dof; d++) {
-        if (degree == 1) {
-            const double step = points[dof + d] - points[d];
-            middle[d] = points[d] + t * step;
-            width[d] = std::fabs(step) * half;
-        } else {
-            // The polar form of the piece: with all arguments alike a place on it, with ends of the part its control points.
-            const auto polar = [&](std::size_t highs, double low_at, double high_at) {
-                double c[4];
-                for (std::size_t k = 0; k <= degree; k++) c[k] = points[k * dof + d];
-                for (std::size_t step = 0; step < degree; step++) {
-                    const double u = step < highs ? high_at : low_at;
-                    for (std::size_t k = 0; k + step < degree; k++) c[k] += u * (c[k + 1] - c[k]);
-                }
-                return c[0];
-            };
-            middle[d] = polar(0, t, t);
-            width[d] = 0.0;
-            for (std::size_t k = 0; k <= degree; k++) width[d] = std::max(width[d], std::fabs(polar(k, low, high) - middle[d]));
-        }
-        along += width[d], beside += slack[d];
-        width[d] += slack[d];
-        size[d] = std::fabs(middle[d]) + width[d];
-    }
-}
-
 // Pairs of links -------------------------------------------------------------------------------------------------
 
 PairOnPart::PairOnPart(const LinkSpheres &spheres, LinkPair pair, const TriangleTree *a, const TriangleTree *b, const Robot &robot,
@@ -179,6 +147,15 @@ PairOnPart::PairOnPart(const LinkSpheres &spheres, LinkPair pair, const Triangle
     const int side = joints_.chain.best_side(lower, upper, middle_of(spheres, placed.a), middle_of(spheres, placed.b));
     moving_[0] = joints_.chain.moving_a(side), moving_[1] = joints_.chain.moving_b(side);
     spheres_ = SpherePair(joints_.chain, side, grouped(spheres, placed.a), grouped(spheres, placed.b));
+}
+
+bool PairOnPart::blocked_in_middle(const Motion &motion, const Part &part, double buffer) const {
+    if (!has_meshes()) return false;
+    thread_local PartOfPiece now;
+    thread_local ChainPoses poses;
+    now.at(motion, part.piece, part.t, 0.0);
+    joints_.chain.place(now.middle, poses);
+    return meshes_closer(*meshes_[0], *meshes_[1], relative(poses.end_a * in_body_[0], poses.end_b * in_body_[1]), buffer);
 }
 
 void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, const ProofRequest &request, PieceProof &out) const {
@@ -287,6 +264,33 @@ struct LinkOnPart::Look {
         }
     }
 };
+
+int LinkOnPart::blocked_in_middle(const Surroundings &around, const Motion &motion, const Part &part) const {
+    thread_local PartOfPiece now;
+    thread_local ChainPoses poses;
+    thread_local Look look;
+    thread_local std::vector<std::int32_t> near, seen;
+    thread_local std::vector<double> still;
+    const TriangleTree *mesh = around.mesh(place_);
+    if (mesh == nullptr) return -1;
+    now.at(motion, part.piece, part.t, 0.0);
+    joints_.chain.place(now.middle, poses);
+    still.assign(joints_.chain.joints().size(), 0.0);
+    look.balls(*this, around, poses, still, 0.0);
+    const Pose in_body = around.spheres().robot->link_places()[static_cast<std::size_t>(around.link(place_))].in_body;
+    const Pose pose = around.base() * (poses.end_b * in_body);
+    seen.clear();
+    for (const Look::Left &ball : look.left) {
+        near.clear();
+        around.world().near(ball.in_world, ball.radius + around.buffer(), around.allowed(place_), near);
+        for (const std::int32_t k : near) {
+            if (std::find(seen.begin(), seen.end(), k) != seen.end()) continue;
+            seen.push_back(k);
+            if (around.mesh_closer(k, *mesh, pose)) return k;
+        }
+    }
+    return -1;
+}
 
 void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const Part &part, const ProofRequest &request,
                        PieceProof &out) const {

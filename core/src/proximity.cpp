@@ -438,4 +438,14 @@ PairDistance pair_distance(const PosedPair &pair, bool contain, std::optional<Tr
     return {PairState::apart, surface_distance(pair, hull_distance(pair), hint)};
 }
 
+bool meshes_closer(const TriangleTree &a, const TriangleTree &b, const Pose &rel, double buffer) {
+    if (buffer == 0.0) return pair_state(a, b, rel, true) != PairState::apart;
+    const PosedPair posed(a, b, rel);
+    if (box_gap(a, b, rel, posed.tol) > buffer) return false;
+    if (surfaces_meet(posed) || containment(posed) != PairState::apart) return true;
+    const ConvexDistance hulls = hull_distance(posed);
+    if (hulls.lower > buffer) return false;
+    return surface_distance(posed, hulls, {}, 1.01 * buffer * buffer).closest.squared <= buffer * buffer;
+}
+
 }  // namespace elbowroom

@@ -36,6 +36,12 @@ struct Rows {
 
 }  // namespace
 
+// What proofs need of the pairs, for all scenes of the robot.
+struct Scene::OwnLater {
+    std::once_flag once;
+    std::shared_ptr<const OwnProofs> proofs;
+};
+
 struct Scene::Later {
     std::once_flag once;
     std::unique_ptr<const Scene> scene;  // a copy without `later`: the proof refers to it
@@ -54,6 +60,12 @@ Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std:
         all->push_back(std::move(pair));
     }
     pairs_ = std::move(all);
+    std::vector<int> order(pairs.size());
+    std::iota(order.begin(), order.end(), 0);
+    in_order_ = std::make_shared<std::vector<int>>(order);
+    std::stable_partition(order.begin(), order.end(), [&](int k) { return !only_meshes[static_cast<std::size_t>(k)]; });
+    spheres_first_ = std::make_shared<std::vector<int>>(std::move(order));
+    own_later_ = std::make_shared<OwnLater>();
     later_ = std::make_shared<Later>();
 }
 
@@ -69,7 +81,8 @@ const SceneProof &Scene::proof() const {
         auto copy = std::make_unique<Scene>(*this);
         copy->later_.reset();
         later_->scene = std::move(copy);
-        later_->proof = std::make_unique<SceneProof>(*later_->scene);
+        std::call_once(own_later_->once, [&] { own_later_->proofs = std::make_shared<OwnProofs>(*later_->scene); });
+        later_->proof = std::make_unique<SceneProof>(*later_->scene, own_later_->proofs);
     });
     return *later_->proof;
 }
@@ -99,19 +112,14 @@ SphereRow &Scene::outside(SphereRow &row) const {
 }
 
 bool Scene::meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const {
-    const Pose rel = poses.across(pair.path, lane);
-    if (buffer_ == 0.0) return pair_state(*pair.a, *pair.b, rel, true) != PairState::apart;
-    const PosedPair posed(*pair.a, *pair.b, rel);
-    if (box_gap(posed.a, posed.b, rel, posed.tol) > buffer_) return false;
-    if (surfaces_meet(posed) || containment(posed) != PairState::apart) return true;
-    const ConvexDistance hulls = hull_distance(posed);
-    if (hulls.lower > buffer_) return false;
-    return surface_distance(posed, hulls, {}, 1.01 * buffer_ * buffer_).closest.squared <= buffer_ * buffer_;
+    return meshes_closer(*pair.a, *pair.b, poses.across(pair.path, lane), buffer_);
 }
 
 unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const {
-    while (next < pairs_->size() && alive) {
-        const Pair &pair = (*pairs_)[next++];
+    // Where spheres decide, pairs that only meshes can decide come last: few configurations are left then.
+    const std::vector<int> &order = judge == Judge::meshes ? *in_order_ : *spheres_first_;
+    while (next < order.size() && alive) {
+        const Pair &pair = (*pairs_)[static_cast<std::size_t>(order[next++])];
         SphereBlock::Touching query{pad_, alive};
         block.ask(*spheres_, pair.links, query);
         if (!query.found) continue;
@@ -130,7 +138,8 @@ unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactP
 }
 
 bool Scene::own_free(SphereRow &row, Judge judge, ExactPoses &poses) const {
-    for (const Pair &pair : *pairs_) {
+    for (const int k : judge == Judge::meshes ? *in_order_ : *spheres_first_) {
+        const Pair &pair = (*pairs_)[static_cast<std::size_t>(k)];
         SphereRow::Touching query{pad_};
         row.ask(*spheres_, pair.links, query);
         if (query.found && (!pair.by_meshes(judge) || meshes_refuse(pair, 0, poses))) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 namespace elbowroom {
 namespace {
@@ -88,37 +89,39 @@ float blur_of(const LinkSpheres &model) {
     return rounded_up(2.0 * model.margin + 2.0 * (turn + 8.0 * UNIT32) * model.reach);
 }
 
+LaneJoints lane_joints(const LinkSpheres &model, const BodyChain &chain, std::span<const int> moving) {
+    LaneJoints out;
+    for (int k : moving) {
+        const int body = chain.bodies[static_cast<std::size_t>(k)];
+        out.push_back({model.bodies.place(body), model.robot->bodies()[static_cast<std::size_t>(body)].joint,
+                       chain.chain.joints()[static_cast<std::size_t>(k)].turns});
+    }
+    return out;
+}
+
 }  // namespace
+
+LaneBounds::LaneBounds(const LinkSpheres &model) : far(far_of(model)), blur(blur_of(model)) {}
 
 // A part of a piece, and what is to be looked at on it.
 struct SceneProof::Job {
     Part part;
     std::vector<std::uint64_t> open;  // pairs of links, then links among obstacles
+    float apart = 0.0f;               // least of what their spheres are apart in the middle
 };
 
-SceneProof::SceneProof(const Scene &scene) : scene_(scene) {
+OwnProofs::OwnProofs(const Scene &scene) : bounds(scene.spheres()) {
     const LinkSpheres &model = scene.spheres();
     const Robot &robot = scene.robot();
-    far_own_ = far_of(model), blur_own_ = blur_of(model);
     for (std::size_t k = 0; k < scene.n_pairs(); k++) {
         const Scene::Pair &pair = scene.pair(k);
         const LinkPair links{pair.path.link_a(), pair.path.link_b()};
-        pairs_.emplace_back(model, links, pair.a, pair.b, robot, scene.range().lower, scene.range().upper);
-        pair_lanes_.push_back({{lane_joints(model, pairs_[k].joints(), pairs_[k].moving(0)),
-                                lane_joints(model, pairs_[k].joints(), pairs_[k].moving(1))}});
+        pairs.emplace_back(model, links, pair.a, pair.b, robot, scene.range().lower, scene.range().upper);
+        moving.push_back({{lane_joints(model, pairs[k].joints(), pairs[k].moving(0)), lane_joints(model, pairs[k].joints(), pairs[k].moving(1))}});
     }
-    const Surroundings *around = scene.around();
-    if (around) {
-        far_world_ = far_of(around->spheres()), blur_world_ = blur_of(around->spheres());
-        for (int place = 0; place < static_cast<int>(around->n_links()); place++) {
-            links_.emplace_back(*around, place);
-            link_lanes_.push_back(lane_joints(around->spheres(), links_.back().joints(), links_.back().moving()));
-        }
-    }
-    words_ = (pairs_.size() + links_.size() + BITS - 1) / BITS;
-    // Half the extent of what hangs on a joint, with the joints at zero: about what it moves in the middle of its range.
-    rough_.assign(static_cast<std::size_t>(robot.dof()), 0.0);
-    std::vector<double> zeros(robot.laws().size() + 4, 0.0);
+    // Most of the distance of what hangs on a joint, with the joints at zero: about what it moves in the middle of its range.
+    rough.assign(static_cast<std::size_t>(robot.dof()), 0.0);
+    const std::vector<double> zeros(robot.laws().size() + 4, 0.0);
     ExactPoses poses;
     poses.start(robot, zeros.data(), 1);
     for (std::size_t link = 0; link < model.number.size(); link++) {
@@ -129,20 +132,21 @@ SceneProof::SceneProof(const Scene &scene) : scene_(scene) {
             const ChainJoint &joint = chain.chain.joints()[k];
             const double slope = joint.law.size() > 1 ? std::fabs(joint.law[1]) : 0.0;
             const Pose body = poses.body_pose(chain.bodies[k], 0);
-            double &rough = rough_[static_cast<std::size_t>(joint.variable)];
-            rough = std::max(rough, slope * (joint.turns ? 0.7 * norm(middle - body.translation()) : 1.0));
+            double &most = rough[static_cast<std::size_t>(joint.variable)];
+            most = std::max(most, slope * (joint.turns ? 0.7 * norm(middle - body.translation()) : 1.0));
         }
     }
 }
 
-SceneProof::LaneJoints SceneProof::lane_joints(const LinkSpheres &model, const BodyChain &chain, std::span<const int> moving) const {
-    LaneJoints out;
-    for (int k : moving) {
-        const int body = chain.bodies[static_cast<std::size_t>(k)];
-        out.push_back({model.bodies.place(body), scene_.robot().bodies()[static_cast<std::size_t>(body)].joint,
-                       chain.chain.joints()[static_cast<std::size_t>(k)].turns});
+SceneProof::SceneProof(const Scene &scene, std::shared_ptr<const OwnProofs> own) : scene_(scene), own_(std::move(own)), pairs_(own_->pairs) {
+    if (const Surroundings *around = scene.around()) {
+        outside_.emplace(around->spheres());
+        for (int place = 0; place < static_cast<int>(around->n_links()); place++) {
+            links_.emplace_back(*around, place);
+            link_lanes_.push_back(lane_joints(around->spheres(), links_.back().joints(), links_.back().moving()));
+        }
     }
-    return out;
+    words_ = (pairs_.size() + links_.size() + BITS - 1) / BITS;
 }
 
 double SceneProof::rough_travel(const Motion &motion, std::size_t piece) const {
@@ -150,7 +154,7 @@ double SceneProof::rough_travel(const Motion &motion, std::size_t piece) const {
     double total = 0.0;
     for (std::size_t k = 0; k + 1 < motion.points; k++)
         for (std::size_t d = 0; d < motion.dof; d++)
-            total += rough_[d] * std::fabs(points[(k + 1) * motion.dof + d] - points[k * motion.dof + d]);
+            total += own_->rough[d] * std::fabs(points[(k + 1) * motion.dof + d] - points[k * motion.dof + d]);
     return total;
 }
 
@@ -216,7 +220,7 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
     for (int k = 0; k < count; k++) {
         const Job &job = jobs[static_cast<std::size_t>(k)];
         out[job.part.piece].by_spheres++;
-        refused[static_cast<std::size_t>(k)] = met[static_cast<std::size_t>(k)] = {job.part, std::vector<std::uint64_t>(words_, 0)};
+        refused[static_cast<std::size_t>(k)] = met[static_cast<std::size_t>(k)] = {job.part, std::vector<std::uint64_t>(words_, 0), INFINITE32};
     }
     float kept[WIDE];  // what is proved in each lane
     std::fill(kept, kept + WIDE, static_cast<float>(request.margin));
@@ -225,8 +229,10 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
             const int k = std::countr_zero(left);
             // Above zero it is proved; a part that may be cut is to show a little more.
             const float enough = level < LEVELS ? std::min(WISH, static_cast<float>(request.margin)) : 0.0f;
-            if (at(found, k) + at(way, k) <= 0.0f)
-                add(met[static_cast<std::size_t>(k)].open, number);
+            Job &meeting = met[static_cast<std::size_t>(k)];
+            const float apart = at(found, k) + at(way, k);
+            if (apart <= 0.0f)
+                add(meeting.open, number), meeting.apart = std::min(meeting.apart, apart);
             else if (!(at(found, k) > 0.0f && at(found, k) >= enough))
                 add(refused[static_cast<std::size_t>(k)].open, number);
             else
@@ -248,8 +254,8 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
             F32x16 way{};
             for (int end = 0; end < 2; end++) {
                 const int place = end == 0 ? links.a : links.b;
-                way = way + way_of(block, block.point(place), far_own_[static_cast<std::size_t>(place)] + blur_own_,
-                                   pair_lanes_[p].moving[end], lanes.chords);
+                way = way + way_of(block, block.point(place), own_->bounds.far[static_cast<std::size_t>(place)] + own_->bounds.blur,
+                                   own_->moving[p].ends[end], lanes.chords);
             }
             Keeping query{splat16(static_cast<float>(request.margin)), way + pad, slack, wanted};
             block.ask(model, links, query);
@@ -262,7 +268,7 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
                 const std::size_t number = pairs_.size() + static_cast<std::size_t>(place);
                 const unsigned wanted = open_lanes(number);
                 if (!wanted) continue;
-                const F32x16 way = way_of(other, other.point(place), far_world_[static_cast<std::size_t>(place)] + blur_world_,
+                const F32x16 way = way_of(other, other.point(place), outside_->far[static_cast<std::size_t>(place)] + outside_->blur,
                                           link_lanes_[static_cast<std::size_t>(place)], lanes.chords);
                 const F32x16 found = around->apart(other, place, way + away, static_cast<float>(request.margin), wanted);
                 note(found, way, wanted, number);
@@ -308,6 +314,21 @@ void SceneProof::finish(const Motion &motion, const ProofRequest &request, const
     }
 }
 
+void SceneProof::look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const {
+    const auto blocked = [&](Culprit who) { out.outcome = Outcome::blocked, out.t = job.part.t, out.who = who; };
+    for (std::size_t n = 0; obstacles && n < links_.size() && out.outcome == Outcome::free; n++) {
+        if (!has(job.open, pairs_.size() + n) || scene_.around()->mesh(static_cast<int>(n)) == nullptr) continue;
+        out.by_meshes++;
+        const int obstacle = links_[n].blocked_in_middle(*scene_.around(), motion, job.part);
+        if (obstacle >= 0) blocked({-1, scene_.around()->link(static_cast<int>(n)), obstacle});
+    }
+    for (std::size_t p = 0; !obstacles && p < pairs_.size() && out.outcome == Outcome::free; p++) {
+        if (!has(job.open, p) || !pairs_[p].has_meshes()) continue;
+        out.by_meshes++;
+        if (pairs_[p].blocked_in_middle(motion, job.part, scene_.buffer())) blocked({static_cast<int>(p), -1, -1});
+    }
+}
+
 void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const {
     const bool nothing = pairs_.empty() && links_.empty();
     std::vector<std::uint64_t> in_lanes(words_, 0), by_meshes(words_, 0), still(words_, 0);
@@ -316,30 +337,40 @@ void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::s
         const bool moves = !links_[n].moving().empty();
         add(moves ? in_lanes : still, pairs_.size() + n);
     }
-    std::vector<Job> jobs, smaller, exact;
+    // Motions that are blocked are most often blocked in the middle of some part: that is looked for before anything is proved
+    // in float64, which takes longer.
+    std::vector<Job> jobs, smaller, exact, later;
     for (std::size_t k = 0; k < motion.pieces; k++) {
         out[k] = {};
         out[k].clearance = nothing ? UNBOUNDED : request.margin;
         const double travel = rough_travel(motion, k);
         const int parts = travel < 2.0 * COARSE * MOST ? static_cast<int>(travel / (2.0 * COARSE)) + 1 : MOST;
         if (any(still)) exact.push_back({{k, 0.5, 0.5}, still});
-        if (any(by_meshes)) exact.push_back({{k, 0.5, 0.5}, by_meshes});
+        if (any(by_meshes)) later.push_back({{k, 0.5, 0.5}, by_meshes});
         if (any(in_lanes))
             for (int c = 0; c < parts; c++) jobs.push_back({{k, (c + 0.5) / parts, 0.5 / parts}, in_lanes});
     }
-    for (int level = 0; !jobs.empty() || !exact.empty(); level++) {
+    const bool with_meshes = request.look == Look::meshes;
+    for (int level = 0; !jobs.empty(); level++) {
         smaller.clear();
+        const std::size_t known = exact.size();
         for (std::size_t first = 0; first < jobs.size(); first += WIDE)
             look(motion, request, std::span(jobs).subspan(first, std::min<std::size_t>(WIDE, jobs.size() - first)), out, smaller, exact,
                  level);
         if (request.look == Look::glance) return;
-        for (const Job &job : exact)
-            if (out[job.part.piece].outcome == Outcome::free) finish(motion, request, job, out[job.part.piece]);
-        exact.clear();
+        // Those whose spheres overlap most first: they are the likeliest to touch.
+        std::stable_sort(exact.begin() + static_cast<std::ptrdiff_t>(known), exact.end(),
+                         [](const Job &a, const Job &b) { return a.apart < b.apart; });
+        for (const bool obstacles : {true, false})
+            for (std::size_t k = known; with_meshes && k < exact.size(); k++)
+                if (out[exact[k].part.piece].outcome == Outcome::free) look_at_middle(motion, exact[k], obstacles, out[exact[k].part.piece]);
         jobs.clear();
         for (Job &job : smaller)
             if (out[job.part.piece].outcome == Outcome::free) jobs.push_back(std::move(job));
     }
+    exact.insert(exact.end(), std::make_move_iterator(later.begin()), std::make_move_iterator(later.end()));
+    for (const Job &job : exact)
+        if (out[job.part.piece].outcome == Outcome::free) finish(motion, request, job, out[job.part.piece]);
 }
 
 }  // namespace elbowroom

@@ -57,7 +57,8 @@ F32x8 Surroundings::lower_bound(const Points8 &p, F32x8 limit, Ignored ignored, 
     const F32x8 rough = grid_->lower_bound(p, limit);
     const I32x8 left = rough < limit;
     if (!exactly || !bits(left)) return rough;
-    return world_->distance_lower_bound(p, left ? limit : splat8(-INFINITE32), ignored);
+    const F32x8 found = world_->distance_lower_bound(p, left ? limit : splat8(-INFINITE32), ignored);
+    return left ? found : rough;
 }
 
 F32x16 Surroundings::bounds(const Point32<F32x16> &p, F32x16 limit, unsigned wanted, Ignored ignored, bool exactly) const {
@@ -95,7 +96,10 @@ F32x16 Surroundings::apart(SphereBlock &block, int place, F32x16 pad, float most
         const LinkSpheres::Group &group = model.group(g);
         for (int s = group.first; s < group.first + group.count; s++) {
             const F32x16 size = pad + splat16(model.ball(s).radius);
-            best = min(best, bounds(block.point(s), max(best, F32x16{}) + size, in_group, ignored, true) - size);
+            const F32x16 limit = max(best, F32x16{}) + size, found = bounds(block.point(s), limit, in_group, ignored, true);
+            // Only what is below its limit is known; the difference of others would be rounding.
+            best.low = found.low < limit.low ? min(best.low, found.low - size.low) : best.low;
+            best.high = found.high < limit.high ? min(best.high, found.high - size.high) : best.high;
         }
     }
     return best;
@@ -104,9 +108,13 @@ F32x16 Surroundings::apart(SphereBlock &block, int place, F32x16 pad, float most
 bool Surroundings::mesh_refused(int place, int obstacle, int lane, ExactPoses &poses) const {
     const Link &link = links_[static_cast<std::size_t>(place)];
     if (link.mesh == nullptr) return true;
-    const Pose own = poses.link(link.link, lane), pose = at_origin_ ? own : base_ * own;
-    if (buffer_ == 0.0) return world_->mesh_meets(obstacle, *link.mesh, pose);
-    const MeshGap gap = world_->mesh_gap(obstacle, *link.mesh, pose, 1.01 * buffer_);
+    const Pose own = poses.link(link.link, lane);
+    return mesh_closer(obstacle, *link.mesh, at_origin_ ? own : base_ * own);
+}
+
+bool Surroundings::mesh_closer(int obstacle, const TriangleTree &mesh, const Pose &pose) const {
+    if (buffer_ == 0.0) return world_->mesh_meets(obstacle, mesh, pose);
+    const MeshGap gap = world_->mesh_gap(obstacle, mesh, pose, 1.01 * buffer_);
     return gap.meet || gap.distance <= buffer_;
 }
 
@@ -136,21 +144,21 @@ unsigned Surroundings::free(SphereBlock &block, unsigned alive, Judge judge, Exa
     for (const int place : moving_) {
         if (!alive) break;
         const Ignored ignored = allowed(place);
-        const auto reached = [&](int point, unsigned wanted, bool exactly) {
-            return near(block.point(point), splat16(model.ball(point).radius + pad), wanted, ignored, exactly);
+        const auto reached = [&](int point, unsigned wanted) {
+            return near(block.point(point), splat16(model.ball(point).radius + pad), wanted, ignored, false);
         };
-        const unsigned close = reached(place, alive, false);
+        const unsigned close = reached(place, alive);
         if (!close) continue;
         block.need(model, place);
         for (Cleared &lane : cleared) lane.clear();
         unsigned refused = 0;
         const LinkSpheres::Link &link = model.link(place);
         for (int g = link.first_group; g < link.first_group + link.groups; g++) {
-            const unsigned in_group = link.groups > 1 ? reached(g, close & ~refused, false) : close & ~refused;
+            const unsigned in_group = link.groups > 1 ? reached(g, close & ~refused) : close & ~refused;
             if (!in_group) continue;
             const LinkSpheres::Group &group = model.group(g);
             for (int s = group.first; s < group.first + group.count; s++) {
-                for (unsigned left = reached(s, in_group & ~refused, true); left; left &= left - 1) {
+                for (unsigned left = reached(s, in_group & ~refused); left; left &= left - 1) {
                     const int k = std::countr_zero(left);
                     const Point32<F32x16> &at = block.point(s);
                     const Vec3 p{lane(at.x, k), lane(at.y, k), lane(at.z, k)};
@@ -173,7 +181,7 @@ bool Surroundings::link_free(SphereRow &row, int place, Judge judge, ExactPoses 
     for (int i = link.column; i < link.column + link.columns; i += LANES) {
         const Point32<F32x8> at = row.points(i);
         const F32x8 limit = load8(&model.radius[static_cast<std::size_t>(i)]) + pad;
-        unsigned left = bits(lower_bound(in_world(at.x, at.y, at.z), limit, allowed(place), true) < limit);
+        unsigned left = bits(lower_bound(in_world(at.x, at.y, at.z), limit, allowed(place), false) < limit);
         left &= first_lanes(link.column + link.count - i);
         for (; left; left &= left - 1) {
             const int k = std::countr_zero(left);

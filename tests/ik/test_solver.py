@@ -262,15 +262,17 @@ def test_a_limit_that_went_through_32_bits_is_within():
     assert result.cfg[0] == upper
 
 
-def test_a_joint_held_far_beyond_its_limits_is_a_note():
+def test_a_held_joint_far_beyond_its_limits_is_named_and_one_too_far_for_a_verdict_refused():
     seed = np.array(model_of("panda").default_cfg)
     seed[FINGER] = 5.0
-    held = er.IkSolver(model_of("panda"), held={"panda_finger_joint1": 5.0})
     target = {HAND: rest_pose("panda", HAND)}
+    held = er.IkSolver(model_of("panda"), held={"panda_finger_joint1": 5.0})
     for result in (solver_of("panda").solve(target, seed), held.solve(target)):
         assert result.success
-        assert result.cfg[FINGER] == 5.0
-        assert any("panda_finger_joint1' is held at 5, beyond its limits" in note for note in result.notes)
+        assert any("'panda_finger_joint1' is held at 5" in note for note in result.notes)
+    seed[FINGER] = 1e6
+    with pytest.raises(InputError, match="panda_finger_joint1"):
+        solver_of("panda").solve(target, seed)
 
 
 def test_a_seed_beyond_limits_is_moved_and_said():

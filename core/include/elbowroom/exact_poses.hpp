@@ -50,6 +50,7 @@ class ExactPoses {
         if (!ready_) forget();
         return body(robot_->link_places()[static_cast<std::size_t>(link)].body, lane);
     }
+    // A body in the frame of the root.
     Pose body_pose(int number, int lane) {
         if (!ready_) forget();
         return body(number, lane);

@@ -40,6 +40,8 @@ class PairOnPart {
     std::span<const int> moving(int end) const { return moving_[end]; }  // joints, outermost first
     bool has_meshes() const { return meshes_[0] != nullptr; }
 
+    // Whether the meshes are too close in the middle of the part. Nothing is said of pairs without meshes.
+    bool blocked_in_middle(const Motion &motion, const Part &part, double buffer) const;
     // Improves on `out`, which is free so far.
     void prove(const Motion &motion, const Part &part, double buffer, const ProofRequest &request, PieceProof &out) const;
 
@@ -58,6 +60,8 @@ class LinkOnPart {
     const BodyChain &joints() const { return joints_; }
     std::span<const int> moving() const { return moving_; }
 
+    // The obstacle that the mesh is too close to in the middle of the part, or -1. Nothing is said of links without a mesh.
+    int blocked_in_middle(const Surroundings &around, const Motion &motion, const Part &part) const;
     void prove(const Surroundings &around, const Motion &motion, const Part &part, const ProofRequest &request, PieceProof &out) const;
 
   private:

@@ -111,4 +111,7 @@ struct PairDistance {
 // State of a pair as `pair_state` has it and, when it is apart, the distance.
 PairDistance pair_distance(const PosedPair &pair, bool contain, std::optional<TriangleNumbers> hint = {});
 
+// Whether two meshes touch, one is inside the other, or they are not farther apart than `buffer`; B at `rel` in the frame of A.
+bool meshes_closer(const TriangleTree &a, const TriangleTree &b, const Pose &rel, double buffer);
+
 }  // namespace elbowroom

@@ -100,9 +100,12 @@ class Scene {
     std::shared_ptr<const LinkSpheres> spheres_;
     std::shared_ptr<const LinkMeshes> meshes_;
     std::shared_ptr<const std::vector<Pair>> pairs_;
+    std::shared_ptr<const std::vector<int>> in_order_, spheres_first_;  // orders in which pairs are asked
     std::shared_ptr<const Surroundings> around_;
+    struct OwnLater;
     struct Later;
-    std::shared_ptr<Later> later_;  // what proofs need, made when one is first asked for
+    std::shared_ptr<OwnLater> own_later_;  // what proofs need of pairs, made when one is first asked for,
+    std::shared_ptr<Later> later_;         // and of obstacles
     double buffer_;
     float pad_;  // what spheres must be apart: buffer and rounding
     ProvedRange range_;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "elbowroom/part_proof.hpp"
@@ -17,39 +18,57 @@
 
 namespace elbowroom {
 
+// Joints that move a point in lanes, outermost first: places of their bodies among the poses, and the moving joints.
+struct LaneJoint {
+    int body = 0, joint = 0;
+    bool turns = true;
+};
+using LaneJoints = std::vector<LaneJoint>;
+
+// What proofs need of the spheres of links in lanes.
+struct LaneBounds {
+    std::vector<float> far;  // metres between the middle of a link's ball and the centre of a sphere in it
+    float blur = 0.0f;       // what rounding can take from the distance of a point from an axis
+
+    explicit LaneBounds(const LinkSpheres &model);
+};
+
+// What proofs need of the pairs of links: made once for all scenes of a robot.
+struct OwnProofs {
+    struct Moving {
+        LaneJoints ends[2];
+    };
+    std::vector<PairOnPart> pairs;
+    std::vector<Moving> moving;
+    LaneBounds bounds;
+    std::vector<double> rough;  // metres a joint moves things per unit, about: only to choose how many parts to begin with
+
+    explicit OwnProofs(const Scene &scene);
+};
+
 class SceneProof {
   public:
-    explicit SceneProof(const Scene &scene);
+    SceneProof(const Scene &scene, std::shared_ptr<const OwnProofs> own);
 
     void prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const;
 
   private:
     struct Lanes;
     struct Job;
-    // Joints that move a point in lanes, outermost first: places of their bodies among the poses, and the moving joints.
-    struct LaneJoint {
-        int body = 0, joint = 0;
-        bool turns = true;
-    };
-    using LaneJoints = std::vector<LaneJoint>;
-    struct PairLanes {
-        LaneJoints moving[2];
-    };
 
-    LaneJoints lane_joints(const LinkSpheres &model, const BodyChain &chain, std::span<const int> moving) const;
     double rough_travel(const Motion &motion, std::size_t piece) const;
     void look(const Motion &motion, const ProofRequest &request, std::span<const Job> jobs, std::span<PieceProof> out,
               std::vector<Job> &smaller, std::vector<Job> &exact, int level) const;
+    // Whether meshes are too close in the middle of a part: to obstacles, or to each other.
+    void look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const;
     void finish(const Motion &motion, const ProofRequest &request, const Job &job, PieceProof &out) const;
 
     const Scene &scene_;
-    std::vector<PairOnPart> pairs_;
-    std::vector<PairLanes> pair_lanes_;
-    std::vector<LinkOnPart> links_;       // by place among the spheres that obstacles see
+    std::shared_ptr<const OwnProofs> own_;
+    std::span<const PairOnPart> pairs_;
+    std::vector<LinkOnPart> links_;  // by place among the spheres that obstacles see
     std::vector<LaneJoints> link_lanes_;
-    std::vector<float> far_own_, far_world_;  // metres between the middle of a link's ball and the centre of a sphere in it
-    std::vector<double> rough_;  // metres a joint moves things per unit, about: only to choose how many parts to begin with
-    float blur_own_ = 0.0f, blur_world_ = 0.0f;
+    std::optional<LaneBounds> outside_;
     std::size_t words_ = 0;  // of a set of pairs and links
 };
 

@@ -70,6 +70,9 @@ class Surroundings {
     // beyond `most`. The ball of the link is placed.
     F32x16 apart(SphereBlock &block, int place, F32x16 pad, float most, unsigned wanted) const;
 
+    // Whether a mesh at `pose` in the world touches an obstacle or comes closer than the buffer.
+    bool mesh_closer(int obstacle, const TriangleTree &mesh, const Pose &pose) const;
+
   private:
     struct Link {
         int link = 0;  // of the robot

@@ -13,7 +13,6 @@ from jaxtyping import Bool, Float, Int
 from .. import _core
 from .._clash import Clash
 from .._frozen import frozen
-from .._numba.collision.parts import Parts, parts_of
 from .._parallel import over_rows
 from ..distance.doors import MAX_ANGLE, bad_row, largest_values
 from ..errors import InputError, UnknownJointError, unknown
@@ -31,6 +30,7 @@ from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
 
 if TYPE_CHECKING:
+    from .._numba.collision.parts import Parts
     from ._model import CollisionModel
 
 ROUNDING = 1e-9
@@ -103,7 +103,9 @@ class Answers:
 
     @property
     def parts(self) -> Parts:
-        """The arrays behind the answers, for kernels of planning and inverse kinematics."""
+        """The arrays behind the answers, for kernels of planning and inverse kinematics; loads numba."""
+        from .._numba.collision.parts import parts_of
+
         return parts_of(self._own, None if self._around is None else self._around.outside)
 
     def __getstate__(self) -> dict[str, Any]:

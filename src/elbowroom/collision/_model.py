@@ -123,7 +123,7 @@ class CollisionModel(Answers):
         self._anywhere: list[Surroundings] = []  # the robot packed for any world: shared by `with_world`
         self._enter(world, allow)
 
-    def _enter(self, world: Any, allow: Any) -> None:
+    def _enter(self, world: Any, allow: Any, *, warn: bool = True) -> None:
         """Places the robot among obstacles, and warns where it then cannot be free."""
         self.world: World | None = checked_world(self.robot, world)
         """The obstacles; None for none."""
@@ -136,7 +136,7 @@ class CollisionModel(Answers):
         if not self._anywhere:
             self._anywhere.append(Surroundings.of(self._own, self.spheres))
         self._around = (self._around or self._anywhere[0]).among(self.world, self.allow)
-        stuck = self._around.stuck()
+        stuck = self._around.stuck() if warn else ()
         if stuck:
             named = "; ".join(f"{link} and {obstacle}" for link, obstacle in stuck)
             close = (
@@ -299,4 +299,6 @@ def checked_for(model: CollisionModel, buffer: float) -> CollisionModel:
     pairs = model.pairs.for_buffer(buffer)
     if pairs is model.pairs:
         return model
-    return CollisionModel(model.robot, model.spheres, pairs, model.world, model.buffer, allow=model.allow)
+    other = CollisionModel(model.robot, model.spheres, pairs, None, model.buffer, threads=model._own.threads)  # pyright: ignore[reportPrivateUsage]
+    other._enter(model.world, model.allow, warn=False)  # pyright: ignore[reportPrivateUsage]; it was said when the model was made
+    return other
