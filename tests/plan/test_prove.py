@@ -31,7 +31,9 @@ def oracle(load):
     return cache(lambda name: oracle_of(load(name)))
 
 
-@pytest.mark.filterwarnings("ignore:.*no configuration is free:elbowroom.errors.ApproximationWarning")  # spoilers anywhere
+@pytest.mark.filterwarnings(
+    "ignore:.*no configuration is free:elbowroom.errors.ApproximationWarning"
+)  # spoilers anywhere
 @pytest.mark.parametrize(("name", "count"), [("panda", 160), ("teaarm", 60), ("baxter", 30)])
 def test_nothing_is_called_free_that_coal_refutes(bare, oracle, name, count):
     """Half of the paths are spoiled; `benchmarks.proof_paths` runs ten thousand."""
