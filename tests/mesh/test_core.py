@@ -58,8 +58,11 @@ def outcome(function: Any, *arguments: Any) -> None:
 @pytest.mark.parametrize("name", ["pair_states", "close_pairs", "contacts"])
 def test_posed_pairs_take_any_array(name: str):
     function, more = getattr(_core, name), (True,) if name == "pair_states" else ()
+    before = np.asarray(function(CUBE.tree, ROW, CUBE.tree, ROW, *more), dtype=object)
     for one, other in itertools.product([ROW, *STRANGE], repeat=2):
         outcome(function, CUBE.tree, one, CUBE.tree, other, *more)
+    after = np.asarray(function(CUBE.tree, ROW, CUBE.tree, ROW, *more), dtype=object)
+    assert str(after) == str(before)  # nothing of what was refused is left behind
 
 
 def test_single_calls_take_any_pose():

@@ -95,8 +95,9 @@ def test_differences_from_the_published_matrix_are_explained(model, coal_judge, 
         if found.reason is PairReason.CHECKED:  # with a configuration in which it collides, or is closest
             at = coal_judge(name).distances(np.array([found.witness]), [pair])[0, 0]
             # Ours are triangles around round shapes, up to millimetres larger than the exact ones of Coal.
+            is_round = any(shape.kind not in ("mesh", "box") for link in pair for shape in robot.shapes[link])
             low, high = (-np.inf, 0.0) if found.collides else (found.closest, found.closest)
-            assert low - 1e-6 <= at <= high + 2e-3, (pair, found.text)
+            assert low - 1e-6 <= at <= high + (2e-3 if is_round else 1e-6), (pair, found.text)
     # What we alone call never does not meet by the robot's own shapes either.
     by_us_only = [
         pair

@@ -96,4 +96,4 @@ def test_large_machines_are_left_alone(tmp_path):
     robot = er.load_robot(write(tmp_path, robot_xml(link("rail", collision('<box size="15 1 1"/>')))))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        robot.link_mesh("rail")
+        assert robot.link_mesh("rail").extents.max() == pytest.approx(15.0)
