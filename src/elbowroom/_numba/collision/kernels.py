@@ -20,7 +20,6 @@ from ._kernels_link_world import N_GROUPS as N_GROUPS
 from ._kernels_link_world import N_ON_WAY as N_ON_WAY
 from ._kernels_link_world import ROOT as ROOT
 from ._kernels_link_world import near_obstacles as near_obstacles
-from ._kernels_look import look as look
 from ._kernels_segment import BLOCKED as BLOCKED
 from ._kernels_segment import FREE as FREE
 from ._kernels_segment import MAX_VALUE as MAX_VALUE

@@ -17,16 +17,10 @@ FASTMATH = {"contract", "reassoc", "arcp", "nsz"}
 """Freedom for the compiler that keeps infinities and NaN meaningful."""
 COPLANAR_COSINE = 1e-6
 """Planes whose normals' cosine is this close to 1 are treated as parallel."""
-PARALLEL_SINE_SQ = 1e-8
-"""Edge pairs with a smaller squared sine have no usable cross product."""
 ROUNDING = 1e-15
 """Error of a normal against the product of its edges' lengths: some roundings of a float64."""
 NO_NORMAL_SQ = 1e-26
 """A squared normal below this fraction of its edges' squared lengths is noise: the triangle is a segment or a point."""
-FACE_PREFERENCE = 1e-9
-"""An edge axis must be better than a face axis by this fraction to be reported."""
-FACE_A, FACE_B, EDGE_EDGE, IN_PLANE = 0, 1, 2, 3
-"""Kinds of axis a contact can come from."""
 
 
 @njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)

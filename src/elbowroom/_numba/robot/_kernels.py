@@ -139,37 +139,6 @@ def frame_lanes(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, p
                 _compose_lane(pose, p, f, lane, a0, a1, a2, a3, t0, t1, t2)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def link_poses(
-    cfgs,
-    parent,
-    kind,
-    quat_cos,
-    quat_sin,
-    shift,
-    slide,
-    q_idx,
-    driver,
-    is_coupled,
-    polycoef,
-    order,
-    link_frame,
-    out,
-):
-    """Writes out (n, links, 7) for cfgs (n, dof)."""
-    q_full = np.zeros((max(1, len(order)), LANES))
-    pose = np.zeros((len(parent), 7, LANES))
-    for start in range(0, len(cfgs), LANES):
-        count = min(LANES, len(cfgs) - start)
-        expand_lanes(cfgs, start, count, driver, is_coupled, polycoef, order, q_full)
-        frame_lanes(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, pose)
-        for lane in range(count):
-            for k in range(len(link_frame)):
-                f = link_frame[k]
-                for j in range(7):
-                    out[start + lane, k, j] = pose[f, j, lane]
-
-
 @njit(cache=True, inline="always", error_model="numpy")
 def turned(pose, f, lane, x, y, z):
     """A vector of frame f in world axes."""
@@ -212,53 +181,3 @@ def add_rates(
                 column[1] += slope * ay
                 column[2] += slope * az
         f = parent[f]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def jacobians(
-    cfgs,
-    parent,
-    kind,
-    quat_cos,
-    quat_sin,
-    shift,
-    slide,
-    q_idx,
-    driver,
-    is_coupled,
-    polycoef,
-    order,
-    axis,
-    frame,
-    out,
-):
-    """Writes out (n, 6, dof): linear velocity of the frame's origin, then angular, in world axes, per cfg rate.
-
-    `axis` (frames, 3) is each joint's axis in its own frame.
-    """
-    q_full = np.zeros((max(1, len(order)), LANES))
-    pose = np.zeros((len(parent), 7, LANES))
-    out[:] = 0.0
-    for start in range(0, len(cfgs), LANES):
-        count = min(LANES, len(cfgs) - start)
-        expand_lanes(cfgs, start, count, driver, is_coupled, polycoef, order, q_full)
-        frame_lanes(parent, kind, quat_cos, quat_sin, shift, slide, q_idx, q_full, pose)
-        for lane in range(count):
-            x, y, z = pose[frame, 4, lane], pose[frame, 5, lane], pose[frame, 6, lane]
-            add_rates(
-                frame,
-                lane,
-                x,
-                y,
-                z,
-                parent,
-                kind,
-                q_idx,
-                driver,
-                is_coupled,
-                polycoef,
-                axis,
-                q_full,
-                pose,
-                out[start + lane],
-            )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._borrow import borrowed
 from ..._jit import njit
 from ._kernels_box_shapes import (
     CORNERS,
@@ -133,27 +132,3 @@ def box_meets_any(world, box, allowed, scratch):
                     stack[top] = child
                     top += 1
     return meets
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def boxes_meet(world, boxes, allowed, out, start, stop, scratch):
-    """Which of the boxes in rows start to stop share a point with an obstacle `k` for which allowed[k] is 0."""
-    world, boxes, allowed, scratch = borrowed(world), borrowed(boxes), borrowed(allowed), borrowed(scratch)
-    for b in range(start, stop):
-        out[b] = box_meets_any(world, boxes[b], allowed, scratch)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def first_no_rotation(boxes, tolerance):
-    """The first row whose axes are not unit, at right angles and right-handed to within the tolerance, or -1."""
-    for i in range(len(boxes)):
-        R = boxes[i]
-        for j in range(3):
-            for m in range(j + 1):
-                dot = R[j] * R[m] + R[3 + j] * R[3 + m] + R[6 + j] * R[6 + m]
-                if not abs(dot - (1.0 if j == m else 0.0)) <= tolerance:
-                    return i
-        x, y, z = R[3] * R[7] - R[6] * R[4], R[6] * R[1] - R[0] * R[7], R[0] * R[4] - R[3] * R[1]
-        if not x * R[2] + y * R[5] + z * R[8] > 0.0:
-            return i
-    return -1

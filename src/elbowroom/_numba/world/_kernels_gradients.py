@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._borrow import borrowed
 from ..._jit import njit
 from ..mesh import POINT_STACK, nearest_triangle, point_inside, triangle_point
 from ._kernels_cloud import nearest_of_cloud
 from ._kernels_field import field_gradient
-from ._kernels_points import nearest, to_local
+from ._kernels_points import to_local
 from ._kernels_tree import STACK
 from ._pack import BOX, CAPSULE, CLOUD, CYLINDER, HALF_SPACE, MESH, SPHERE
 
@@ -129,23 +128,3 @@ def world_gradient(world, k, x, y, z, out):
     out[1] = poses[k, 3] * gx + poses[k, 4] * gy + poses[k, 5] * gz
     out[2] = poses[k, 6] * gx + poses[k, 7] * gy + poses[k, 8] * gz
     return distance
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def nearest_batch(world, points, start, stop, distances, found):
-    """Rows from start to stop: distance to the nearest obstacle, and which; infinity and -1 where there is none."""
-    world = borrowed(world)
-    waiting = np.empty(STACK, np.int64)
-    for i in range(start, stop):
-        distances[i], found[i] = nearest(world, points[i, 0], points[i, 1], points[i, 2], np.inf, waiting)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def gradient_batch(world, points, found, start, stop, gradients):
-    """Rows from start to stop: gradient of the distance to obstacle `found` of each row; zero where it is -1."""
-    world = borrowed(world)
-    for i in range(start, stop):
-        if found[i] < 0:
-            gradients[i, 0], gradients[i, 1], gradients[i, 2] = 0.0, 0.0, 0.0
-        else:
-            world_gradient(world, found[i], points[i, 0], points[i, 1], points[i, 2], gradients[i])

@@ -18,7 +18,6 @@ from ._kernels_grid import scene_bound as scene_bound
 from ._kernels_mesh import mesh_gap as mesh_gap
 from ._kernels_mesh import mesh_gap_scratch as mesh_gap_scratch
 from ._kernels_points import local_distance as local_distance
-from ._kernels_points import nearest as nearest
 from ._kernels_points import safe_local_distance as safe_local_distance
 from ._kernels_points import safe_world_distance as safe_world_distance
 from ._kernels_points import to_local as to_local
