@@ -12,7 +12,7 @@ MINIMAL := .venv-minimal
 ASAN := .venv-asan
 CORE := $(shell find core -type f)
 
-.PHONY: demo test bench docs linkcheck soak lint types assets kernels wheel wheel-check sdist sdist-check oldest minimal asan stubs pins clean help
+.PHONY: demo test bench docs linkcheck soak lint types assets wheel wheel-check sdist sdist-check oldest minimal asan stubs pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
@@ -23,8 +23,7 @@ help:
 	@echo "make soak    run the fuzzers for five minutes; ARGS=\"--minutes 20 --seed 1 --only formats\" for other times and parts"
 	@echo "make lint    ruff;   make types   pyright"
 	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
-	@echo "make kernels compile the numba kernels ahead of time, for x86-64-v3"
-	@echo "make wheel   a wheel with both variants of the core and these kernels in dist/;   make wheel-check   try it"
+	@echo "make wheel   a wheel with both variants of the core in dist/;   make wheel-check   try it"
 	@echo "make sdist   source archive, and the wheel built from it;   make sdist-check   try that wheel"
 	@echo "make asan    build the core with sanitizers in $(ASAN) and run the tests that touch it; ARGS as for test"
 	@echo "make stubs   write the type stub of elbowroom._core"
@@ -88,10 +87,7 @@ assets: $(VENV)/.dev
 	$(BIN)/python tools/ship_results.py
 
 VARIANTS := $(if $(filter x86_64 AMD64,$(shell uname -m)),v2;v3,local)
-kernels: $(VENV)/.dev
-	$(BIN)/python tools/build_kernels.py
-
-wheel: kernels
+wheel: $(VENV)/.dev
 	rm -f dist/elbowroom-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist \
 	  --config-settings="cmake.define.ELBOWROOM_VARIANTS=$(VARIANTS)" .

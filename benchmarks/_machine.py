@@ -9,7 +9,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 LIBRARIES = {
-    "elbowroom": "elbowroom", "NumPy": "numpy", "numba": "numba", "JAX": "jax", "MuJoCo": "mujoco", "Pinocchio": "pin",
+    "elbowroom": "elbowroom", "NumPy": "numpy", "JAX": "jax", "MuJoCo": "mujoco", "Pinocchio": "pin",
     "Coal": "coal", "python-fcl": "python-fcl", "mink": "mink", "pink": "pin-pink", "daqp": "daqp", "OMPL": "ompl",
     "toppra": "toppra", "VAMP": "vamp-planner",
 }  # fmt: skip

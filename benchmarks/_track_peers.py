@@ -7,7 +7,8 @@ each other: pink divides by the norm of its rows, so that the fingers of a gripp
 hold the whole robot. mink measures MuJoCo's geometry, in which a mesh is its convex hull: pairs whose hulls are closer
 than the margin at the start cannot be given to it. pink is given hulls too, for its barrier is defined for convex
 shapes, and is slow on meshes; of its pairs it uses the ten that are closest, which its documentation offers.
-Neither limits accelerations.
+Neither limits accelerations here unless it is given limits: then the velocity that it finds is clamped to what they
+allow.
 """
 
 from __future__ import annotations
@@ -26,6 +27,17 @@ MARGIN = 0.01
 """Metres that both are told to keep; their examples have 0.05, at which many pairs of these robots already begin."""
 
 
+class Clamp:
+    """Velocities that change by no more than accelerations allow from tick to tick."""
+
+    def __init__(self, accelerations: np.ndarray) -> None:
+        self._most, self._last = accelerations, np.zeros(len(accelerations))
+
+    def __call__(self, velocity: np.ndarray, dt: float) -> np.ndarray:
+        self._last = np.clip(velocity, self._last - self._most * dt, self._last + self._most * dt)
+        return self._last
+
+
 class Mink:
     """mink 1.x: FrameTask, PostureTask, ConfigurationLimit, VelocityLimit, CollisionAvoidanceLimit; solver daqp."""
 
@@ -38,6 +50,7 @@ class Mink:
         gain: float = 0.85,
         margin: float = MARGIN,
         detect: float = 0.1,
+        accelerations: np.ndarray | None = None,
     ) -> None:
         import mink
         import mujoco
@@ -48,6 +61,11 @@ class Mink:
         q = np.array(mj.qpos0)
         q[self._at] = cfg
         self._configuration = mink.Configuration(mj, q)
+        self._clamp = None
+        if accelerations is not None:
+            all_of_it = np.full(mj.nv, np.inf)
+            all_of_it[[mj.jnt_dofadr[mj.joint(name).id] for name in robot.joint_names]] = accelerations
+            self._clamp = Clamp(all_of_it)
         self._tasks = [
             mink.FrameTask(link, "body", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-3)
             for link in links
@@ -89,6 +107,7 @@ class Mink:
             velocity = mink.solve_ik(
                 self._configuration, self._all, dt, solver="daqp", damping=1e-6, limits=self._limits
             )
+            velocity = velocity if self._clamp is None else self._clamp(velocity, dt)
             self._configuration.integrate_inplace(velocity, dt)
         except mink.NoSolutionFound:
             self.failed += 1
@@ -128,6 +147,7 @@ class Pink:
         gain: float = 20.0,
         margin: float = MARGIN,
         pairs: int = 10,
+        accelerations: np.ndarray | None = None,
     ) -> None:
         import pink
         from pink.barriers import SelfCollisionBarrier
@@ -162,6 +182,7 @@ class Pink:
         self._names = list(reduced.names)[1:]
         self._to = [robot.joint_names.index(name) for name in self._names]
         self._cfg = np.array(cfg)
+        self._clamp = None if accelerations is None else Clamp(accelerations[self._to])
         reduced.velocityLimit = np.asarray(robot.velocity_limits)[self._to]
         self._configuration = pink.Configuration(
             reduced, reduced.createData(), np.array(cfg[self._to]), collision_model=geometry
@@ -189,6 +210,7 @@ class Pink:
                 self._configuration, self._all, dt, solver="daqp", damping=1e-6, barriers=self._barriers,
                 safety_break=False,
             )  # fmt: skip
+            velocity = velocity if self._clamp is None else self._clamp(velocity, dt)
             self._configuration.integrate_inplace(velocity, dt)
         except self._pink.exceptions.NoSolutionFound:
             self.failed += 1

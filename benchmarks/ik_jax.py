@@ -3,7 +3,7 @@
 Targets are poses of random configurations that Coal calls free, no seed is given. A success that the engine claims is
 judged by Pinocchio (1 mm, 0.01 rad, limits of the file) and Coal (all pairs that count). Compile time is the first call
 less a later one; times are the smallest wall time of several calls on all cores, verdict included.
-The numba engine answers the same targets in one thread. "TeaArmRobot": one start at the default pose with all
+The compiled core answers the same targets in one thread. "TeaArmRobot": one start at the default pose with all
 its costs, which is what a JAX solver with collision as a cost does; its answers pass the same verdict.
 
     python -m benchmarks.ik_jax [--robots NAME ...] [--count N]
@@ -47,7 +47,7 @@ def batch(name: str, count: int) -> bool:
     drawn = draw_targets(judge, LINKS[name], count)
     targets = {link: drawn.poses[:, k] for k, link in enumerate(drawn.links)}
     solver = ik.IkSolver(model, LINKS[name])
-    solver.solve_batch(targets, workers=1)  # kernels and tables
+    solver.solve_batch(targets, workers=1)  # tables
     began = time.perf_counter()
     results = ik.solve_jax(solver, targets)
     first = time.perf_counter() - began
@@ -55,7 +55,7 @@ def batch(name: str, count: int) -> bool:
     claimed, false = judged(judge, drawn, results)
     row(name, "jax", count, claimed, false, first - took, took)
     took = cpu_seconds(lambda: solver.solve_batch(targets, workers=1), REPEATS)
-    row(name, "numba", count, *judged(judge, drawn, solver.solve_batch(targets, workers=1)), 0.0, took)
+    row(name, "core", count, *judged(judge, drawn, solver.solve_batch(targets, workers=1)), 0.0, took)
     return false == 0 and claimed >= NEEDED * count
 
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-import os
 import platform
 import site
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -355,7 +353,7 @@ def deepest_contacts(n: int, repeats: int) -> list[dict[str, Any]]:
 
 
 def first_calls() -> dict[str, float]:
-    """Seconds of a fresh process for the first boolean, contact, distance and depth: without and with a cache."""
+    """Seconds of a fresh process for the first boolean, contact, distance and depth."""
     code = (
         "import time; t = time.perf_counter()\n"
         "import numpy as np; from elbowroom import mesh\n"
@@ -368,17 +366,8 @@ def first_calls() -> dict[str, float]:
         "step('deepest', lambda: mesh.mesh_mesh_deepest_contact(a, None, a, T))\n"
         "step('separation', lambda: mesh.mesh_mesh_separation(a, None, a, T))\n"
     )
-    found: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for kind in ("cold", "cached"):
-            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-            out = subprocess.run(
-                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-            ).stdout
-            for line in out.splitlines():
-                name, seconds = line.split()
-                found[f"{name} {kind} s"] = float(seconds)
-    return found
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return {f"{name} s": float(seconds) for name, seconds in map(str.split, out.splitlines())}
 
 
 def triangle_pairs(n: int = 10_000) -> float:

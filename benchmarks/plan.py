@@ -354,7 +354,7 @@ def main() -> None:
     for problem in problems(args):
         found.append(bench.run(problem))
         if len(found) == 1:
-            print(f"First call of all, compiled kernels loaded: {found[0].first_call:.2f} s", flush=True)
+            print(f"First call of all: {found[0].first_call:.2f} s", flush=True)
         if len(found) % 20 == 0:
             solved = sum(row.success for row in found)
             print(

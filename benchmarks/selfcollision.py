@@ -312,7 +312,7 @@ def least_by_descent(
 ) -> float:
     """Smallest clearance of one pair that a random descent finds: the best of many steps, shrinking round by round.
 
-    It asks the checker alone, not the kernels that the proof is made of.
+    It asks the checker alone, not the proof.
     """
     checker, rng = SelfCollisionChecker(robot, spheres, [pair]), np.random.default_rng(seed)
     cfgs = robot.random_cfgs(512, seed=seed)

@@ -5,7 +5,7 @@ The tight fit comes by default options, as a quick first fit (effort 0) and at g
 Every row is proved or says so. The ratio is the volume of the union over that of the collision meshes (of the hull
 where a mesh is open), summed over links; `of hulls` divides by the volume of the convex hulls instead. Cylinders are
 the smallest ones trimesh finds around each link, compared in the same way; they cover by construction. Seconds are
-CPU time in one process, kernels compiled, nothing cached.
+CPU time in one process, nothing cached.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def rows() -> Iterator[Row]:
 
 
 def warm_up() -> None:
-    """Loads the kernels, so that the first row does not pay for it."""
+    """Loads what is loaded once, so that the first row does not pay for it."""
     robot = load("teaarm")
     model = fit_spheres(
         robot, FitOptions(n_spheres=2 * len(robot.mesh_links), effort=0.1, workers=1, cache=False)

@@ -23,7 +23,9 @@ import elbowroom as er
 from benchmarks._plan_problems import Problem, bare, read_problems
 from benchmarks._timing import cpu_seconds
 from benchmarks.plan import SAMPLE
+from elbowroom import _core
 from elbowroom.plan import ObstacleCost, Stomp, StompOptions, prove_path
+from elbowroom.plan._stomp_descent import SETTINGS
 from elbowroom.world import Box, World
 
 ARM = tuple(f"panda_joint{k}" for k in range(1, 8))
@@ -31,7 +33,7 @@ SPHERES = (30, 60, 100)
 OBSTACLES = (4, 16, 64, 256)
 ROLLOUTS = (8, 16, 32, 64, 128)
 TIMESTEPS = (16, 32, 64, 128, 256)
-BUDGET = 1.0
+BUDGET = 0.5
 """CPU seconds within which several starts are to succeed."""
 
 
@@ -67,20 +69,11 @@ def table(problems: Sequence[Problem]) -> None:
 
 def shaken(stomp: Stomp, rollouts: int, timesteps: int) -> np.ndarray:
     """(k, t, dof) noisy trajectories about the straight line, as in a first iteration."""
-    from elbowroom.plan._stomp_noise import Smoothness
-
-    rng = np.random.default_rng(0)
-    along = np.linspace(0.0, 1.0, timesteps)[:, None]
-    rows = np.repeat((stomp.start + along * (stomp.goal - stomp.start))[None], rollouts, axis=0)
-    noise = np.einsum(
-        "ab,kbj->kaj",
-        Smoothness.of(timesteps).factor,
-        rng.normal(size=(rollouts, timesteps - 2, len(stomp.sigma))),
-    )
-    moved = np.clip(
-        rows[:, 1:-1][..., stomp.group.moving] + stomp.sigma * noise, stomp.group.lower, stomp.group.upper
-    )
-    rows[:, 1:-1, stomp.group.moving] = moved
+    group, rows = stomp.group, np.empty((rollouts, timesteps, len(stomp.start)))
+    line = group.whole(np.linspace(*group.parts(np.stack([stomp.start, stomp.goal])), timesteps))
+    settings = {name: getattr(stomp.options, name) for name in SETTINGS} | {"rollouts": rollouts}
+    joints = np.stack([group.lower, group.upper, stomp.sigma])
+    _core.Descent(line, group.moving, joints, settings, 0).shake(rows)
     return rows
 
 

@@ -5,7 +5,10 @@ the ticks and between them, for all pairs that `CollisionModel` checks. Errors a
 targets: nobody can follow exactly, for the hands would meet. Accelerations are what the commands ask of the joints.
 Time of the processor is that of the thread: what is left of a tick on a machine that others use too.
 
-    python -m benchmarks.track [ROBOT ...] [--seconds S] [--only elbowroom mink pink]
+    python -m benchmarks.track [ROBOT ...] [--seconds S] [--only elbowroom mink pink] [--seed K ...] [--equal]
+
+Seed 0 is the motion that settings were chosen with, others are motions that they were not. `--equal` gives the peers
+our limits on accelerations.
 """
 
 from __future__ import annotations
@@ -41,9 +44,15 @@ Follow = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 def followers(
-    model: er.CollisionModel, cfg: np.ndarray, links: tuple[str, ...], peers: dict[str, Peer]
+    model: er.CollisionModel,
+    cfg: np.ndarray,
+    links: tuple[str, ...],
+    peers: dict[str, Peer],
+    equal: bool = False,
 ) -> dict[str, Callable[[], Follow]]:
-    """Makers of the loops that are compared."""
+    """Makers of the loops that are compared; `equal` gives the peers our limits on accelerations."""
+    limits = 10.0 * np.where(model.robot.velocity_limits > 0.0, model.robot.velocity_limits, 3.0)
+    accelerations = limits if equal else None
 
     def told(name: str, peer: Peer) -> None:
         peers[name] = peer
@@ -56,14 +65,14 @@ def followers(
     def mink() -> Follow:
         from benchmarks._track_peers import Mink
 
-        peer = Mink(model, cfg, links)
+        peer = Mink(model, cfg, links, accelerations=accelerations)
         told("mink", peer)
         return lambda targets: peer.tick(targets, DT)
 
     def pink() -> Follow:
         from benchmarks._track_peers import Pink
 
-        peer = Pink(model, cfg, links)
+        peer = Pink(model, cfg, links, accelerations=accelerations)
         told("pink", peer)
         return lambda targets: peer.tick(targets, DT)
 
@@ -92,14 +101,16 @@ class Followed:
     """(ticks, dof) accelerations, rad/s^2."""
 
 
-def follow_all(name: str, seconds: float, only: Collection[str]) -> Iterator[Followed]:
+def follow_all(
+    name: str, seconds: float, only: Collection[str], seed: int = 0, *, equal: bool = False
+) -> Iterator[Followed]:
     """Every follower in turn; those that are not installed are left out and said."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         robot = er.load_robot(name)
         model = er.CollisionModel(robot, threads=1)
     cfg = ready_cfg(robot)
-    crossing = Crossing.of(robot, cfg)
+    crossing = Crossing.varied(robot, cfg, seed)
     ticks = int(seconds / DT)
     targets = [crossing.at(k * DT) for k in range(ticks + 1)]
     oracle, hands = oracle_of(robot), [robot.link_index(link) for link in crossing.links]
@@ -109,7 +120,7 @@ def follow_all(name: str, seconds: float, only: Collection[str]) -> Iterator[Fol
         f"  {name}: {ticks} ticks; without avoidance {collides} of {len(plain[::4])} ticks looked at collide"
     )
     peers = dict[str, Peer]()
-    for label, make in followers(model, cfg, crossing.links, peers).items():
+    for label, make in followers(model, cfg, crossing.links, peers, equal).items():
         if label not in only:
             continue
         try:
@@ -135,9 +146,9 @@ def follow_all(name: str, seconds: float, only: Collection[str]) -> Iterator[Fol
         yield Followed(label, peers.get(label), np.array(spent), np.array(busy), judged, off, fastest, pushes)
 
 
-def run(name: str, seconds: float, only: Collection[str]) -> None:
+def run(name: str, seconds: float, only: Collection[str], seed: int, equal: bool) -> None:
     """Prints them."""
-    for found in follow_all(name, seconds, only):
+    for found in follow_all(name, seconds, only, seed, equal=equal):
         label, judged, spent, off = found.label, found.judged, found.spent, found.off
         if found.peer is not None:
             print(
@@ -191,10 +202,14 @@ def main() -> None:
     parser.add_argument("robots", nargs="*", default=("teaarm", "baxter"))
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--only", nargs="+", default=ALL)
+    parser.add_argument("--seed", type=int, nargs="+", default=[0])
+    parser.add_argument("--equal", action="store_true", help="limits on accelerations for all")
     options = parser.parse_args()
     print(f"mink {version('mink')}, pink {version('pink')}, both with daqp {version('daqp')}; {1 / DT:g} Hz")
     for name in options.robots:
-        run(name, options.seconds, options.only)
+        for seed in options.seed:
+            print(f"{name}, seed {seed}")
+            run(name, options.seconds, options.only, seed, options.equal)
 
 
 if __name__ == "__main__":

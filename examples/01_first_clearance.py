@@ -55,7 +55,7 @@ def main(
         print(verdict)
 
     cfgs = robot.random_cfgs(RANDOM, seed=0)
-    model.free(cfgs[:2])  # the first call compiles
+    model.free(cfgs[:2])  # the first call packs the scene
     begun = time.perf_counter()
     free = model.free(cfgs)
     micros = 1e6 * (time.perf_counter() - begun) / len(cfgs)

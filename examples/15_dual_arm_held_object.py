@@ -1,8 +1,9 @@
 """Dual arm with a held object: both arms come out from under a board and above it, a box in the left hand.
 
 The box is attached to the hand and from then on is part of the robot: planning, proof and verdict count it. A motion
-planned without it would hit the board with it. Prints that, then the motion planned with the box, its stages and its
-proof, with the error of a controller included. With `--out`, writes the motion (CSV or JSON); `--picture` draws it.
+planned without it would run the box into the table or the board. Prints that, then the motion planned with the box, its
+stages and its proof, with the error of a controller included. With `--out`, writes the motion (CSV or
+JSON); `--picture` draws it.
 
     python examples/15_dual_arm_held_object.py --out carry.csv --picture carry.png
 """

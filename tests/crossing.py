@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -52,6 +52,8 @@ class Crossing:
     """Seconds for there and back."""
     sway: float = 0.04
     """Metres across the line; both hands sway together."""
+    wander: tuple[float, ...] = ()
+    """Of each hand: metres along x and z and along y, their frequencies in 1/s and phases; empty for none."""
 
     @classmethod
     def of(cls, robot: er.Robot, cfg: np.ndarray, period: float = 6.0) -> Crossing:
@@ -65,10 +67,30 @@ class Crossing:
         across = self.sway * np.sin(2.0 * np.pi * t / (1.7 * self.period)) * np.array([0.0, 0.0, 1.0])
         left, right = self.poses[:, 4:]
         places = (1.0 - share) * left + share * right, (1.0 - share) * right + share * left
+        aside = [self._aside(hand, t) for hand in range(2)]
         return {
-            link: np.concatenate([pose[:4], place + across])
-            for link, pose, place in zip(self.links, self.poses, places, strict=True)
+            link: np.concatenate([pose[:4], place + across + off])
+            for link, pose, place, off in zip(self.links, self.poses, places, aside, strict=True)
         }
+
+    @classmethod
+    def varied(cls, robot: er.Robot, cfg: np.ndarray, seed: int) -> Crossing:
+        """Another motion for every seed above 0: other periods and reach, and hands that wander on their own."""
+        plain = cls.of(robot, cfg)
+        if not seed:
+            return plain
+        rng = np.random.default_rng(seed)
+        period, reach, size = rng.uniform(3.0, 7.0), rng.uniform(0.7, 1.2), rng.uniform(0.02, 0.1, 2)
+        often, phase = rng.uniform(0.2, 0.6, (2, 2)), rng.uniform(0.0, 2.0 * np.pi, (2, 2))
+        wander = [value for hand in range(2) for value in (*size, *often[hand], *phase[hand])]
+        return replace(plain, period=period, reach=reach * plain.reach, wander=tuple(wander))
+
+    def _aside(self, hand: int, t: float) -> np.ndarray:
+        if not self.wander:
+            return np.zeros(3)
+        wide, deep, often_1, often_2, phase_1, phase_2 = self.wander[6 * hand : 6 * hand + 6]
+        turn_1, turn_2 = 2.0 * np.pi * often_1 * t + phase_1, 2.0 * np.pi * often_2 * t + phase_2
+        return min(1.0, t) * np.array([wide * np.sin(turn_1), deep * np.sin(turn_2), wide * np.cos(turn_1)])
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ FOLDERS = [
     "ik",
     "plan",
     "grasp",
+    "remote",
     "formats",
     "ui",
 ]

@@ -1,34 +1,16 @@
-"""The package as a whole: public names, light import, direction of imports."""
+"""The package as a whole: public names, light import."""
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import elbowroom
 
-SOURCE = Path(elbowroom.__file__).parent
-HEAVY = ("jax", "numba", "mujoco", "viser", "matplotlib", "trimesh", "scipy")
-ORDER = [
-    "robot",
-    "spheres",
-    "mesh",
-    "distance",
-    "pairs",
-    "world",
-    "ik",
-    "plan",
-    "grasp",
-    "formats",
-    "ui",
-    "cli",
-]
-"""Imports point from later to earlier folders only."""
+HEAVY = ("jax", "mujoco", "viser", "matplotlib", "trimesh", "scipy")
 
 
 def test_public_names_exist_and_are_all_listed():
@@ -54,17 +36,3 @@ def test_import_is_light():
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     )
     assert not set(HEAVY) & set(loaded)
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_point_one_way(path):
-    folder = path.relative_to(SOURCE).parts[0]
-    if folder not in ORDER or path.stem == "__main__":  # programs stand above all folders
-        return
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            package = ["elbowroom", *path.relative_to(SOURCE).parent.parts]
-            target = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
-            other = target[1] if len(target) > 1 else ""
-            if other in ORDER and folder in ORDER:
-                assert ORDER.index(other) <= ORDER.index(folder), f"{path}:{node.lineno} imports {other}"

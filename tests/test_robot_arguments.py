@@ -15,7 +15,7 @@ import elbowroom as er
 from elbowroom.collision import as_model
 from elbowroom.errors import InputError, UnknownRobotError
 
-FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "plan", "robot",
+FOLDERS = ("collision", "distance", "formats", "grasp", "ik", "mesh", "pairs", "plan", "remote", "robot",
            "spheres", "ui", "ui.draw", "world")  # fmt: skip
 NAMES = {"robot", "arm", "other", "model", "urdf_or_robot"}
 """Parameters that are robots, or models of one."""
@@ -25,10 +25,12 @@ HELD = {
     "grasp.ReachResult": "made by reach_for",
     "ik.IkResult": "made by IkSolver",
     "ik.TrackStep": "made by Tracker.tick",
+    "ik.Guard.with_model": "another model of the very robot of the guard",
     "ik.IkSolver.share_tables": "of another solver",
     "ik.IkSolver.with_model": "another model of the very robot of the solver",
     "ik.Tracker.with_model": "another model of the very robot of the tracker",
     "pairs.MadeFor.differs": "another MadeFor",
+    "plan.Roadmap.among": "another model of the very robot of the roadmap",
     "plan.Roadmap.check": "the model of a question",
     "ui.serve": "the page opens and says there what is wrong; tests/ui/test_server.py",
     "ui.show": "as ui.serve",

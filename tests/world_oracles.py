@@ -1,6 +1,6 @@
 """The judge of a robot among obstacles: Pinocchio moves it, Coal collides it with the exact shapes of a world.
 
-Obstacles are built in Coal from the values of the world (sizes, poses, triangles), not from what our kernels are given.
+Obstacles are built in Coal from the values of the world (sizes, poses, triangles), not from what our core is given.
 Coal's primitives are solids and its meshes are surfaces, so `CoalWorld` adds what surfaces do not say: a piece of a link
 wholly inside a closed mesh obstacle, or an obstacle wholly inside a closed piece of a link. Pieces and whether they are
 closed are trimesh's; inside is decided by winding numbers here. Clouds are judged by `cloud_touches`, point by triangle.

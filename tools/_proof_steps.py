@@ -1,4 +1,4 @@
-"""Steps of proofs one by one, with the kernels that the library proves with: what `picture_concepts` draws."""
+"""Steps of proofs one by one, in plain numpy by the formulas of the core: what `picture_concepts` draws."""
 
 from __future__ import annotations
 
@@ -7,44 +7,54 @@ from collections.abc import Callable
 import numpy as np
 
 import elbowroom as er
-from elbowroom._numba.collision import _kernels_segment as segment_kernels
-from elbowroom._numba.pairs import _kernels as pair_kernels
-from elbowroom._numba.robot import chain_poses, chord_of
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.mesh import TriangleMesh, distance
 from elbowroom.pairs import _chain
-from elbowroom.spheres import _kernels_proof as proof_kernels
+
+SLACK = 1e-9
+"""Metres that a bound must exceed: more than float64 rounds over a few metres."""
+SHORT = 0.5**12
+"""Half-width of a piece, as a fraction of the segment, from which on meshes are asked too."""
+ENOUGH = 0.01
+"""Metres of clearance beyond the motion that are worth stating."""
 
 
 def cells(
     triangle: np.ndarray, centers: np.ndarray, radii: np.ndarray
 ) -> tuple[list[tuple[int, np.ndarray]], float]:
-    """The pieces of a triangle in the cells of balls, each with its ball, and the largest gap at any corner."""
-    n = len(radii)
-    close, near = np.arange(n), np.empty(n, np.int64)
-    n_near = proof_kernels._touching(triangle, centers, radii, close, n, near)
-    middle = triangle.mean(axis=0)
-    local = centers - middle
-    weights = (local**2).sum(axis=1) - radii**2
-    reach = np.linalg.norm(local, axis=1) + radii
-    scale = max(np.linalg.norm(triangle - middle, axis=1).max(), reach[near[:n_near]].max())
+    """The pieces of a triangle in the cells of balls, each with its ball, and the largest gap at any corner.
+
+    A point belongs to the ball of smallest power, |x - c|^2 - r^2, so cells are cut by planes.
+    """
+    weights = (centers**2).sum(axis=1) - radii**2
     found, worst = [], -np.inf
-    for ball in near[:n_near]:
-        poly, work = (
-            np.zeros((proof_kernels.MAX_CORNERS + 4, 3)),
-            np.zeros((proof_kernels.MAX_CORNERS + 4, 3)),
-        )
-        poly[:3] = triangle - middle
-        corners = proof_kernels._cell(ball, near, n_near, local, weights, scale, poly, 3, work)
-        if corners >= 3:
-            piece = poly[:corners] + middle
-            found.append((int(ball), piece))
+    for ball in range(len(radii)):
+        piece = triangle
+        for other in range(len(radii)):
+            if other != ball and len(piece):
+                piece = _cut(piece, 2.0 * (centers[other] - centers[ball]), weights[other] - weights[ball])
+        if len(piece) >= 3:
+            found.append((ball, piece))
             worst = max(worst, (np.linalg.norm(piece - centers[ball], axis=1) - radii[ball]).max())
     return found, worst
 
 
+def _cut(polygon: np.ndarray, normal: np.ndarray, offset: float) -> np.ndarray:
+    """The part of a convex polygon (n, 3) where `normal . x <= offset`."""
+    height = polygon @ normal - offset
+    kept = []
+    for k in range(len(polygon)):
+        after = (k + 1) % len(polygon)
+        if height[k] <= 0.0:
+            kept.append(polygon[k])
+        if (height[k] <= 0.0) != (height[after] <= 0.0):
+            share = height[k] / (height[k] - height[after])
+            kept.append(polygon[k] + share * (polygon[after] - polygon[k]))
+    return np.array(kept).reshape(-1, 3)
+
+
 class PairProof:
-    """A pair of links whose bounds can be asked box by box."""
+    """A pair of links whose bounds can be asked box by box; frames are those of the body where their branches meet."""
 
     def __init__(self, model: er.CollisionModel, a: str, b: str) -> None:
         robot, spheres = model.robot, model.spheres
@@ -54,42 +64,97 @@ class PairProof:
         chains = _chain.PairChains(robot.tree, spheres.centers, spheres.radii, link_idx)
         self.chain = chains.between(robot.link_index(a), robot.link_index(b))
         self.joints = self.chain.joints
-        m = len(self.joints.kind)
-        self.order = np.array([self.joints.n_a - 1 - k if k < self.joints.n_a else k for k in range(m)])
-        self.pose, self.ends, self.parts = np.empty((m, 3, 4)), np.empty((2, 3, 4)), np.zeros(m)
-        self.at = [np.empty((len(balls), 3)) for balls in (self.chain.balls_a, self.chain.balls_b)]
-        self.moves = [np.empty(len(balls)) for balls in (self.chain.balls_a, self.chain.balls_b)]
+        n_a, m = self.joints.n_a, len(self.joints.kind)
+        path = [*range(n_a - 1, -1, -1), *range(n_a, m)]  # from a to b
+        self.moving = (
+            path[: self.chain.side],
+            path[: self.chain.side - 1 : -1] if self.chain.side else path[::-1],
+        )
+        """Joints that move link a, and link b, outermost first."""
+        self.balls = (
+            self.chain.balls_a[len(self.chain.spans_a) :],
+            self.chain.balls_b[len(self.chain.spans_b) :],
+        )
+
+    def place(self, centre: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Poses (4, 4) of the joints, and centres (n, 3) of the spheres of either link."""
+        joints, poses = self.joints, []
+        for k in range(len(joints.kind)):
+            value = np.polynomial.polynomial.polyval(centre[joints.var[k]], joints.poly[k])
+            local, motion = np.eye(4), np.eye(4)
+            local[:3] = joints.local[k]
+            if joints.kind[k] == 1:
+                c, s = np.cos(value), np.sin(value)
+                motion[:2, :2] = [[c, -s], [s, c]]
+            else:
+                motion[2, 3] = value
+            before = np.eye(4) if k in (0, joints.n_a) else poses[-1]
+            poses.append(before @ local @ motion)
+        ends = (
+            poses[joints.n_a - 1] if joints.n_a else np.eye(4),
+            poses[-1] if len(poses) > joints.n_a else np.eye(4),
+        )
+        return poses, [
+            balls[:, :3] @ T[:3, :3].T + T[:3, 3] for balls, T in zip(self.balls, ends, strict=True)
+        ]
+
+    def motion(self, poses: list[np.ndarray], half: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
+        """(n, joints) what each joint adds to the bound on how far points (n, 3) of a link move in a box."""
+        shares, total = np.zeros((len(points), len(poses))), np.zeros(len(points))
+        for k in self.moving[end]:
+            width = self.joints.slope[k] * half[self.joints.var[k]]
+            if self.joints.kind[k] == 1:
+                apart = np.cross(points - poses[k][:3, 3], poses[k][:3, 2])
+                reach = np.linalg.norm(apart, axis=1) + total
+                shares[:, k] = 2.0 * np.sin(0.5 * min(width, np.pi)) * reach
+            else:
+                shares[:, k] = width
+            total = total + shares[:, k]
+        return shares
 
     def bound(self, centre: np.ndarray, half: np.ndarray, pad: float) -> tuple[float, float, np.ndarray]:
-        """Lower bound of the padded clearance in a box, the clearance at its centre, and each joint's share."""
-        chain, joints = self.chain, self.joints
-        widths = joints.slope * half[joints.var]
-        chord = np.array([chord_of(k, w) for k, w in zip(joints.kind, widths, strict=True)])
-        chain_poses(centre, *joints.motion, self.pose, *self.ends)
-        low, middle, i, j = pair_kernels.box_bounds(
-            pad, chain.side, joints.kind, self.pose, chord, self.order, self.parts, self.ends[0], chain.balls_a,
-            chain.spans_a, self.at[0], self.moves[0], self.ends[1], chain.balls_b, chain.spans_b, self.at[1],
-            self.moves[1],
-        )  # fmt: skip
-        parts, m = np.zeros(len(chord)), len(chord)
-        arrays = joints.kind, self.pose, chord, self.order
-        pair_kernels.movement(*arrays, 0, chain.side, 1, *self.at[0][i], 0.0, parts)
-        pair_kernels.movement(*arrays, m - 1, chain.side - 1, -1, *self.at[1][j], 0.0, parts)
-        return low, middle, np.bincount(joints.var, parts, len(half))
+        """Lower bound of the padded clearance in a box, the clearance at its centre, and each variable's share."""
+        poses, at = self.place(centre)
+        shares = [self.motion(poses, half, at[end], end) for end in (0, 1)]
+        gaps = np.linalg.norm(at[0][:, None] - at[1], axis=-1) - pad
+        gaps -= self.balls[0][:, 3][:, None] + self.balls[1][:, 3]
+        low = gaps - shares[0].sum(axis=1)[:, None] - shares[1].sum(axis=1)
+        i, j = np.unravel_index(int(low.argmin()), low.shape)
+        by_variable = np.bincount(self.joints.var, shares[0][i] + shares[1][j], len(half))
+        return float(low.min()), float(gaps.min()), by_variable
+
+    def farthest(self, centre: np.ndarray, half: np.ndarray) -> float:
+        """How far the links together can move relative to each other in a box: all that their spheres contain."""
+        poses, at = self.place(centre)
+        total = 0.0
+        for end in (0, 1):
+            centers, radii = at[end], self.balls[end][:, 3]
+            middle = centers.mean(axis=0)
+            reach = (np.linalg.norm(centers - middle, axis=1) + radii).max()
+            moved = 0.0
+            for k in self.moving[end]:
+                width = self.joints.slope[k] * half[self.joints.var[k]]
+                if self.joints.kind[k] == 1:
+                    off = np.linalg.norm(np.cross(middle - poses[k][:3, 3], poses[k][:3, 2]))
+                    moved += 2.0 * np.sin(0.5 * min(width, np.pi)) * (off + reach + moved)
+                else:
+                    moved += width
+            total += moved
+        return total
 
     def clearance(self, cfg: np.ndarray) -> float:
         """Distance of the spheres at one configuration of the joints between the links."""
         return float(self.chain.core.clearances(np.atleast_2d(cfg))[0])
 
     def boxes(self, pad: float) -> list[tuple[np.ndarray, np.ndarray, float]]:
-        """The boxes of the proof, as `prove` halves them: centre, half-widths, lower bound."""
+        """The boxes of the proof, as the core halves them: centre, half-widths, lower bound."""
         lower, upper = self.joints.lower, self.joints.upper
         waiting, done = [(0.5 * (lower + upper), 0.5 * (upper - lower))], []
         while waiting:
             centre, half = waiting.pop()
             low, middle, shares = self.bound(centre, half, pad)
             assert middle > 0.0, "the pair meets"
-            if low > pair_kernels.SLACK:
+            if low > SLACK:
                 done.append((centre, half, low))
                 continue
             v = int(np.argmax(shares))
@@ -106,30 +171,23 @@ def pieces_of(
     begin: np.ndarray,
     end: np.ndarray,
 ) -> list[tuple[float, float, float, bool]]:
-    """The pieces of a segment's proof for one pair, as `prove_pair` halves them: middle, half, bound, by meshes."""
-    chain, joints = proof.chain, proof.joints
+    """The pieces of a segment's proof for one pair: middle, half, bound, whether meshes proved it."""
+    joints = proof.joints
     rows = begin[joints.cfg_idx], end[joints.cfg_idx]
     waiting, done = [(0.5, 0.5)], []
     while waiting:
         t, half = waiting.pop()
         centre, width = rows[0] + t * (rows[1] - rows[0]), half * np.abs(rows[1] - rows[0])
         low, middle, _ = proof.bound(centre, width, 0.0)
-        if low > pair_kernels.SLACK:
+        if low > SLACK:
             done.append((t, half, low, False))
             continue
-        if middle <= 0.0 or half < 0.5**segment_kernels.MESH_DEPTH:
-            chord = np.array([chord_of(k, w) for k, w in zip(joints.kind, width[joints.var], strict=True)])
-            arrays = joints.kind, proof.pose, chord, proof.order
-            ways = (0, chain.side, 1), (len(chord) - 1, chain.side - 1, -1)
-            balls = (chain.balls_a, len(chain.spans_a)), (chain.balls_b, len(chain.spans_b))
-            move = sum(
-                segment_kernels._farthest(*balls[k], proof.at[k], *arrays, *ways[k], proof.parts)
-                for k in range(2)
-            )
+        if middle <= 0.0 or half < SHORT:
+            move = proof.farthest(centre, width)
             gap = distance(meshes[0], poses(t)[0], meshes[1], poses(t)[1]).distance
             assert gap > 0.0, "the pair touches"
-            low = min(gap, move + segment_kernels.ENOUGH) - move
-            if low > pair_kernels.SLACK:
+            low = min(gap, move + ENOUGH) - move
+            if low > SLACK:
                 done.append((t, half, low, True))
                 continue
         waiting += [(t + 0.5 * half, 0.5 * half), (t - 0.5 * half, 0.5 * half)]

@@ -2,8 +2,8 @@
 
 python tools/picture_concepts.py [NAME ...]
 
-NAME is one of coverage, never, segments, depth, levels; all of them without one. Proofs are run step by step here, with
-the kernels that the library runs them with, so that every box and every piece can be drawn.
+NAME is one of coverage, never, segments, depth, levels; all of them without one. Proofs are run step by step here, by
+the formulas of the core (`_proof_steps.py`), so that every box and every piece can be drawn.
 """
 
 from __future__ import annotations

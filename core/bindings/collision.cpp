@@ -167,10 +167,23 @@ void bind_collision(nb::module_ &m) {
         .def("__init__", &make_scene, "spheres"_a, "meshes"_a, "pairs"_a, "only_meshes"_a, "buffer"_a, "range"_a,
              "Trees of meshes by link, pairs (n, 2) of links, marks (n,) of those that spheres cannot decide, metres that all must "
              "be apart, and the joint values (2, dof) between which the other pairs were shown never to meet.")
+        .def(
+            "tuned",
+            [](const Scene &scene, In<double, 2> cfgs) {
+                const Configurations rows = rows_of(scene, cfgs);
+                nb::gil_scoped_release release;
+                return scene.tuned(rows);
+            },
+            "cfgs"_a, "The same scene, asking pairs in an order that was cheap on these configurations (n, dof). Changes no answer.")
+        .def_prop_ro("at_once", &Scene::n_at_once,
+                     "Number of pairs whose meshes are asked as soon as their spheres refuse; those of the others when all spheres are known.")
         .def("free", &free_rows, "cfgs"_a, "by_meshes"_a, "out"_a.noconvert(),
              "Whether nothing touches or comes closer than the buffer, (n,) bool: by meshes, or by spheres wherever they can decide.")
         .def("is_free", &is_free, "cfg"_a, "by_meshes"_a,
              "One configuration (dof,): 1 when free, 0 when not, 2 when it leaves the range, 3 when refused.")
+        .def(
+            "covers", [](const Scene &scene, In<double, 2> cfgs) { return scene.covers(rows_of(scene, cfgs)); }, "cfgs"_a,
+            "The first of configurations (n, dof) with a value that the error bound does not cover, or -1.")
         .def("by_spheres", &by_spheres, "cfg"_a,
              "Whether spheres alone show that everything is farther apart than the buffer at one configuration (dof,).")
         .def("clearances", &clearances, "cfgs"_a, "without"_a, "smallest"_a.noconvert(), "closest"_a.noconvert(),

@@ -31,4 +31,10 @@ NB_MODULE(ELBOWROOM_MODULE, m) {
     elbowroom::bindings::bind_spheres(m);
     elbowroom::bindings::bind_world(m);
     elbowroom::bindings::bind_collision(m);
+    elbowroom::bindings::bind_plan(m);
+    elbowroom::bindings::bind_timing(m);
+    elbowroom::bindings::bind_stomp(m);
+    elbowroom::bindings::bind_drawing(m);
+    elbowroom::bindings::bind_track(m);
+    elbowroom::bindings::bind_ik(m);
 }

@@ -62,5 +62,11 @@ void bind_closed(nb::module_ &m);
 void bind_spheres(nb::module_ &m);
 void bind_world(nb::module_ &m);
 void bind_collision(nb::module_ &m);
+void bind_plan(nb::module_ &m);
+void bind_timing(nb::module_ &m);
+void bind_stomp(nb::module_ &m);
+void bind_drawing(nb::module_ &m);
+void bind_track(nb::module_ &m);
+void bind_ik(nb::module_ &m);
 
 }  // namespace elbowroom::bindings

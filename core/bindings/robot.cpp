@@ -71,6 +71,17 @@ std::span<const double> rows_of(const Robot &robot, const In<double, 2> &cfgs) {
     return {cfgs.data(), cfgs.size()};
 }
 
+Tuple points_of(const Robot &robot, In<double, 1> cfg, In<std::int64_t, 1> links, In<double, 2> local, bool jacobian) {
+    const std::size_t n = links.size(), dof = static_cast<std::size_t>(robot.dof());
+    require(cfg.size() == dof, "cfg: expected shape (dof,)");
+    require(local.shape(0) == n && local.shape(1) == 3, "local: expected shape (n, 3)");
+    for (std::size_t k = 0; k < n; k++) require(links(k) >= 0 && links(k) < static_cast<std::int64_t>(robot.n_links()), "links: out of range");
+    Out<double, 2> out = make_array<double, 2>({n, 3});
+    Out<double, 3> rates = make_array<double, 3>({jacobian ? n : 0, 3, dof});
+    robot.points({cfg.data(), dof}, {links.data(), n}, {local.data(), local.size()}, {out.data(), out.size()}, {rates.data(), rates.size()});
+    return jacobian ? nb::make_tuple(out, rates) : nb::make_tuple(out, nb::none());
+}
+
 }  // namespace
 
 void bind_robot(nb::module_ &m) {
@@ -98,7 +109,9 @@ void bind_robot(nb::module_ &m) {
                 robot.jacobians(rows, link, {out.data(), out.size()});
             },
             "cfgs"_a, "link"_a, "out"_a.noconvert(),
-            "Writes Jacobians (n, 6, dof) of a link frame by its number: linear, then angular velocity, world axes.");
+            "Writes Jacobians (n, 6, dof) of a link frame by its number: linear, then angular velocity, world axes.")
+        .def("points", &points_of, "cfg"_a, "links"_a, "local"_a, "jacobian"_a,
+             "Points `local` (n, 3) of links (n,) in the world (n, 3) at a configuration (dof,), and their Jacobians (n, 3, dof), or None.");
 }
 
 }  // namespace elbowroom::bindings

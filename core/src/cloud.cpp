@@ -37,7 +37,7 @@ PointCloud::PointCloud(std::span<const Vec3> points) : size_(points.size()) {
     }
 }
 
-PointCloud::Nearest PointCloud::nearest(Vec3 p, double limit) const {
+PointCloud::Nearest PointCloud::nearest(Vec3 p, double limit, double enough) const {
     Nearest found{limit, -1};
     double reach = std::sqrt(limit);
     tree_.visit_nearest(
@@ -50,7 +50,7 @@ PointCloud::Nearest PointCloud::nearest(Vec3 p, double limit) const {
                 found = {squares[k], std::min<std::int64_t>(std::int64_t{leaf} * Leaf::LANES + k, static_cast<std::int64_t>(size_) - 1)};
                 reach = std::sqrt(squares[k]);
             }
-            return false;
+            return found.squared <= enough;
         });
     return found;
 }

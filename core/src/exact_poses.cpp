@@ -27,19 +27,65 @@ void ExactPoses::forget() {
     ready_ = true;
 }
 
+void ExactPoses::turn(std::size_t first) {
+    turned_[first / 4] = 1;
+    F64x4 sine, cosine;
+    sincos(load4(values_ + first), sine, cosine);
+    store(&sines_[first], sine), store(&cosines_[first], cosine);
+}
+
+void ExactPoses::place_four(int lane) {
+    struct Pose4 {
+        F64x4 r[9], t[3];
+    };
+    if (!ready_) forget();
+    const std::span<const Body> bodies = robot_->bodies();
+    const int first = lane / 4 * 4;
+    thread_local std::vector<Pose4> memory;
+    memory.resize(bodies.size());
+    for (std::size_t b = 0; b < bodies.size(); b++) {
+        Pose4 &out = memory[b];
+        const Body &own = bodies[b];
+        if (b == 0) {
+            for (int k = 0; k < 9; k++) out.r[k] = splat4(k % 4 == 0 ? 1.0 : 0.0);
+            for (int k = 0; k < 3; k++) out.t[k] = F64x4{};
+        } else {
+            const Pose4 &up = memory[static_cast<std::size_t>(own.parent)];
+            const Pose &in = own.in_parent;
+            const std::size_t k = at(own.joint, first);
+            const bool turns = own.kind != JointKind::prismatic;
+            if (turns && !turned_[k / 4]) turn(k);
+            const F64x4 s = turns ? load4(&sines_[k]) : F64x4{}, c = turns ? load4(&cosines_[k]) : splat4(1.0);
+            for (int i = 0; i < 3; i++) {
+                const F64x4 u = up.r[3 * i], v = up.r[3 * i + 1], w = up.r[3 * i + 2];
+                const F64x4 x = u * in.r[0] + v * in.r[3] + w * in.r[6], y = u * in.r[1] + v * in.r[4] + w * in.r[7];
+                const F64x4 z = u * in.r[2] + v * in.r[5] + w * in.r[8];
+                out.t[i] = u * in.t[0] + v * in.t[1] + w * in.t[2] + up.t[i];
+                if (!turns) out.t[i] += load4(values_ + k) * z;
+                out.r[3 * i] = x * c + y * s, out.r[3 * i + 1] = y * c - x * s, out.r[3 * i + 2] = z;
+            }
+        }
+        F64x4 rows[12];
+        std::copy_n(out.r, 9, rows), std::copy_n(out.t, 3, rows + 9);
+        for (int k = 0; k < 12; k += 4) transpose(rows[k], rows[k + 1], rows[k + 2], rows[k + 3]);
+        for (int l = 0; l < 4; l++) {
+            const std::size_t place = static_cast<std::size_t>(first + l) * bodies.size() + b;
+            Pose &pose = bodies_[place];
+            store(pose.r, rows[l]), store(pose.r + 4, rows[4 + l]);
+            pose.r[8] = rows[8 + l][0];
+            for (int k = 0; k < 3; k++) pose.t[k] = rows[8 + l][k + 1];
+            posed_[place] = 1;
+        }
+    }
+}
+
 void ExactPoses::move(const Body &body, int lane, Pose &pose) {
     const std::size_t k = at(body.joint, lane);
     if (body.kind == JointKind::prismatic) {
         for (int i = 0; i < 3; i++) pose.t[i] += values_[k] * pose.r[3 * i + 2];
         return;
     }
-    if (!turned_[k / 4]) {
-        turned_[k / 4] = 1;
-        const std::size_t first = k / 4 * 4;
-        F64x4 sine, cosine;
-        sincos(load4(values_ + first), sine, cosine);
-        store(&sines_[first], sine), store(&cosines_[first], cosine);
-    }
+    if (!turned_[k / 4]) turn(k / 4 * 4);
     const double s = sines_[k], c = cosines_[k];
     for (int i = 0; i < 9; i += 3) {
         const double u = pose.r[i], v = pose.r[i + 1];

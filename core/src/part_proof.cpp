@@ -158,19 +158,75 @@ bool PairOnPart::blocked_in_middle(const Motion &motion, const Part &part, doubl
     return meshes_closer(*meshes_[0], *meshes_[1], relative(poses.end_a * in_body_[0], poses.end_b * in_body_[1]), buffer);
 }
 
-void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, const ProofRequest &request, PieceProof &out) const {
+std::optional<RelativeMotion> PairOnPart::motion_between(const Motion &motion, const Part &part, const ChainPoses &poses, Vec3 c) const {
+    const Chain &chain = joints_.chain;
+    const std::span<const ChainJoint> joints = chain.joints();
+    const std::size_t n = joints.size(), n_a = static_cast<std::size_t>(chain.n_a());
+    const double *begin = motion.piece(part.piece), *end = begin + motion.dof;
+    const Pose a = poses.end_a * in_body_[0];
+    const Vec3 middle = a.apply(c);
+    thread_local std::vector<double> rate, curve;
+    rate.resize(n), curve.resize(n);
+    Vec3 v, w;
+    double turning = 0.0;  // rates of all turning joints
+    for (std::size_t k = 0; k < n; k++) {
+        const ChainJoint &joint = joints[k];
+        const std::size_t d = static_cast<std::size_t>(joint.variable);
+        const double delta = end[d] - begin[d], x = begin[d] + part.t * delta;
+        const double reach = std::max(std::fabs(begin[d]), std::fabs(end[d]));
+        const Steepest law(joint.law, reach);
+        if (!(law.size <= MOST_VALUE)) return {};
+        double slope = 0.0, bends = 0.0;
+        for (std::size_t e = joint.law.size(); e-- > 1;) slope = slope * x + static_cast<double>(e) * joint.law[e];
+        for (std::size_t e = joint.law.size(); e-- > 2;) bends = bends * reach + static_cast<double>(e * (e - 1)) * std::fabs(joint.law[e]);
+        rate[k] = law.slope * std::fabs(delta), curve[k] = bends * delta * delta;
+        const double speed = (k < n_a ? -1.0 : 1.0) * slope * delta;
+        const Vec3 axis = speed * axis_of(poses.joints[k]);
+        if (joint.turns) {
+            v = v + cross(axis, middle - poses.joints[k].translation()), w = w + axis;
+            turning += rate[k];
+        } else {
+            v = v + axis;
+        }
+    }
+    // Largest acceleration of a point of the second link within `radius` of the middle, from that link inwards.
+    const auto bend = [&](double radius) {
+        double before = turning, total = 0.0, moved = 0.0;
+        for (std::size_t i = n; i-- > 0;) {
+            const std::size_t k = i < n_a ? n_a - 1 - i : i;  // the path from a to b, backwards
+            const ChainJoint &joint = joints[k];
+            if (joint.turns) {
+                before = std::max(before - rate[k], 0.0);
+                const double far = axis_distance(poses.joints[k], middle) + radius + moved;
+                total += (rate[k] * rate[k] + curve[k] + 2.0 * rate[k] * before) * far;
+                moved += joint.chord(rate[k] * part.half) * far;
+            } else {
+                total += curve[k] + 2.0 * rate[k] * before;
+                moved += rate[k] * part.half;
+            }
+        }
+        return total;
+    };
+    const double square = 0.5 * part.half * part.half * (1.0 + SEARCH), still = bend(0.0);
+    return RelativeMotion{c, a.unrotate(v), a.unrotate(w), part.half, square * still, square * (bend(1.0) - still) + 1e-12};
+}
+
+void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, const ProofRequest &request,
+                       std::optional<TriangleNumbers> &hint, PieceProof &out) const {
     thread_local PartOfPiece now;
     thread_local ChainWidths widths;
     thread_local ChainPoses poses;
     thread_local std::array<SpherePair::Placed, 2> placed;
-    std::optional<TriangleNumbers> hint;
     const Chain &chain = joints_.chain;
     const auto end = [&](Outcome outcome, double t) { out.outcome = outcome, out.t = t; };
+    const double *slack = motion.slack_of(part.piece);
+    const bool straight = motion.points == 2 && std::all_of(slack, slack + motion.dof, [](double s) { return s == 0.0; });
+    bool outside = false;  // neither mesh was inside the other at some moment
     std::vector<Waiting> waiting = {{part.t, part.half, 0}};
     while (!waiting.empty()) {
         const Waiting at = waiting.back();
         waiting.pop_back();
-        if (out.by_spheres + out.by_meshes >= request.budget || at.depth > DEEPEST) return end(Outcome::undecided, at.t);
+        if (out.by_spheres + out.by_meshes >= request.budget || at.depth > DEEPEST || request.late()) return end(Outcome::undecided, at.t);
         now.at(motion, part.piece, at.t, at.half);
         if (!widths.set(chain, now, motion.slack_of(part.piece))) return end(Outcome::undecided, at.t);
         const bool narrow = widths.narrow();
@@ -185,9 +241,26 @@ void PairOnPart::prove(const Motion &motion, const Part &part, double buffer, co
             if (bounds.center <= 0.0) return end(Outcome::blocked, at.t);
         } else if (request.look != Look::meshes) {
             if (bounds.center <= 0.0) return end(Outcome::undecided, at.t);  // spheres will not show more
-        } else if (bounds.center <= 0.0 || at.half < std::ldexp(1.0, -MESH_DEPTH) || narrow) {
+        } else if (bounds.center <= 0.0 || request.likely || at.half < std::ldexp(1.0, -MESH_DEPTH) || narrow) {
             out.by_meshes++;
             const PosedPair posed(*meshes_[0], *meshes_[1], relative(poses.end_a * in_body_[0], poses.end_b * in_body_[1]));
+            if (straight && request.likely) {
+                // Sliding past each other: shown of all parts, and neither inside the other at one moment.
+                const Vec3 near = hint && hint->a < posed.a.triangles.size() ? posed.a.triangles[hint->a].a : posed.a.root().center;
+                const std::optional<RelativeMotion> moved = motion_between(motion, {part.piece, at.t, at.half}, poses, near);
+                const Swept found = moved ? stay_apart(posed, *moved, buffer, hint) : Swept::not_shown;
+                if (found == Swept::too_close) return end(Outcome::blocked, at.t);
+                if (found == Swept::apart) {
+                    if (!outside && containment(posed) != PairState::apart) return end(Outcome::blocked, at.t);
+                    outside = true;
+                    out.clearance = std::min(out.clearance, SLACK);
+                    continue;
+                }
+                const double half = 0.5 * at.half;  // the later half first: steps that collide do so near their end
+                waiting.push_back({at.t - half, half, at.depth + 1});
+                waiting.push_back({at.t + half, half, at.depth + 1});
+                continue;
+            }
             double move = 0.0;
             for (int k = 0; k < 2; k++) {
                 double most = 0.0;
@@ -234,7 +307,8 @@ struct LinkOnPart::Look {
     double middle = UNBOUNDED, share = UNBOUNDED;  // of those left: distance in the middle, and as a share of its movement
     int nearest = -1;        // obstacle
 
-    void balls(const LinkOnPart &self, const Surroundings &around, const ChainPoses &poses, std::span<const double> chords, double margin) {
+    void balls(const LinkOnPart &self, const Surroundings &around, const ChainPoses &poses, std::span<const double> chords, double buffer,
+               double margin) {
         const LinkSpheres &model = around.spheres();
         const LinkSpheres::Link &link = model.link(self.place_);
         const Ignored allowed = around.allowed(self.place_);
@@ -244,7 +318,7 @@ struct LinkOnPart::Look {
             const Ball &ball = model.exact[static_cast<std::size_t>(point)];
             const Vec3 root = poses.end_b.apply(ball.center), world = around.base().apply(root);
             const double move = movement(self.joints_.chain, poses, chords, self.moving_, root, [](std::size_t, double) {});
-            const double size = ball.radius + around.buffer(), need = size + move;
+            const double size = ball.radius + buffer, need = size + move;
             const NearestObstacle found = around.world().distance_lower_bound(world, need + margin, allowed);
             if (found.distance - need > SLACK) {
                 low = std::min(low, found.distance - need);
@@ -265,7 +339,7 @@ struct LinkOnPart::Look {
     }
 };
 
-int LinkOnPart::blocked_in_middle(const Surroundings &around, const Motion &motion, const Part &part) const {
+int LinkOnPart::blocked_in_middle(const Surroundings &around, const Motion &motion, const Part &part, double buffer) const {
     thread_local PartOfPiece now;
     thread_local ChainPoses poses;
     thread_local Look look;
@@ -276,23 +350,23 @@ int LinkOnPart::blocked_in_middle(const Surroundings &around, const Motion &moti
     now.at(motion, part.piece, part.t, 0.0);
     joints_.chain.place(now.middle, poses);
     still.assign(joints_.chain.joints().size(), 0.0);
-    look.balls(*this, around, poses, still, 0.0);
+    look.balls(*this, around, poses, still, buffer, 0.0);
     const Pose in_body = around.spheres().robot->link_places()[static_cast<std::size_t>(around.link(place_))].in_body;
     const Pose pose = around.base() * (poses.end_b * in_body);
     seen.clear();
     for (const Look::Left &ball : look.left) {
         near.clear();
-        around.world().near(ball.in_world, ball.radius + around.buffer(), around.allowed(place_), near);
+        around.world().near(ball.in_world, ball.radius + buffer, around.allowed(place_), near);
         for (const std::int32_t k : near) {
             if (std::find(seen.begin(), seen.end(), k) != seen.end()) continue;
             seen.push_back(k);
-            if (around.mesh_closer(k, *mesh, pose)) return k;
+            if (around.mesh_closer(k, *mesh, pose, buffer)) return k;
         }
     }
     return -1;
 }
 
-void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const Part &part, const ProofRequest &request,
+void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const Part &part, double buffer, const ProofRequest &request,
                        PieceProof &out) const {
     thread_local PartOfPiece now;
     thread_local ChainWidths widths;
@@ -301,7 +375,7 @@ void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const P
     thread_local std::vector<std::int32_t> near;
     const Chain &chain = joints_.chain;
     const TriangleTree *mesh = around.mesh(place_);
-    const double buffer = around.buffer(), margin = std::max(ENOUGH, request.margin);
+    const double margin = std::max(ENOUGH, request.margin);
     const auto end = [&](Outcome outcome, double t, int obstacle) {
         out.outcome = outcome, out.t = t;
         out.who = {-1, around.link(place_), obstacle};
@@ -315,9 +389,9 @@ void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const P
         const bool good = widths.set(chain, now, motion.slack_of(part.piece));
         const bool last = !good || (widths.beside > 0.0 && widths.narrow()) || !(widths.along > 0.0);
         chain.place(now.middle, poses);
-        look.balls(*this, around, poses, widths.chords, margin);
+        look.balls(*this, around, poses, widths.chords, buffer, margin);
         out.by_spheres++;
-        if (!good || out.by_spheres + out.by_meshes > request.budget || at.depth > DEEPEST)
+        if (!good || out.by_spheres + out.by_meshes > request.budget || at.depth > DEEPEST || request.late())
             return end(Outcome::undecided, at.t, std::max(look.nearest, 0));
         if (look.left.empty()) {
             out.clearance = std::min(out.clearance, look.low);

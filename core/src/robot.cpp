@@ -166,41 +166,69 @@ void Robot::link_poses(std::span<const double> cfgs, std::span<double> out) cons
     });
 }
 
+namespace {
+
+Vec3 position(Lanes &lanes, int frame, int lane) {
+    const FramePose &pose = lanes.pose(frame);
+    return {pose[4][lane / 4][lane % 4], pose[5][lane / 4][lane % 4], pose[6][lane / 4][lane % 4]};
+}
+
+// A vector of a frame in world axes.
+Vec3 turned(Lanes &lanes, int frame, int lane, Vec3 vector) {
+    const FramePose &pose = lanes.pose(frame);
+    const int h = lane / 4, at = lane % 4;
+    const Vec3 v = {pose[1][h][at], pose[2][h][at], pose[3][h][at]}, twice = 2.0 * cross(v, vector);
+    return vector + pose[0][h][at] * twice + cross(v, twice);
+}
+
+// Calls `add(actuated joint, linear, angular)` with the velocities per unit of each joint of a point that a frame carries.
+template <class Add> void each_rate(const Robot &robot, Lanes &lanes, int lane, int frame, Vec3 point, Add add) {
+    for (int f = frame; f > 0; f = robot.frames()[static_cast<std::size_t>(f)].parent) {
+        const Frame &own = robot.frames()[static_cast<std::size_t>(f)];
+        if (own.kind == JointKind::fixed) continue;
+        const Vec3 axis = turned(lanes, f, lane, own.axis);
+        double slope = 1.0;  // of the joint's value per unit of the actuated joint that drives it
+        const JointLaw *law = &robot.laws()[static_cast<std::size_t>(own.joint)];
+        for (; law->coupled; law = &robot.laws()[static_cast<std::size_t>(law->driver)])
+            slope *= law->slope(lanes.value(law->driver)[lane / 4][lane % 4]);
+        const bool turns = own.kind == JointKind::revolute;
+        add(static_cast<std::size_t>(law->driver), slope * (turns ? cross(axis, point - position(lanes, f, lane)) : axis),
+            turns ? slope * axis : Vec3{});
+    }
+}
+
+}  // namespace
+
 void Robot::jacobians(std::span<const double> cfgs, std::size_t link, std::span<double> out) const {
     const std::size_t dof = static_cast<std::size_t>(dof_);
     if (dof == 0) return;
     std::fill(out.begin(), out.end(), 0.0);
     each_block(*this, cfgs, out.size() / (6 * dof), [&](Lanes &lanes, std::size_t start, int count) {
         for (int lane = 0; lane < count; lane++) {
-            const int h = lane / 4, at = lane % 4;
             double *rows = out.data() + (start + static_cast<std::size_t>(lane)) * 6 * dof;
-            const auto position = [&](int f) {
-                const FramePose &pose = lanes.pose(f);
-                return Vec3{pose[4][h][at], pose[5][h][at], pose[6][h][at]};
-            };
-            const Vec3 origin = position(link_frames_[link]);
-            for (int f = link_frames_[link]; f > 0; f = frames_[static_cast<std::size_t>(f)].parent) {
-                const Frame &frame = frames_[static_cast<std::size_t>(f)];
-                if (frame.kind == JointKind::fixed) continue;
-                const FramePose &pose = lanes.pose(f);
-                const double w = pose[0][h][at];
-                const Vec3 v = {pose[1][h][at], pose[2][h][at], pose[3][h][at]};
-                const Vec3 twice = 2.0 * cross(v, frame.axis);
-                const Vec3 axis = frame.axis + w * twice + cross(v, twice);
-                double slope = 1.0;  // of the joint's value per unit of the actuated joint that drives it
-                int joint = frame.joint;
-                while (laws_[static_cast<std::size_t>(joint)].coupled) {
-                    const JointLaw &law = laws_[static_cast<std::size_t>(joint)];
-                    slope *= law.slope(lanes.value(law.driver)[h][at]);
-                    joint = law.driver;
-                }
-                const bool turns = frame.kind == JointKind::revolute;
-                const Vec3 linear = slope * (turns ? cross(axis, origin - position(f)) : axis);
-                const Vec3 angular = turns ? slope * axis : Vec3{};
-                const std::size_t column = static_cast<std::size_t>(laws_[static_cast<std::size_t>(joint)].driver);
+            const Vec3 origin = position(lanes, link_frames_[link], lane);
+            each_rate(*this, lanes, lane, link_frames_[link], origin, [&](std::size_t column, Vec3 linear, Vec3 angular) {
                 const double add[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
                 for (std::size_t r = 0; r < 6; r++) rows[r * dof + column] += add[r];
-            }
+            });
+        }
+    });
+}
+
+void Robot::points(std::span<const double> cfg, std::span<const std::int64_t> links, std::span<const double> local, std::span<double> out,
+                   std::span<double> jacobian) const {
+    const std::size_t dof = static_cast<std::size_t>(dof_);
+    std::fill(jacobian.begin(), jacobian.end(), 0.0);
+    each_block(*this, cfg, 1, [&](Lanes &lanes, std::size_t, int) {
+        for (std::size_t k = 0; k < links.size(); k++) {
+            const int frame = link_frames_[static_cast<std::size_t>(links[k])];
+            const Vec3 p = position(lanes, frame, 0) + turned(lanes, frame, 0, {local[3 * k], local[3 * k + 1], local[3 * k + 2]});
+            out[3 * k] = p.x, out[3 * k + 1] = p.y, out[3 * k + 2] = p.z;
+            if (jacobian.empty()) continue;
+            each_rate(*this, lanes, 0, frame, p, [&](std::size_t column, Vec3 linear, Vec3) {
+                double *rows = &jacobian[3 * k * dof + column];
+                rows[0] += linear.x, rows[dof] += linear.y, rows[2 * dof] += linear.z;
+            });
         }
     });
 }

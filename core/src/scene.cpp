@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -19,6 +20,13 @@ constexpr double SEARCH = 1e-9;  // relative difference to the true distance at 
 constexpr int FEW = 2;           // rows left over that are cheaper one by one than as a block
 constexpr int FEW_ALIVE = WIDE / 4;     // lanes of a block not known to collide that are put aside,
 constexpr std::size_t MANY_PAIRS = 16;  // when more pairs are left: placing them again costs about as much
+
+// Share of configurations in which the meshes of a pair meet from which on they are asked at once: the other pairs need not be
+// looked at then.
+constexpr double LIKELY = 0.05;
+// Hits of meshes, and what they take, of a pair that was not seen: of one look at what is about as often apart as not.
+constexpr double USUAL_HITS = 0.3;
+constexpr double USUAL_SECONDS = 3e-6;
 
 // A configuration, and the first pair that it has not been looked at with.
 struct Survivor {
@@ -62,9 +70,9 @@ Scene::Scene(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std:
     pairs_ = std::move(all);
     std::vector<int> order(pairs.size());
     std::iota(order.begin(), order.end(), 0);
-    in_order_ = std::make_shared<std::vector<int>>(order);
+    by_meshes_ = std::make_shared<const Order>(Order{order, order.size()});
     std::stable_partition(order.begin(), order.end(), [&](int k) { return !only_meshes[static_cast<std::size_t>(k)]; });
-    spheres_first_ = std::make_shared<std::vector<int>>(std::move(order));
+    by_spheres_ = std::make_shared<const Order>(Order{order, order.size()});
     own_later_ = std::make_shared<OwnLater>();
     later_ = std::make_shared<Later>();
 }
@@ -85,6 +93,11 @@ const SceneProof &Scene::proof() const {
         later_->proof = std::make_unique<SceneProof>(*later_->scene, own_later_->proofs);
     });
     return *later_->proof;
+}
+
+std::span<const double> Scene::rough_reach() const {
+    proof();
+    return own_later_->proofs->rough;
 }
 
 void Scene::prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const { proof().prove(motion, request, out); }
@@ -116,35 +129,98 @@ bool Scene::meshes_refuse(const Pair &pair, int lane, ExactPoses &poses) const {
 }
 
 unsigned Scene::own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const {
-    // Where spheres decide, pairs that only meshes can decide come last: few configurations are left then.
-    const std::vector<int> &order = judge == Judge::meshes ? *in_order_ : *spheres_first_;
-    while (next < order.size() && alive) {
-        const Pair &pair = (*pairs_)[static_cast<std::size_t>(order[next++])];
+    const Order &order = judge == Judge::meshes ? *by_meshes_ : *by_spheres_;
+    struct Refused {
+        const Pair *pair;
+        unsigned lanes;
+    };
+    thread_local std::vector<Refused> later;
+    later.clear();
+    const auto ask_meshes = [&](const Pair &pair, unsigned lanes) {
+        for (unsigned left = lanes & alive; left; left &= left - 1) {
+            const int lane = std::countr_zero(left);
+            if (meshes_refuse(pair, lane, poses)) alive &= ~(1u << lane);
+        }
+    };
+    while (next < order.pairs.size() && alive) {
+        const bool likely = next < order.likely;
+        const Pair &pair = (*pairs_)[static_cast<std::size_t>(order.pairs[next++])];
         SphereBlock::Touching query{pad_, alive};
         block.ask(*spheres_, pair.links, query);
         if (!query.found) continue;
         const unsigned before = alive;
-        if (pair.by_meshes(judge)) {
-            for (unsigned left = query.found; left; left &= left - 1) {
-                const int lane = std::countr_zero(left);
-                if (meshes_refuse(pair, lane, poses)) alive &= ~(1u << lane);
-            }
-        } else {
+        if (!pair.by_meshes(judge))
             alive &= ~query.found;
-        }
-        if (alive != before && !last && std::popcount(alive) <= FEW_ALIVE && pairs_->size() - next >= MANY_PAIRS) break;
+        else if (likely)
+            ask_meshes(pair, query.found);
+        else
+            later.push_back({&pair, query.found});
+        if (alive != before && likely && !last && std::popcount(alive) <= FEW_ALIVE && order.pairs.size() - next >= MANY_PAIRS)
+            break;
     }
+    for (const Refused &entry : later) ask_meshes(*entry.pair, entry.lanes);
     return alive;
 }
 
-bool Scene::own_free(SphereRow &row, Judge judge, ExactPoses &poses) const {
-    for (const int k : judge == Judge::meshes ? *in_order_ : *spheres_first_) {
-        const Pair &pair = (*pairs_)[static_cast<std::size_t>(k)];
+int Scene::refusing(SphereRow &row, Judge judge, ExactPoses &poses) const {
+    thread_local std::vector<int> refused;
+    refused.clear();
+    for (const int k : (judge == Judge::meshes ? *by_meshes_ : *by_spheres_).pairs) {
+        const Pair &asked = pair(static_cast<std::size_t>(k));
         SphereRow::Touching query{pad_};
-        row.ask(*spheres_, pair.links, query);
-        if (query.found && (!pair.by_meshes(judge) || meshes_refuse(pair, 0, poses))) return false;
+        row.ask(*spheres_, asked.links, query);
+        if (!query.found) continue;
+        if (!asked.by_meshes(judge)) return k;
+        refused.push_back(k);
     }
-    return true;
+    const auto found = std::find_if(refused.begin(), refused.end(),
+                                    [&](int k) { return meshes_refuse(pair(static_cast<std::size_t>(k)), 0, poses); });
+    return found == refused.end() ? -1 : *found;
+}
+
+Scene Scene::tuned(const Configurations &cfgs) const {
+    struct Seen {
+        double refused = 0.0, hits = 0.0, seconds = 0.0;
+        // What a look at the meshes tells for its time; what was seldom seen is taken for ordinary.
+        double worth() const { return (hits + USUAL_HITS) / (seconds + USUAL_SECONDS); }
+    };
+    std::vector<Seen> seen(pairs_->size());
+    const std::size_t dof = static_cast<std::size_t>(robot().dof());
+    ExactPoses &poses = scratch<ExactPoses>();
+    SphereBlock &block = scratch<SphereBlock>();
+    block.fit(*spheres_);
+    for (std::size_t row = 0; row < cfgs.count; row += WIDE) {
+        const int count = static_cast<int>(std::min<std::size_t>(WIDE, cfgs.count - row));
+        if (block.expand(*spheres_, Rows(cfgs, row, count, dof).at) >= 0) continue;
+        block.place_links(*spheres_);
+        poses.start(robot(), block.values.data(), WIDE);
+        for (std::size_t k = 0; k < pairs_->size(); k++) {
+            const Pair &pair = (*pairs_)[k];
+            SphereBlock::Touching query{pad_, first_lanes(count)};
+            block.ask(*spheres_, pair.links, query);
+            if (!query.found) continue;
+            seen[k].refused += std::popcount(query.found);
+            if (pair.a == nullptr) continue;
+            const auto start = std::chrono::steady_clock::now();
+            for (unsigned left = query.found; left; left &= left - 1)
+                seen[k].hits += meshes_refuse(pair, std::countr_zero(left), poses);
+            seen[k].seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        }
+    }
+    Scene out = *this;
+    Order meshes = *by_meshes_, spheres = *by_spheres_;
+    const auto at = [&](int k) -> const Seen & { return seen[static_cast<std::size_t>(k)]; };
+    const auto likely = [&](int k) { return at(k).hits >= LIKELY * static_cast<double>(cfgs.count); };
+    const auto end = std::stable_partition(meshes.pairs.begin(), meshes.pairs.end(), likely);
+    meshes.likely = static_cast<std::size_t>(end - meshes.pairs.begin());
+    for (const auto &[first, last] : {std::pair(meshes.pairs.begin(), end), std::pair(end, meshes.pairs.end())})
+        std::stable_sort(first, last, [&](int a, int b) { return at(a).worth() > at(b).worth(); });
+    std::stable_sort(spheres.pairs.begin(), spheres.pairs.end(), [&](int a, int b) {
+        const bool first = pair(static_cast<std::size_t>(a)).only_meshes, second = pair(static_cast<std::size_t>(b)).only_meshes;
+        return first != second ? second : at(a).refused > at(b).refused;
+    });
+    out.by_meshes_ = std::make_shared<const Order>(std::move(meshes)), out.by_spheres_ = std::make_shared<const Order>(std::move(spheres));
+    return out;
 }
 
 std::int64_t Scene::free(const Configurations &cfgs, Judge judge, std::span<bool> out) const {
@@ -162,7 +238,7 @@ std::int64_t Scene::free(const Configurations &cfgs, Judge judge, std::span<bool
         for (std::size_t k = 0; k < WIDE; k++) values[k] = cfgs.values.data() + rows[std::min(k, rows.size() - 1)].row * dof;
         const int bad = block.expand(model, values);
         if (bad >= 0) return static_cast<std::int64_t>(rows[std::min(static_cast<std::size_t>(bad), rows.size() - 1)].row);
-        std::size_t next = rows[0].pair;
+        std::size_t next = pairs_->size();
         for (const Survivor &row : rows) next = std::min(next, row.pair), out[row.row] = false;
         if (stuck) return -1;
         block.place_links(model);
@@ -203,8 +279,17 @@ std::int64_t Scene::free(const Configurations &cfgs, Judge judge, std::span<bool
         if (!one.expand(model, cfgs.values.data() + row * dof)) return static_cast<std::int64_t>(row);
         one.place_links(model);
         poses.start(robot(), one.values.data(), 1);
-        out[row] = !stuck && own_free(one, judge, poses) && (!around_ || around_->free(outside(one), judge, poses));
+        out[row] = !stuck && refusing(one, judge, poses) < 0 && (!around_ || around_->free(outside(one), judge, poses));
     }
+    return -1;
+}
+
+std::int64_t Scene::covers(const Configurations &cfgs) const {
+    const std::size_t dof = static_cast<std::size_t>(robot().dof());
+    SphereRow &one = scratch<SphereRow>();
+    one.fit(*spheres_);
+    for (std::size_t row = 0; row < cfgs.count; row++)
+        if (!one.expand(*spheres_, cfgs.values.data() + row * dof)) return static_cast<std::int64_t>(row);
     return -1;
 }
 
@@ -217,9 +302,25 @@ Verdict Scene::free(std::span<const double> cfg, Judge judge) const {
     one.place_links(*spheres_);
     ExactPoses &poses = scratch<ExactPoses>();
     poses.start(robot(), one.values.data(), 1);
-    if (!own_free(one, judge, poses)) return Verdict::colliding;
+    if (refusing(one, judge, poses) >= 0) return Verdict::colliding;
     if (around_ && !(around_->still_free(judge) && around_->free(outside(one), judge, poses))) return Verdict::colliding;
     return Verdict::free;
+}
+
+std::optional<Culprit> Scene::clash(std::span<const double> cfg) const {
+    SphereRow &one = scratch<SphereRow>();
+    one.fit(*spheres_);
+    if (!one.expand(*spheres_, cfg.data())) return std::nullopt;
+    one.place_links(*spheres_);
+    ExactPoses &poses = scratch<ExactPoses>();
+    poses.start(robot(), one.values.data(), 1);
+    if (around_) {
+        const LinkObstacle found = around_->refused(outside(one), Judge::meshes, poses);
+        if (found.link >= 0) return Culprit{-1, found.link, found.obstacle};
+    }
+    const int pair = refusing(one, Judge::meshes, poses);
+    if (pair >= 0) return Culprit{pair, -1, -1};
+    return std::nullopt;
 }
 
 bool Scene::apart_by_spheres(SphereRow &row) const {

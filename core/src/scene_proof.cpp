@@ -16,6 +16,8 @@ constexpr float WISH = 1e-3f;     // metres of clearance above the buffer that a
 constexpr double NARROW = 0.125;  // parts on which joints move less than this share of their slack are not cut
 constexpr double ROUNDING = 1e-7; // metres: of places on a motion, of pads in float32
 constexpr float ROUND_UP = 1.0f + 1e-5f;  // of sums of ways in float32
+constexpr std::size_t FEW_OPEN = 6;  // pairs of a short motion that are asked one by one at once
+constexpr std::size_t MANY_PAIRS = 200;  // of a robot whose parts take long to look at
 constexpr std::size_t BITS = 64;
 
 F32x16 load16(const float *p) { return {load8(p), load8(p + LANES)}; }
@@ -121,12 +123,17 @@ OwnProofs::OwnProofs(const Scene &scene) : bounds(scene.spheres()) {
     }
     // Most of the distance of what hangs on a joint, with the joints at zero: about what it moves in the middle of its range.
     rough.assign(static_cast<std::size_t>(robot.dof()), 0.0);
+    from_root.resize(model.links.size());
     const std::vector<double> zeros(robot.laws().size() + 4, 0.0);
     ExactPoses poses;
     poses.start(robot, zeros.data(), 1);
     for (std::size_t link = 0; link < model.number.size(); link++) {
         if (model.number[link] < 0) continue;
         const BodyChain chain(robot, -1, static_cast<int>(link));
+        LaneJoints &joints = from_root[static_cast<std::size_t>(model.number[link])];
+        for (std::size_t k = 0; k < chain.bodies.size(); k++)
+            joints.push_back({model.bodies.place(chain.bodies[k]), robot.bodies()[static_cast<std::size_t>(chain.bodies[k])].joint,
+                              chain.chain.joints()[k].turns});
         const Vec3 middle = poses.body_of_link(static_cast<int>(link), 0).apply(model.exact[static_cast<std::size_t>(model.number[link])].center);
         for (std::size_t k = 0; k < chain.bodies.size(); k++) {
             const ChainJoint &joint = chain.chain.joints()[k];
@@ -138,9 +145,11 @@ OwnProofs::OwnProofs(const Scene &scene) : bounds(scene.spheres()) {
     }
 }
 
-SceneProof::SceneProof(const Scene &scene, std::shared_ptr<const OwnProofs> own) : scene_(scene), own_(std::move(own)), pairs_(own_->pairs) {
+SceneProof::SceneProof(const Scene &scene, std::shared_ptr<const OwnProofs> own)
+    : scene_(scene), own_(std::move(own)), pairs_(own_->pairs), costly_(pairs_.size() >= MANY_PAIRS) {
     if (const Surroundings *around = scene.around()) {
         outside_.emplace(around->spheres());
+        costly_ |= ClearanceGrid::pays(around->world());
         for (int place = 0; place < static_cast<int>(around->n_links()); place++) {
             links_.emplace_back(*around, place);
             link_lanes_.push_back(lane_joints(around->spheres(), links_.back().joints(), links_.back().moving()));
@@ -220,10 +229,14 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
     for (int k = 0; k < count; k++) {
         const Job &job = jobs[static_cast<std::size_t>(k)];
         out[job.part.piece].by_spheres++;
-        refused[static_cast<std::size_t>(k)] = met[static_cast<std::size_t>(k)] = {job.part, std::vector<std::uint64_t>(words_, 0), INFINITE32};
+        refused[static_cast<std::size_t>(k)] = met[static_cast<std::size_t>(k)] = {job.part, {}, INFINITE32};
     }
     float kept[WIDE];  // what is proved in each lane
     std::fill(kept, kept + WIDE, static_cast<float>(request.margin));
+    const auto mark = [&](Job &job, std::size_t number) {
+        if (job.open.empty()) job.open.assign(words_, 0);
+        add(job.open, number);
+    };
     const auto note = [&](F32x16 found, F32x16 way, unsigned wanted, std::size_t number) {
         for (unsigned left = bits(found < splat16(static_cast<float>(request.margin))) & wanted; left; left &= left - 1) {
             const int k = std::countr_zero(left);
@@ -232,14 +245,16 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
             Job &meeting = met[static_cast<std::size_t>(k)];
             const float apart = at(found, k) + at(way, k);
             if (apart <= 0.0f)
-                add(meeting.open, number), meeting.apart = std::min(meeting.apart, apart);
+                mark(meeting, number), meeting.apart = std::min(meeting.apart, apart);
             else if (!(at(found, k) > 0.0f && at(found, k) >= enough))
-                add(refused[static_cast<std::size_t>(k)].open, number);
+                mark(refused[static_cast<std::size_t>(k)], number);
             else
                 kept[k] = std::min(kept[k], at(found, k));
         }
     };
+    const bool alike = std::all_of(jobs.begin(), jobs.end(), [&](const Job &job) { return job.open == jobs[0].open; });
     const auto open_lanes = [&](std::size_t number) {
+        if (alike) return has(jobs[0].open, number) ? good : 0u;
         unsigned out_lanes = 0;
         for (int k = 0; k < count; k++) out_lanes |= static_cast<unsigned>(has(jobs[static_cast<std::size_t>(k)].open, number)) << k;
         return out_lanes & good;
@@ -247,17 +262,26 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
     if (good && block.expand(model, rows) < 0) {
         block.place_links(model);
         const float pad = rounded_up(scene_.buffer() + model.margin + ROUNDING), slack = 2.0f * model.pad;
+        // How far links go in the frame of the root: more than they go towards each other, and known for all pairs at once.
+        thread_local std::vector<F32x16> ways;
+        ways.resize(model.links.size());
+        for (std::size_t k = 0; k < model.links.size(); k++)
+            ways[k] = way_of(block, block.point(static_cast<int>(k)), own_->bounds.far[k] + own_->bounds.blur, own_->from_root[k], lanes.chords);
         for (std::size_t p = 0; p < pairs_.size(); p++) {
             const unsigned wanted = open_lanes(p);
             if (!wanted) continue;
             const LinkPair links = scene_.pair(p).links;
+            const F32x16 most = ways[static_cast<std::size_t>(links.a)] + ways[static_cast<std::size_t>(links.b)];
+            const Keeping far{splat16(static_cast<float>(request.margin)), most + pad, slack, wanted};
+            if (!far.near(block.point(links.a), block.point(links.b), model.ball(links.a).radius + model.ball(links.b).radius)) continue;
             F32x16 way{};
             for (int end = 0; end < 2; end++) {
                 const int place = end == 0 ? links.a : links.b;
                 way = way + way_of(block, block.point(place), own_->bounds.far[static_cast<std::size_t>(place)] + own_->bounds.blur,
                                    own_->moving[p].ends[end], lanes.chords);
             }
-            Keeping query{splat16(static_cast<float>(request.margin)), way + pad, slack, wanted};
+            const float more = rounded_up(request.kept(p));
+            Keeping query{splat16(static_cast<float>(request.margin)), way + (pad + more), slack, wanted};
             block.ask(model, links, query);
             note(query.best, way, wanted, p);
         }
@@ -270,7 +294,8 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
                 if (!wanted) continue;
                 const F32x16 way = way_of(other, other.point(place), outside_->far[static_cast<std::size_t>(place)] + outside_->blur,
                                           link_lanes_[static_cast<std::size_t>(place)], lanes.chords);
-                const F32x16 found = around->apart(other, place, way + away, static_cast<float>(request.margin), wanted);
+                const float more = rounded_up(request.kept(number));
+                const F32x16 found = around->apart(other, place, way + (away + more), static_cast<float>(request.margin), wanted);
                 note(found, way, wanted, number);
             }
         }
@@ -306,36 +331,87 @@ void SceneProof::look(const Motion &motion, const ProofRequest &request, std::sp
 
 void SceneProof::finish(const Motion &motion, const ProofRequest &request, const Job &job, PieceProof &out) const {
     for (std::size_t n = 0; n < links_.size() && out.outcome == Outcome::free; n++)
-        if (has(job.open, pairs_.size() + n)) links_[n].prove(*scene_.around(), motion, job.part, request, out);
+        if (has(job.open, pairs_.size() + n)) {
+            const double buffer = std::max(scene_.around()->buffer() + request.kept(pairs_.size() + n), 0.0);
+            links_[n].prove(*scene_.around(), motion, job.part, buffer, request, out);
+        }
     for (std::size_t p = 0; p < pairs_.size() && out.outcome == Outcome::free; p++) {
         if (!has(job.open, p)) continue;
-        pairs_[p].prove(motion, job.part, scene_.buffer(), request, out);
+        std::optional<TriangleNumbers> none;
+        ProofRequest asked = request;
+        if (scene_.pair(p).only_meshes) asked.look = Look::meshes;
+        const double buffer = scene_.buffer() + request.kept(p);
+        pairs_[p].prove(motion, job.part, pairs_[p].has_meshes() ? std::max(buffer, 0.0) : buffer, asked,
+                        request.hints.empty() ? none : request.hints[p], out);
         if (out.outcome != Outcome::free) out.who = {static_cast<int>(p), -1, -1};
     }
 }
 
-void SceneProof::look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const {
+void SceneProof::look_at_middle(const Motion &motion, const ProofRequest &request, const Job &job, bool obstacles, PieceProof &out) const {
     const auto blocked = [&](Culprit who) { out.outcome = Outcome::blocked, out.t = job.part.t, out.who = who; };
     for (std::size_t n = 0; obstacles && n < links_.size() && out.outcome == Outcome::free; n++) {
         if (!has(job.open, pairs_.size() + n) || scene_.around()->mesh(static_cast<int>(n)) == nullptr) continue;
         out.by_meshes++;
-        const int obstacle = links_[n].blocked_in_middle(*scene_.around(), motion, job.part);
+        const double buffer = std::max(scene_.around()->buffer() + request.kept(pairs_.size() + n), 0.0);
+        const int obstacle = links_[n].blocked_in_middle(*scene_.around(), motion, job.part, buffer);
         if (obstacle >= 0) blocked({-1, scene_.around()->link(static_cast<int>(n)), obstacle});
     }
     for (std::size_t p = 0; !obstacles && p < pairs_.size() && out.outcome == Outcome::free; p++) {
         if (!has(job.open, p) || !pairs_[p].has_meshes()) continue;
         out.by_meshes++;
-        if (pairs_[p].blocked_in_middle(motion, job.part, scene_.buffer())) blocked({static_cast<int>(p), -1, -1});
+        if (pairs_[p].blocked_in_middle(motion, job.part, std::max(scene_.buffer() + request.kept(p), 0.0)))
+            blocked({static_cast<int>(p), -1, -1});
     }
+}
+
+void SceneProof::prove_likely(const Motion &motion, std::size_t piece, const ProofRequest &request, std::vector<std::uint64_t> open,
+                              std::span<const std::uint64_t> still, std::span<PieceProof> out) const {
+    std::size_t count = 0;
+    for (std::uint64_t word : open) count += static_cast<std::size_t>(std::popcount(word));
+    if (count > FEW_OPEN && !request.late()) {
+        std::vector<Job> jobs, smaller, left;
+        for (int c = 0; c < WIDE; c++) jobs.push_back({{piece, (c + 0.5) / WIDE, 0.5 / WIDE}, open});
+        look(motion, request, jobs, out, smaller, left, LEVELS);
+        out[piece].by_spheres = 0;
+        std::fill(open.begin(), open.end(), std::uint64_t{0});
+        for (const Job &job : left)
+            for (std::size_t w = 0; w < words_; w++) open[w] |= job.open[w];
+    }
+    for (std::size_t w = 0; w < words_; w++) open[w] |= still[w];
+    finish(motion, request, {{piece, 0.5, 0.5}, std::move(open)}, out[piece]);
+}
+
+void SceneProof::look_at_piece(const Motion &motion, std::size_t piece, PieceProof &out) const {
+    thread_local PartOfPiece now;
+    now.at(motion, piece, 0.5, 0.0);
+    const std::optional<Culprit> who = scene_.clash(now.middle);
+    if (!who) return;
+    // Where spheres decide, the proof looks at them in float64.
+    const Surroundings *around = scene_.around();
+    const bool meshes = who->pair >= 0 ? pairs_[static_cast<std::size_t>(who->pair)].has_meshes()
+                                       : around->mesh(around->spheres().number[static_cast<std::size_t>(who->link)]) != nullptr;
+    if (!meshes) return;
+    out.outcome = Outcome::blocked, out.t = 0.5, out.who = *who;
+    out.by_meshes++;
 }
 
 void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const {
     const bool nothing = pairs_.empty() && links_.empty();
     std::vector<std::uint64_t> in_lanes(words_, 0), by_meshes(words_, 0), still(words_, 0);
-    for (std::size_t p = 0; p < pairs_.size(); p++) add(scene_.pair(p).only_meshes ? by_meshes : in_lanes, p);
+    for (std::size_t p = 0; p < pairs_.size(); p++)
+        if (request.kept(p) != ProofRequest::NOT_ASKED) add(scene_.pair(p).only_meshes ? by_meshes : in_lanes, p);
     for (std::size_t n = 0; n < links_.size(); n++) {
-        const bool moves = !links_[n].moving().empty();
-        add(moves ? in_lanes : still, pairs_.size() + n);
+        if (request.kept(pairs_.size() + n) == ProofRequest::NOT_ASKED) continue;
+        add(links_[n].moving().empty() ? still : in_lanes, pairs_.size() + n);
+    }
+    if (request.likely) {
+        for (std::size_t w = 0; w < words_; w++) in_lanes[w] |= by_meshes[w];
+        for (std::size_t k = 0; k < motion.pieces; k++) {
+            out[k] = {};
+            out[k].clearance = nothing ? UNBOUNDED : request.margin;
+            prove_likely(motion, k, request, in_lanes, still, out);
+        }
+        return;
     }
     // Motions that are blocked are most often blocked in the middle of some part: that is looked for before anything is proved
     // in float64, which takes longer.
@@ -343,14 +419,29 @@ void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::s
     for (std::size_t k = 0; k < motion.pieces; k++) {
         out[k] = {};
         out[k].clearance = nothing ? UNBOUNDED : request.margin;
+        // The verdict knows one buffer for all, so it is no judge of those that shall keep more or less.
+        if (costly_ && request.look == Look::meshes && request.keep.empty()) look_at_piece(motion, k, out[k]);
+        if (out[k].outcome != Outcome::free) continue;
         const double travel = rough_travel(motion, k);
         const int parts = travel < 2.0 * COARSE * MOST ? static_cast<int>(travel / (2.0 * COARSE)) + 1 : MOST;
-        if (any(still)) exact.push_back({{k, 0.5, 0.5}, still});
         if (any(by_meshes)) later.push_back({{k, 0.5, 0.5}, by_meshes});
         if (any(in_lanes))
             for (int c = 0; c < parts; c++) jobs.push_back({{k, (c + 0.5) / parts, 0.5 / parts}, in_lanes});
     }
     const bool with_meshes = request.look == Look::meshes;
+    if (any(still) && request.look != Look::glance && motion.pieces > 0) {  // the same on every piece
+        PieceProof once;
+        once.clearance = request.margin;
+        if (with_meshes || !request.keep.empty())
+            finish(motion, request, {{0, 0.5, 0.5}, still}, once);
+        else if (scene_.around()->still_free(Judge::meshes))
+            once.clearance = 0.0;
+        else
+            once.outcome = Outcome::undecided, once.t = 0.5;
+        for (std::size_t k = 0; k < motion.pieces; k++)
+            if (out[k].outcome == Outcome::free) out[k] = once;
+        if (once.outcome != Outcome::free) return;
+    }
     for (int level = 0; !jobs.empty(); level++) {
         smaller.clear();
         const std::size_t known = exact.size();
@@ -363,7 +454,8 @@ void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::s
                          [](const Job &a, const Job &b) { return a.apart < b.apart; });
         for (const bool obstacles : {true, false})
             for (std::size_t k = known; with_meshes && k < exact.size(); k++)
-                if (out[exact[k].part.piece].outcome == Outcome::free) look_at_middle(motion, exact[k], obstacles, out[exact[k].part.piece]);
+                if (out[exact[k].part.piece].outcome == Outcome::free)
+                    look_at_middle(motion, request, exact[k], obstacles, out[exact[k].part.piece]);
         jobs.clear();
         for (Job &job : smaller)
             if (out[job.part.piece].outcome == Outcome::free) jobs.push_back(std::move(job));

@@ -52,6 +52,10 @@ Points8 Surroundings::in_world(F32x8 x, F32x8 y, F32x8 z) const {
     return {row(0), row(1), row(2)};
 }
 
+Points16 Surroundings::in_world(const Point32<F32x16> &p) const {
+    return {in_world(p.x.low, p.y.low, p.z.low), in_world(p.x.high, p.y.high, p.z.high)};
+}
+
 F32x8 Surroundings::lower_bound(const Points8 &p, F32x8 limit, Ignored ignored, bool exactly) const {
     if (!grid_) return world_->distance_lower_bound(p, limit, ignored);
     const F32x8 rough = grid_->lower_bound(p, limit);
@@ -105,36 +109,98 @@ F32x16 Surroundings::apart(SphereBlock &block, int place, F32x16 pad, float most
     return best;
 }
 
+unsigned Surroundings::touched(SphereBlock &block, const LinkSpheres &model, int place, unsigned wanted, bool any, int &obstacle) const {
+    const Ignored ignored = allowed(place);
+    const float pad = rounded_up(pad_);
+    const LinkSpheres::Link &link = model.link(place);
+    unsigned met = 0;
+    if (grid_) {
+        const auto reached = [&](int point, unsigned lanes, bool exactly) {
+            return near(block.point(point), splat16(model.ball(point).radius + pad), lanes, ignored, exactly);
+        };
+        const unsigned close = reached(place, wanted, false);
+        if (!close) return 0;
+        block.need(model, place);
+        for (int g = link.first_group; g < link.first_group + link.groups; g++) {
+            const unsigned in_group = link.groups > 1 ? reached(g, close & ~met, false) : close & ~met;
+            const LinkSpheres::Group &group = model.group(g);
+            for (int s = group.first; in_group && s < group.first + group.count; s++) {
+                met |= reached(s, in_group & ~met, true);
+                if (met && any) return met;
+            }
+        }
+        return met;
+    }
+    struct Near {
+        int obstacle;
+        unsigned lanes;
+    };
+    thread_local std::vector<Near> found;
+    found.clear();
+    const float reach = model.ball(place).radius + pad;
+    world_->visit_near(in_world(block.point(place)), reach, [&](int k, const Points16 &p) {
+        if (!ignored.empty() && ignored[static_cast<std::size_t>(k)]) return;
+        const unsigned lanes = world_->within(k, p, reach) & wanted;
+        if (lanes) found.push_back({k, lanes});
+    });
+    if (found.empty()) return 0;
+    block.need(model, place);
+    for (int g = link.first_group; g < link.first_group + link.groups; g++) {
+        const LinkSpheres::Group &group = model.group(g);
+        const bool whole = link.groups == 1 || group.count <= FEW_SPHERES;
+        const Points16 middle = in_world(block.point(g));
+        for (const Near &next : found) {
+            unsigned lanes = next.lanes & ~met;
+            if (lanes && !whole) lanes &= world_->within(next.obstacle, middle, model.ball(g).radius + pad);
+            for (int s = group.first; lanes && s < group.first + group.count; s++) {
+                const unsigned hit = world_->within(next.obstacle, in_world(block.point(s)), model.ball(s).radius + pad) & lanes;
+                if (!hit) continue;
+                met |= hit, lanes &= ~hit, obstacle = next.obstacle;
+                if (any) return met;
+            }
+        }
+    }
+    return met;
+}
+
 bool Surroundings::mesh_refused(int place, int obstacle, int lane, ExactPoses &poses) const {
     const Link &link = links_[static_cast<std::size_t>(place)];
     if (link.mesh == nullptr) return true;
     const Pose own = poses.link(link.link, lane);
-    return mesh_closer(obstacle, *link.mesh, at_origin_ ? own : base_ * own);
+    return mesh_closer(obstacle, *link.mesh, at_origin_ ? own : base_ * own, buffer_);
 }
 
-bool Surroundings::mesh_closer(int obstacle, const TriangleTree &mesh, const Pose &pose) const {
-    if (buffer_ == 0.0) return world_->mesh_meets(obstacle, mesh, pose);
-    const MeshGap gap = world_->mesh_gap(obstacle, mesh, pose, 1.01 * buffer_);
-    return gap.meet || gap.distance <= buffer_;
+bool Surroundings::mesh_closer(int obstacle, const TriangleTree &mesh, const Pose &pose, double buffer) const {
+    if (buffer == 0.0) return world_->mesh_meets(obstacle, mesh, pose);
+    const MeshGap gap = world_->mesh_gap(obstacle, mesh, pose, 1.01 * buffer);
+    return gap.meet || gap.distance <= buffer;
 }
 
-// Whether an obstacle within reach of a sphere refuses its link; `point` is in the frame of the root.
-bool Surroundings::sphere_refused(int place, Vec3 point, double radius, Judge judge, int lane, ExactPoses &poses,
-                                  Cleared &cleared) const {
+std::shared_ptr<const Surroundings> Surroundings::allowing(std::span<const LinkObstacle> more) const {
+    const std::size_t obstacles = static_cast<std::size_t>(world_->size());
+    auto marks = std::make_unique<bool[]>(links_.size() * obstacles);
+    for (std::size_t k = 0; k < links_.size(); k++)
+        if (!links_[k].allowed.empty()) std::copy(links_[k].allowed.begin(), links_[k].allowed.end(), marks.get() + k * obstacles);
+    for (const LinkObstacle &pair : more) marks[static_cast<std::size_t>(pair.link) * obstacles + static_cast<std::size_t>(pair.obstacle)] = true;
+    return std::make_shared<Surroundings>(spheres_, meshes_, world_, grid_, std::span<const bool>(marks.get(), links_.size() * obstacles), buffer_);
+}
+
+// `point` is in the frame of the root.
+int Surroundings::refusing(int place, Vec3 point, double radius, Judge judge, int lane, ExactPoses &poses, Cleared &cleared) const {
     const Vec3 p = at_origin_ ? point : base_.apply(point);
     const double reach = radius + pad_;
     const Ignored ignored = allowed(place);
-    if (judge == Judge::spheres) return world_->distance_lower_bound(p, 1.01 * reach, ignored).distance <= reach;
+    if (judge == Judge::spheres) return world_->within(p, reach, ignored);
     thread_local std::vector<std::int32_t> found;
     found.clear();
     world_->near(p, reach, ignored, found);
     for (const std::int32_t k : found) {
         if (std::find(cleared.begin(), cleared.end(), k) != cleared.end()) continue;
-        if (world_->distance_lower_bound(k, p, 1.01 * reach) > reach) continue;
-        if (mesh_refused(place, k, lane, poses)) return true;
+        if (!world_->is_within(k, p, reach)) continue;
+        if (mesh_refused(place, k, lane, poses)) return k;
         cleared.push_back(k);
     }
-    return false;
+    return -1;
 }
 
 unsigned Surroundings::free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses) const {
@@ -162,7 +228,7 @@ unsigned Surroundings::free(SphereBlock &block, unsigned alive, Judge judge, Exa
                     const int k = std::countr_zero(left);
                     const Point32<F32x16> &at = block.point(s);
                     const Vec3 p{lane(at.x, k), lane(at.y, k), lane(at.z, k)};
-                    if (sphere_refused(place, p, model.ball(s).radius, judge, k, poses, cleared[k])) refused |= 1u << k;
+                    if (refusing(place, p, model.ball(s).radius, judge, k, poses, cleared[k]) >= 0) refused |= 1u << k;
                 }
             }
         }
@@ -171,7 +237,7 @@ unsigned Surroundings::free(SphereBlock &block, unsigned alive, Judge judge, Exa
     return alive;
 }
 
-bool Surroundings::link_free(SphereRow &row, int place, Judge judge, ExactPoses &poses) const {
+int Surroundings::refusing(SphereRow &row, int place, Judge judge, ExactPoses &poses) const {
     const LinkSpheres &model = *spheres_;
     thread_local Cleared cleared;
     cleared.clear();
@@ -186,13 +252,14 @@ bool Surroundings::link_free(SphereRow &row, int place, Judge judge, ExactPoses 
         for (; left; left &= left - 1) {
             const int k = std::countr_zero(left);
             const double radius = model.radius[static_cast<std::size_t>(i + k)];
-            if (sphere_refused(place, {at.x[k], at.y[k], at.z[k]}, radius, judge, 0, poses, cleared)) return false;
+            const int obstacle = refusing(place, {at.x[k], at.y[k], at.z[k]}, radius, judge, 0, poses, cleared);
+            if (obstacle >= 0) return obstacle;
         }
     }
-    return true;
+    return -1;
 }
 
-bool Surroundings::free(SphereRow &row, Judge judge, ExactPoses &poses) const {
+LinkObstacle Surroundings::refused(SphereRow &row, Judge judge, ExactPoses &poses) const {
     const LinkSpheres &model = *spheres_;
     const float pad = rounded_up(pad_);
     for (std::size_t first = 0; first < moving_.size(); first += LANES) {  // links in lanes
@@ -204,10 +271,13 @@ bool Surroundings::free(SphereRow &row, Judge judge, ExactPoses &poses) const {
             x[k] = at.x, y[k] = at.y, z[k] = at.z, limit[k] = model.ball(place).radius + pad;
         }
         unsigned close = bits(lower_bound(in_world(x, y, z), limit, {}, false) < limit);
-        for (; close; close &= close - 1)
-            if (!link_free(row, moving_[first + static_cast<std::size_t>(std::countr_zero(close))], judge, poses)) return false;
+        for (; close; close &= close - 1) {
+            const int place = moving_[first + static_cast<std::size_t>(std::countr_zero(close))];
+            const int obstacle = refusing(row, place, judge, poses);
+            if (obstacle >= 0) return {link(place), obstacle};
+        }
     }
-    return true;
+    return {};
 }
 
 bool Surroundings::still_free(Judge judge) const {
@@ -219,7 +289,7 @@ bool Surroundings::still_free(Judge judge) const {
         row.place_links(*spheres_);
         ExactPoses poses;
         poses.start(*spheres_->robot, row.values.data(), 1);
-        known = std::all_of(still_.begin(), still_.end(), [&](int place) { return link_free(row, place, judge, poses); });
+        known = std::all_of(still_.begin(), still_.end(), [&](int place) { return refusing(row, place, judge, poses) < 0; });
     }
     return known.load() == 1;
 }
@@ -236,8 +306,9 @@ double Surroundings::parting(const Ball &around, int obstacle) const {
 
 void Surroundings::clearance(int lane, ExactPoses &poses, double &smallest, LinkObstacle &closest) const {
     const LinkSpheres &model = *spheres_;
-    thread_local std::vector<std::int32_t> found;
-    Cleared seen;
+    thread_local std::vector<std::int32_t> found, measured;
+    // Obstacles that some sphere of a link overlaps are measured by its mesh, which bounds the whole link; its spheres tell of the
+    // others.
     for (int place = 0; place < static_cast<int>(links_.size()); place++) {
         const Link &own = links_[static_cast<std::size_t>(place)];
         const Pose link_pose = base_ * poses.link(own.link, lane);
@@ -254,30 +325,34 @@ void Surroundings::clearance(int lane, ExactPoses &poses, double &smallest, Link
         const double rough = grid_ ? grid_->lower_bound(around.center, far)
                                    : world_->distance_lower_bound(around.center, far, own.allowed).distance;
         if (rough >= far) continue;
-        seen.clear();
         const LinkSpheres::Link &link = model.link(place);
-        for (int s = link.first; s < link.first + link.count; s++) {
+        Ignored others = own.allowed;  // what spheres need not tell of
+        measured.clear();
+        for (int s = link.first; own.mesh != nullptr && s < link.first + link.count; s++) {
             const Ball ball = placed(s);
-            const double reach = std::max(smallest, 0.0) + ball.radius + SEARCH;
-            const NearestObstacle nearest = world_->distance_lower_bound(ball.center, reach, own.allowed);
-            if (nearest.obstacle < 0) continue;
-            if (nearest.distance > ball.radius || own.mesh == nullptr) {
-                keep(nearest.distance - ball.radius, nearest.obstacle);
-                continue;
-            }
             found.clear();
-            world_->near(ball.center, reach, own.allowed, found);
+            world_->near(ball.center, ball.radius, own.allowed, found);
             for (const std::int32_t k : found) {
-                if (std::find(seen.begin(), seen.end(), k) != seen.end()) continue;
-                const double gap = world_->distance_lower_bound(k, ball.center, reach) - ball.radius;
-                if (gap > 0.0) {
-                    keep(gap, k);
-                    continue;
-                }
-                seen.push_back(k);
+                if (std::find(measured.begin(), measured.end(), k) != measured.end()) continue;
+                if (world_->distance_lower_bound(k, ball.center, 1.01 * ball.radius) > ball.radius) continue;
+                measured.push_back(k);
                 const MeshGap exact = world_->mesh_gap(k, *own.mesh, link_pose, std::max(smallest, 0.0));
                 keep(exact.meet ? std::min(0.0, -parting(around, k)) : exact.distance, k);
             }
+        }
+        std::unique_ptr<bool[]> known;
+        if (!measured.empty()) {
+            const std::size_t count = static_cast<std::size_t>(world_->size());
+            known = std::make_unique<bool[]>(count);
+            std::copy(own.allowed.begin(), own.allowed.end(), known.get());
+            for (const std::int32_t k : measured) known[static_cast<std::size_t>(k)] = true;
+            others = {known.get(), count};
+        }
+        for (int s = link.first; s < link.first + link.count; s++) {
+            const Ball ball = placed(s);
+            const NearestObstacle nearest =
+                world_->distance_lower_bound(ball.center, std::max(smallest, 0.0) + ball.radius + SEARCH, others);
+            if (nearest.obstacle >= 0) keep(nearest.distance - ball.radius, nearest.obstacle);
         }
     }
 }

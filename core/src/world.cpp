@@ -271,6 +271,27 @@ double World::distance_lower_bound(int k, Vec3 p, double limit) const {
     return local_distance<true>(obstacle(k), local(obstacle(k), p), limit);
 }
 
+bool World::is_within(int k, Vec3 p, double reach) const {
+    const Obstacle &o = obstacle(k);
+    if (o.kind != ObstacleKind::cloud) return distance_lower_bound(k, p, 1.01 * reach) <= reach;
+    const double far = reach + o.radius;
+    return far >= 0.0 && o.cloud->nearest(local(o, p), 1.01 * far * far, far * far).squared <= far * far;
+}
+
+int World::within(Vec3 p, double reach, Ignored ignored) const {
+    int found = -1;
+    const auto look = [&](std::int32_t k) {
+        if (!passed_over(ignored, k) && is_within(k, p, reach)) found = k;
+        return found >= 0;
+    };
+    if (std::any_of(endless_.begin(), endless_.end(), look)) return found;
+    if (bounded_.size() <= FEW)
+        std::any_of(bounded_.begin(), bounded_.end(), look);
+    else
+        tree_.visit_within(p, reach, [&](std::uint32_t member) { return look(bounded_[member]); });
+    return found;
+}
+
 DistanceGradient World::gradient(int k, Vec3 p) const {
     const Obstacle &o = obstacle(k);
     const DistanceGradient found = local_gradient(o, local(o, p));
@@ -374,6 +395,11 @@ F32x8 World::distance_lower_bound(const Points8 &p, F32x8 limit, Ignored ignored
         return false;
     });
     return best;
+}
+
+unsigned World::within(int k, const Points16 &p, float reach) const {
+    const F32x8 limit = splat8(reach);
+    return bits(distance_lower_bound(k, p.low, limit) < limit) | bits(distance_lower_bound(k, p.high, limit) < limit) << 8;
 }
 
 // Balls -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Elbowroom: from a robot description to motion that keeps clear of itself and of the world.
 
-Public names load on first use, so `import elbowroom` brings in neither JAX, MuJoCo, viser nor numba.
+Public names load on first use, so `import elbowroom` brings in neither JAX, MuJoCo nor viser.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def over_rows(
 ) -> list[Result]:
     """Calls `piece(start, stop)` for parts of a batch, in threads when there are many rows; results in order.
 
-    For kernels that release the interpreter lock and write to their own rows.
+    For compiled calls that release the interpreter lock and write to their own rows.
 
     Args:
         piece: does the rows from start to stop.

@@ -243,8 +243,8 @@ def test_long_work_says_what_it_does_in_a_pipe_too(capsys, monkeypatch):
     with _progress.waiting("nothing much"):
         pass
     with _progress.library_progress():
-        logging.getLogger("elbowroom.progress").info("compiling %s", "kernels")
-    assert capsys.readouterr().err == "compiling kernels\n"
+        logging.getLogger("elbowroom.progress").info("fitting %s", "spheres")
+    assert capsys.readouterr().err == "fitting spheres\n"
 
 
 # Interrupts -----------------------------------------------------------------------------------------

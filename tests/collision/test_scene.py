@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError
-from elbowroom.mesh import ExactCollision
+from elbowroom.mesh import ExactCollision, TriangleMesh, distance
 from elbowroom.world import Box, Sphere, World
 
 GLANCE, SPHERES, MESHES = range(3)
@@ -136,3 +137,42 @@ def test_the_margin_of_a_proof_is_never_more_than_the_clearance(among):
     for k in np.flatnonzero(proofs.free)[:25]:
         rows = a[k] + np.linspace(0.0, 1.0, 40)[:, None] * (b[k] - a[k])
         assert 0.0 < proofs.clearance[k] <= among.clearance(rows, exact=True).min() + 1e-9
+
+
+def test_the_order_in_which_pairs_are_asked_changes_no_answer(quick):
+    """Looks inside: a model has one order, and its answers must not show it."""
+    model = quick("baxter")
+    own, cfgs = model._own, model.robot.random_cfgs(400, seed=5)
+    plain = own.scene(own.core_spheres)
+    for tuned in (own.core, plain.tuned(cfgs[:64]), plain.tuned(np.tile(model.default_cfg, (16, 1)))):
+        for by_meshes in (True, False):
+            found, expected = (np.zeros(len(cfgs), dtype=bool) for _ in range(2))
+            assert tuned.free(cfgs, by_meshes, found) == plain.free(cfgs, by_meshes, expected) == -1
+            np.testing.assert_array_equal(found, expected)
+            assert 0 < expected.sum() < len(cfgs)
+    assert 0 < own.core.at_once < len(model.pairs.checked)
+    assert f"meshes of {own.core.at_once} asked at once" in repr(model)
+
+
+def test_a_link_measured_by_its_mesh_is_not_bounded_by_its_spheres(quick):
+    """Where some sphere of a link overlaps an obstacle, the mesh tells of the whole link; elsewhere the nearest sphere."""
+    bare = quick("panda")
+    size, place = (0.3, 0.3, 0.3), at(0.55, 0.0, 0.4)
+    model, robot = bare.with_world(World([Box(size, pose=place, name="box")])), bare.robot
+    cfgs = robot.random_cfgs(600, seed=6)
+    cfgs = cfgs[model.free(cfgs)]
+    box, spheres, measured = TriangleMesh.box(size), bare.spheres, 0
+    own, found = bare.clearance(cfgs), model.clearance(cfgs)
+    meshes = {name: TriangleMesh.from_trimesh(robot.link_mesh(name)) for name in robot.mesh_links}
+    for k, poses in enumerate(robot.link_poses(cfgs)):
+        bound = own[k]
+        for name, mesh in meshes.items():
+            centers, radii = spheres.link(name)
+            pose = poses[robot.link_index(name)]
+            T = matrix_from_wxyz_xyz(pose)
+            gaps = model.world.distance(centers @ T[:3, :3].T + T[:3, 3]) - radii
+            overlaps = gaps.min() <= 0.0
+            measured += overlaps
+            bound = min(bound, distance(mesh, pose, box, place).distance if overlaps else gaps.min())
+        assert found[k] == pytest.approx(bound, abs=2e-6)  # float32 of the pairs of links
+    assert measured > 20

@@ -31,6 +31,7 @@ def robot_calls() -> dict[str, Call]:
         "Robot": (core.Robot, (robot.dof, frames, joints, tree.link_frame)),
         "Robot.link_poses": (tree.core.link_poses, (cfgs, np.empty((5, len(robot.link_names), 7)))),
         "Robot.jacobians": (tree.core.jacobians, (cfgs, 3, np.empty((5, 6, robot.dof)))),
+        "Robot.points": (tree.core.points, (cfgs[0], np.array([0, 3]), np.ones((2, 3)), True)),
         "machine_runs_v3": (core.machine_runs_v3, ()),
     }
 
@@ -226,6 +227,13 @@ def collision_calls() -> dict[str, Call]:
     outside = (balls, meshes, world, grid, np.zeros((n_links, 2), dtype=bool), 0.001)
     around = core.Surroundings(*outside)
     scene = core.Scene(*own).among(around)
+    joints = np.arange(robot.dof)
+    search = (scene, joints, limits, cfgs[0], cfgs[1:3], 7)
+    sampler = core.Sampler(*search)
+    kept = (
+        robot.tree.core,
+        [(0, 2, np.eye(3)[:2], np.array([0.0, 0.5])), (2, 3, np.eye(3), np.array([0.0, 0.1]))],
+    )
     motion = np.ascontiguousarray(np.stack([cfgs[:5], cfgs[5:10], cfgs[10:15], cfgs[15:]], axis=1))
     return {
         "LinkSpheres": (core.LinkSpheres, given),
@@ -233,6 +241,7 @@ def collision_calls() -> dict[str, Call]:
         "Surroundings.still_free": (around.still_free, (True,)),
         "Scene": (core.Scene, own),
         "Scene.among": (core.Scene(*own).among, (around,)),
+        "Scene.tuned": (scene.tuned, (cfgs,)),
         "Scene.free": (scene.free, (cfgs, True, np.zeros(20, dtype=bool))),
         "Scene.is_free": (scene.is_free, (cfgs[0], True)),
         "Scene.by_spheres": (scene.by_spheres, (cfgs[0],)),
@@ -242,12 +251,167 @@ def collision_calls() -> dict[str, Call]:
         ),
         "Scene.obstacle_clearances": (scene.obstacle_clearances, (cfgs, np.zeros(20))),
         "Scene.prove": (scene.prove, (motion, np.zeros((1, robot.dof)), 2, 0.01, 200)),
+        "Scene.covers": (scene.covers, (cfgs,)),
+        "Sampler": (core.Sampler, search),
+        "Keeps": (core.Keeps, kept),
+        "Keeps.excess": (core.Keeps(*kept).excess, (cfgs,)),
+        "Keeps.on_path": (core.Keeps(*kept).on_path, (cfgs[:4],)),
+        "Sampler.keep": (core.Sampler(*search).keep, (core.Keeps(*kept),)),
+        "Sampler.straight": (sampler.straight, ()),
+        "Sampler.grow": (sampler.grow, (100, 0.1)),
+        "Sampler.path": (sampler.path, ()),
+        "Sampler.trees": (sampler.trees, ()),
+        "Sampler.refusals": (sampler.refusals, ()),
+        "Sampler.shorten": (sampler.shorten, (cfgs[:4], 20, 3, 0.1)),
+        **stomp_calls(around, balls, cfgs),
+        "smooth_path": (
+            core.smooth_path,
+            (core.Scene(*own), cfgs[:4], np.ones(robot.dof, dtype=bool), limits),
+        ),
+    }
+
+
+def stomp_calls(around: Any, balls: Any, cfgs: np.ndarray) -> dict[str, Call]:
+    box = np.concatenate([np.eye(3).ravel(), [0.01, 0.0, 0.0], [0.02, 0.03, 0.04]])
+    made = (around, np.stack([box, box]), np.array([0, 2]), np.zeros((2, 2), dtype=bool))
+    cost, paths, dof = core.ObstacleCost(*made), cfgs.reshape(4, 5, -1), cfgs.shape[1]
+    settings = {"rollouts": 4, "reuse": 2, "window": 1, "sensitivity": 5.0, "sigma_decay": 0.9}
+    settings |= {"sigma_floor": 0.1, "smooth_update": True}
+    joints = np.array([[-2.0] * 2, [2.0] * 2, [0.1] * 2])
+    start = (paths[0], np.array([0, 2]), joints, settings, 7)
+    descent = core.Descent(*start)
+    return {
+        "ObstacleCost": (core.ObstacleCost, made),
+        "ObstacleCost.parts": (cost.parts, (paths, 0.1, 0.01, True)),
+        "ObstacleCost.meetings": (cost.meetings, (cfgs,)),
+        "self_nearness": (core.self_nearness, (balls, np.array([[0, 2], [1, 3]]), paths, 0.1, 0.05)),
+        "limit_cost": (core.limit_cost, (paths, 0.1, np.ones(dof), 1)),
+        "Descent": (core.Descent, start),
+        "Descent.restart": (descent.restart, (paths[0], np.ones(5))),
+        "Descent.shake": (descent.shake, (np.zeros((4, 5, dof)),)),
+        "Descent.update": (descent.update, (paths, np.ones((4, 5)))),
+        "Descent.settle": (descent.settle, (np.ones(5),)),
+        "Descent.path": (descent.path, ()),
+    }
+
+
+def plan_calls() -> dict[str, Call]:
+    pieces = np.random.default_rng(4).uniform(-1.0, 1.0, (3, 4, 2))
+    pieces[1:, 0] = pieces[:-1, 3]
+    knots, stops = np.array([0.0, 1.0, 1.5, 2.0]), np.array([True, False, False, True])
+    limits = np.array([[1.0, 2.0], [3.0, 4.0], [50.0, 60.0]])
+    _, rows, piece_of, _ = core.time_curve(pieces, knots, stops, limits)
+    table = (3, np.array([[0, 1], [1, 2]]), np.array([0.5, 0.7]))
+    rest, closed = np.array([np.inf, np.inf, 0.0]), np.zeros(2, dtype=bool)
+    return {
+        "Graph": (core.Graph, table),
+        "Graph.shortest": (core.Graph(*table).shortest, (np.array([0]), np.zeros(1), rest, closed)),
+        "time_curve": (core.time_curve, (pieces, knots, stops, limits)),
+        "evaluate_motion": (
+            core.evaluate_motion,
+            (pieces, knots, rows, piece_of, 1, np.linspace(-0.1, 3.0, 7)),
+        ),
+        "resampled": (core.resampled, (pieces[:, 0].copy(), 5)),
+        "roughness": (core.roughness, (pieces[:, 0].copy(), 16)),
+        "curve_roughness": (core.curve_roughness, (pieces, 16)),
+    }
+
+
+def drawing_calls() -> dict[str, Call]:
+    corners, faces = np.random.default_rng(5).uniform(0.0, 9.0, (4, 3, 3)), np.arange(12).reshape(4, 3)
+    pose = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0])
+    return {
+        "fill_triangles": (
+            core.fill_triangles,
+            (corners, corners[:, 0].copy(), np.zeros((8, 9, 3)), np.full((8, 9), -np.inf)),
+        ),
+        "line_distance": (
+            core.line_distance,
+            (corners.reshape(-1, 3), faces[:, :2].copy(), faces, pose, 1.0, 2.0),
+        ),
+    }
+
+
+def track_calls() -> dict[str, Call]:
+    made = collision_calls()
+    scene = made["Scene.free"][0].__self__  # among obstacles
+    robot = er.load_robot("rh56")
+    n, cfg = robot.dof, robot.default_cfg
+    limits = np.stack([np.ones(n), np.full(n, 10.0), robot.lower, robot.upper])
+    options = {
+        "clearance": 0.002, "skin": 1e-3, "keep": 1e-4, "share": 0.2, "spare": 0.1, "parts": True, "reach": 0.1,
+        "approach_time": 0.05, "cuts": 3,
+    }  # fmt: skip
+    aims = {
+        "gain": 30.0, "feedforward": 1.0, "smoothing": 0.02, "max_linear_speed": 1.0, "max_angular_speed": 3.0,
+        "posture_gain": 1.0, "damping": 0.01,
+    }  # fmt: skip
+    safe, loop = core.SafeStep(scene, limits, options), core.StepLoop()
+    loop.place(cfg, np.zeros(n))
+    targets = core.Targets(made["LinkSpheres"][1][0], [0, 4], [3, 1], list(range(n)))
+    follower = core.Follower(safe, targets, aims)
+    values = np.array([1.0, 0, 0, 0, 0.1, 0, 0, 1.0, 1.0, 0.1, 1.0, 0, 0, 0, 0, 0, 0, 0])
+    wide = np.array([[-1.0], [1.0]]) * np.ones(n)
+    return {
+        "solve_qp": (core.solve_qp, (np.eye(n), cfg, wide, np.eye(3, n), np.full(3, 0.1))),
+        "SafeStep": (core.SafeStep, (scene, limits, options)),
+        "SafeStep.guard": (safe.guard, (loop, cfg, cfg + 0.01, 0.005, 0.01, True)),
+        "SafeStep.step": (safe.step, (loop, np.eye(n), np.ones(n), 0.005, 0.01)),
+        "SafeStep.rows": (safe.rows, (cfg, 0.05)),
+        "Follower": (core.Follower, (safe, targets, aims)),
+        "Follower.tick": (follower.tick, (loop, values, np.ones(2), cfg, 0.005, 0.01)),
+        "Follower.forget": (follower.forget, ()),
+        "StepLoop": (core.StepLoop, ()),
+        "StepLoop.place": (loop.place, (cfg, np.zeros(n))),
+        "StepLoop.stop": (loop.stop, ()),
+        "StepLoop.set_drift": (core.StepLoop().set_drift, (np.array([[0.1, 0.0, 0.0], [0.0, 0.0, 0.0]]),)),
+        "StepLoop.copy": (loop.copy, ()),
+        "StepLoop.forget_stop": (loop.forget_stop, ()),
+        "StepLoop.clear": (core.StepLoop().clear, ()),
+    }
+
+
+def ik_calls() -> dict[str, Call]:
+    robot = er.load_robot("rh56")
+    cfgs, dof = robot.random_cfgs(20, 2), robot.dof
+    # A pose and a position of two links, a direction, a point to look at, and a joint.
+    asked = (robot.tree.core, [0, 1, 2, 3, 4], [3, 5, 3, 5, 0], list(range(dof)))
+    targets = core.Targets(*asked)
+    pose, vectors = (
+        [1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 1.0, 0.3],
+        [0.1, 0.0, 0.1, 0.0, 0.0, 1.0, 0.3, 0.0, 0.0],
+    )
+    values = [*pose, *vectors, *vectors, *vectors, 0.1, 0.3, *[0.0] * 7]
+    table, settings = core.StartTable(targets, cfgs), (1e-4, 1e-3, 32, 10, 1.0, 2)
+    given = (targets, [(targets, [0, 1, 2, 3, 4])], robot.lower, robot.upper, np.zeros(dof, dtype=bool))
+    ik, made = core.Ik(*given), core.IkSettings(*settings)
+    return {
+        "Targets": (core.Targets, asked),
+        "Targets.linearise": (targets.linearise, (np.array(values), cfgs, True)),
+        "StartTable": (core.StartTable, (targets, cfgs)),
+        "StartTable.nearest": (table.nearest, (np.array(values), cfgs[0], True, 5)),
+        "IkSettings": (core.IkSettings, settings),
+        "Ik": (core.Ik, given),
+        "Ik.solve": (ik.solve, (None, [table], values, cfgs[0], True, made)),
+        "Ik.descend": (ik.descend, (values, cfgs[0].copy(), made)),
     }
 
 
 def calls() -> dict[str, Call]:
     """Name of every bound function -> the function and arguments that it takes."""
-    return robot_calls() | mesh_calls() | sphere_calls() | pair_calls() | world_calls() | collision_calls()
+    parts = (
+        robot_calls,
+        mesh_calls,
+        sphere_calls,
+        pair_calls,
+        world_calls,
+        collision_calls,
+        plan_calls,
+        drawing_calls,
+        track_calls,
+        ik_calls,
+    )
+    return {name: call for part in parts for name, call in part().items()}
 
 
 def bound_names() -> set[str]:

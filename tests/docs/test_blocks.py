@@ -53,8 +53,6 @@ ELSEWHERE = {
     "make bench": "benchmarks/, by hand: its ratios need a machine that does nothing else",
     "make soak": "tests/soak/test_soak.py, for seconds",
     "git clone": ".github/workflows, by actions/checkout",
-    "make wheel": ".github/workflows/wheel.yml",
-    "make wheel-check": ".github/workflows/wheel.yml",
     "pip install .": ".ci/run: every target of the Makefile begins with it; tools/check_wheel.py from a wheel",
 }
 """Commands that pages name and this test does not run, by how they begin -> where they are run."""

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import trimesh
 
+from elbowroom import _core
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.errors import ElbowroomError, InputError
 from elbowroom.grasp import (
@@ -31,7 +32,6 @@ from elbowroom.grasp import (
 )
 from elbowroom.grasp._choose import rate_grasp
 from elbowroom.grasp._grasp import rotation
-from elbowroom.grasp._kernels import axis_distance
 from elbowroom.grasp._wrap import WrapClosure
 from elbowroom.grasp.doors import grasped_object, rh56_spec
 
@@ -364,8 +364,7 @@ def test_distances_of_meshes_with_degenerate_faces() -> None:
         x, z = rng.uniform(-0.08, 0.08, 2)
         faces = np.arange(12).reshape(4, 3)
         edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-        point = np.empty(3)
-        found = axis_distance(corners.reshape(-1, 3), edges, faces, turned, x, z, point)
+        found, point = _core.line_distance(corners.reshape(-1, 3), edges, faces, turned, x, z)
         T = matrix_from_wxyz_xyz(turned)
         cloud = np.einsum("sk,fkj->fsj", weights, corners).reshape(-1, 3) @ T[:3, :3].T + T[:3, 3]
         sampled = np.hypot(cloud[:, 0] - x, cloud[:, 2] - z).min()

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from elbowroom.errors import InputError
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget
-from elbowroom.ik._grips import Grips, as_met, moved_since
-from elbowroom.ik._track_options import TrackOptions
-from elbowroom.ik._watch import Watch
+from elbowroom.ik.track._grips import Grips, as_met, moved_since
+from elbowroom.ik.track._options import TrackOptions
+from elbowroom.ik.track._watch import Watch
 
 DT = 0.01
 

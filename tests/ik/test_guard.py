@@ -38,7 +38,7 @@ def test_no_motion_penetrates(teaarm, accelerations):
     from tests.oracles import oracle_of
 
     judge, rng = oracle_of(teaarm.robot), np.random.default_rng(5)
-    guard = er.Guard(teaarm, velocity_limits=SPEED, acceleration_limits=accelerations)
+    guard = er.Guard(teaarm, velocity_limits=SPEED, acceleration_limits=accelerations, budget=0.1)
     makers = (
         lambda: random_walk(teaarm.robot, rng, DT, SPEED),
         lambda: into_colliding(teaarm, rng, DT, SPEED),
@@ -204,7 +204,7 @@ def test_noise_of_what_is_measured_breaks_no_limit(panda):
     middle = 0.5 * (robot.lower + robot.upper)
     cfgs = middle + 0.8 * (robot.random_cfgs(300, 1) - middle)
     goal, cfg, last = cfgs[~panda.free(cfgs)][0], panda.default_cfg, np.zeros(robot.dof)
-    guard, noise = er.Guard(panda, acceleration_limits=10.0), np.full(robot.dof, 1e-3)
+    guard, noise = er.Guard(panda, acceleration_limits=10.0, budget=0.1), np.full(robot.dof, 1e-3)
     goal[-1], noise[-1] = cfg[-1], 0.0
     for _ in range(150):
         measured = cfg + rng.normal(scale=noise)

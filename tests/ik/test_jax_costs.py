@@ -1,4 +1,4 @@
-"""The JAX engine: residuals equal to the numba engine's, derivatives, bounds, locks, one compile per shape, verdicts."""
+"""The JAX engine: residuals equal to the compiled core's, derivatives, bounds, locks, one compile per shape, verdicts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def rows_of(costs, cfg):
 
 class TestResiduals:
     @pytest.mark.parametrize("name", ["teaarm", "rh56"])
-    def test_equal_the_numba_engines_in_double_precision(self, load, name):
+    def test_equal_those_of_the_core_in_double_precision(self, load, name):
         robot = load(name)
         targets = some_targets(robot, LINKS[name])
         problem = Problem.of(robot, shape_of(targets), robot.joint_names)
@@ -78,7 +78,7 @@ class TestResiduals:
         # Turns near pi are where derivatives of a rotation vector are steep: relative to their size.
         np.testing.assert_allclose(slopes, problem.jacobians(values, cfgs), rtol=1e-6, atol=1e-6)
 
-    def test_equal_the_numba_engines_in_single_precision(self, load):
+    def test_equal_those_of_the_core_in_single_precision(self, load):
         robot = load("teaarm")
         targets = some_targets(robot, LINKS["teaarm"])
         problem = Problem.of(robot, shape_of(targets), robot.joint_names)
@@ -92,7 +92,7 @@ class TestResiduals:
         np.testing.assert_allclose(found, exact, atol=1e-5)
 
     def test_packed_numbers_give_the_costs_of_the_targets(self, load):
-        from elbowroom.ik._jax_costs import packed_costs
+        from elbowroom.ik.jax._costs import packed_costs
 
         robot = load("teaarm")
         targets = some_targets(robot, LINKS["teaarm"])
@@ -168,7 +168,7 @@ class TestResiduals:
 
 class TestLinkInJax:
     @pytest.mark.parametrize("name", ["teaarm", "rh56"])
-    def test_pose_and_jacobian_are_those_of_numba(self, load, name):
+    def test_pose_and_jacobian_are_those_of_the_core(self, load, name):
         robot, link = load(name), LINKS[name]
         cfgs = robot.random_cfgs(20, seed=5)
         with enable_x64(True):

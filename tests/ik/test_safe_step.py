@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom import _core
 from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError
-from elbowroom.ik._brake import braking, rest
-from elbowroom.ik._safe_options import SafeOptions
-from elbowroom.ik._safe_step import SafeStep
+from elbowroom.ik.track._step import PROVED, SafeOptions, SafeStep
 from elbowroom.world import Box, World
 from tests.rails import RAILS
 
@@ -28,42 +30,59 @@ def rails(tmp_path_factory):
     return CollisionModel(robot, spheres, pairs)
 
 
-def drive(safe: SafeStep, cfg: np.ndarray, wanted: np.ndarray, ticks: int) -> list:
-    """Ticks that want the same velocity, from rest."""
-    cfg, velocity, stop, made = np.array(cfg, float), np.zeros(len(cfg)), None, []
-    for _ in range(ticks):
-        step = safe.step(cfg, velocity, np.eye(len(cfg)), -np.asarray(wanted, float), DT, stop)
-        made.append(step)
-        cfg, velocity, stop = step.cfg, step.velocity, step.stop
+@dataclass
+class Made:
+    """A step of the core with names."""
+
+    cfg: np.ndarray
+    velocity: np.ndarray
+    limited_by: tuple[str, ...]
+    proved: bool
+
+
+def drive(
+    safe: SafeStep, cfg, wanted, ticks: int, *, velocity=(0.0, 0.0), dts: Sequence[float] = (DT,)
+) -> list[Made]:
+    """Ticks that want the same velocity."""
+    loop, made = _core.StepLoop(), []
+    loop.place(np.array(cfg, float), np.array(velocity, float))
+    for k in range(ticks):
+        after, rate, held, _, marks = safe.core.step(
+            loop, np.eye(len(cfg)), -np.asarray(wanted, float), dts[k % len(dts)], 10.0
+        )
+        made.append(Made(after, rate, safe.words(held), bool(marks & PROVED)))
     return made
 
 
 # Braking ------------------------------------------------------------------------------------------
 
 
-def test_braking_ends_before_where_it_was_said_to_end():
+def test_braking_ends_before_where_it_was_said_to_end(rails):
     """Within accelerations, on one line, and in ticks of any length: early and late ones too."""
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        accelerations = rng.uniform(1.0, 20.0, 5)
-        begin, velocity = rng.normal(size=5), rng.normal(size=5)
-        stop = rest(begin, velocity, accelerations, DT)
-        cfg, last, ticks = begin + velocity * DT, velocity, 0
-        while last.any():
+    rng, accelerations = np.random.default_rng(0), np.array([3.0, 7.0])
+    safe = SafeStep(rails, 1.0, accelerations)
+    for _ in range(20):
+        loop, velocity = _core.StepLoop(), rng.uniform(-0.5, 0.5, 2)
+        loop.place(np.array([-0.6, 0.3]), velocity)
+        safe.core.step(loop, np.eye(2), -velocity, DT, 10.0)
+        stop, path = loop.stop(), []
+        begin, last = np.array([-0.6, 0.3]), velocity
+        for k in range(200):
             dt = DT * float(rng.uniform(0.2, 4.0))
-            slower = braking(cfg, last, stop, accelerations, dt)
-            assert (np.abs(slower - last) <= accelerations * dt * (1 + 1e-9)).all()
-            cfg, last, ticks = cfg + slower * dt, slower, ticks + 1
-            assert ticks < 10_000
-        share = (cfg - begin) / (stop - begin)
-        np.testing.assert_allclose(share, share[0], atol=1e-9)
+            after, rate, *_ = safe.core.step(loop, np.eye(2), np.zeros(2), dt, 0.0)  # no time: brakes
+            if k:
+                assert (np.abs(rate - last) <= accelerations * dt * (1 + 1e-9)).all()
+            path.append(after)
+            last = rate
+        assert not last.any()
+        share = (path[-1] - begin) / (stop - begin)
+        np.testing.assert_allclose(share, share[0], atol=1e-6)
         assert share[0] <= 1.0 + 1e-12
 
 
-def test_without_limits_on_acceleration_the_stop_is_at_once():
-    cfg, velocity = np.zeros(2), np.array([3.0, -1.0])
-    np.testing.assert_array_equal(rest(cfg, velocity, None, DT), velocity * DT)
-    np.testing.assert_array_equal(braking(cfg, velocity, None, None, DT), np.zeros(2))
+def test_without_limits_on_acceleration_the_stop_is_at_once(rails):
+    step = drive(SafeStep(rails, 1.0), [0.6, 0.0], [0.0, 0.0], 1, velocity=(1.0, -1.0))[0]
+    np.testing.assert_array_equal(step.velocity, np.zeros(2))
 
 
 # Limits -------------------------------------------------------------------------------------------
@@ -161,9 +180,8 @@ def test_obstacles_hold_back_as_links_do(rails, accelerations):
 def test_a_robot_that_is_off_the_proved_line_says_so(rails):
     """Fast, close to the post and with no stop that was proved: it brakes and does not claim more."""
     safe = SafeStep(rails, 2.0, 1.0)
-    step = safe.step(np.array([0.2, 0.0]), np.array([-2.0, 0.0]), np.eye(2), np.zeros(2), DT)
+    step = drive(safe, [0.2, 0.0], [0.0, 0.0], 1, velocity=(-2.0, 0.0))[0]
     assert not step.proved
-    assert step.stop is None
     assert abs(step.velocity[0]) < 2.0
 
 

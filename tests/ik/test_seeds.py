@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,15 +9,17 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom import _core
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 from elbowroom.ik._problem import Problem, shape_of
-from elbowroom.ik._seeds import NEAR, SeedTable, free_configurations
+from elbowroom.ik.solve._starts import free_configurations
 from elbowroom.robot.doors import build_tree
 
 from .models import rotation
 
 Load = Callable[[str], er.Robot]
-TOLERANCES = {"position_tolerance": 1e-4, "orientation_tolerance": 1e-3}
+NEAR = 0.01
+"""Weight of a squared joint angle beside squared metres, where a seed is given."""
 HANDS = ("frame_left_arm_ee", "frame_right_arm_ee")
 
 
@@ -105,104 +106,45 @@ def several(robot: er.Robot) -> list[tuple[Target, ...]]:
 
 
 @pytest.mark.parametrize("case", range(4))
-def test_nearest_is_what_brute_force_finds(load: Load, case: int) -> None:
+@pytest.mark.parametrize("seeded", [False, True])
+def test_nearest_is_what_brute_force_finds(load: Load, case: int, seeded: bool) -> None:
     robot = load("teaarm")
     targets = several(robot)[case]
     problem = Problem.of(robot, shape_of(targets), robot.joint_names)
-    cfgs = robot.random_cfgs(700, seed=1)
-    table = SeedTable(problem, cfgs)
-    values = problem.targets_row(targets)
+    cfgs, seed = robot.random_cfgs(700, seed=1), robot.random_cfgs(1, seed=9)[0]
+    table = _core.StartTable(problem.core, cfgs)
+    assert len(table) == 700
     columns = [robot.joint_names.index(name) for name in problem.joints]
     expected = scores(robot, targets, cfgs)
-    best = np.sort(expected)
-    for skip in (0, 16):
-        found = table.nearest(values, 16, skip=skip)
-        np.testing.assert_allclose(scores(robot, targets, found), best[skip : skip + 16], atol=1e-5)
-        for row in found:  # each is an entry, none twice
-            assert (np.abs(cfgs[:, columns] - row[columns]).max(axis=1) < 1e-5).sum() == 1
-        assert len(np.unique(found[:, columns], axis=0)) == 16
-
-
-def test_nearest_to_a_seed(load: Load) -> None:
-    robot = load("teaarm")
-    targets = several(robot)[0]
-    joints = [name for name in robot.joint_names if "right" not in name]
-    problem = Problem.of(robot, shape_of(targets), joints)
-    cfgs = robot.random_cfgs(500, seed=1)
-    table = SeedTable(problem, cfgs)
-    values = problem.targets_row(targets)
-    seed = robot.random_cfgs(1, seed=9)[0]
-    found = table.nearest(values, 16, seed)
-    np.testing.assert_array_equal(found[0], seed)
-    columns = [robot.joint_names.index(name) for name in joints]
-    others = np.setdiff1d(np.arange(robot.dof), columns)
-    np.testing.assert_array_equal(found[:, others], np.tile(seed[others], (16, 1)))
-    expected = scores(robot, targets, cfgs) + NEAR * ((cfgs - seed)[:, columns] ** 2).sum(axis=1)
-    order = np.argsort(expected)
-    np.testing.assert_allclose(found[1:, columns], cfgs[order[:15]][:, columns], atol=1e-5)
-    later = table.nearest(values, 16, seed, skip=15)  # the next round: the seed was tried
-    np.testing.assert_allclose(later[:, columns], cfgs[order[15:31]][:, columns], atol=1e-5)
-    without = table.nearest(values, 16)
-    np.testing.assert_array_equal(without[:, others], np.tile(table.held[others], (16, 1)))
-
-
-def test_an_endless_joint_is_near_across_its_seam(load: Load) -> None:
-    robot = load("double_pendulum_continuous")
-    cfgs = np.array([[-3.1, 0.0], [2.0, 0.0], [0.0, 0.0]])
-    target = LookAt("link2", [0.0, 0.0, 1000.0])
-    problem = Problem.of(robot, shape_of([target]), robot.joint_names)
-    found = SeedTable(problem, cfgs).nearest(
-        problem.targets_row([LookAt("link2", [0.0, 0.0, 1000.0], orientation_weight=1e-9)]),
-        4,
-        np.array([3.1, 0.0]),
-    )
-    np.testing.assert_allclose(found, [[3.1, 0.0], [-3.1, 0.0], [2.0, 0.0], [0.0, 0.0]], atol=1e-6)
+    if seeded:
+        expected += NEAR * ((cfgs - seed)[:, columns] ** 2).sum(axis=1)
+    found = table.nearest(problem.targets_row(targets), seed, seeded, 40)
+    assert len(set(found.tolist())) == 40
+    np.testing.assert_allclose(expected[found], np.sort(expected)[:40], atol=1e-5)
 
 
 def test_tables_smaller_than_asked(load: Load) -> None:
     robot = load("panda")
     targets = (PoseTarget("panda_hand", robot.link_poses(robot.default_cfg)[robot.link_index("panda_hand")]),)
     problem = Problem.of(robot, shape_of(targets), robot.joint_names)
-    table = SeedTable(problem, robot.random_cfgs(5))
-    values = problem.targets_row(targets)
-    assert len(table.nearest(values, 16)) == 5
-    assert len(table.nearest(values, 16, skip=3)) == 2
-    assert len(table.nearest(values, 16, skip=9)) == 0
-    assert len(table.search(values, 16, iterations=5, **TOLERANCES)) == 5
-    assert len(table.search(values, 16, iterations=5, skip=9, **TOLERANCES)) == 0
-    assert len(table.search(values, 16, robot.default_cfg, iterations=5, **TOLERANCES)) == 6
-
-
-def test_search_is_solve_from_the_nearest(load: Load) -> None:
-    """Also from a copy that was pickled, and in rounds."""
-    robot = load("teaarm")
-    targets = several(robot)[1]
-    problem = Problem.of(robot, shape_of(targets), robot.joint_names)
-    table = SeedTable(problem, robot.random_cfgs(500, seed=1))
-    values = problem.targets_row(targets)
-    seed = robot.random_cfgs(1, seed=5)[0]
-    for own in (table, pickle.loads(pickle.dumps(table))):
-        for seed_cfg, skip in ((None, 0), (seed, 0), (seed, 15), (None, 32)):
-            one = own.search(values, 16, seed_cfg, iterations=30, skip=skip, **TOLERANCES)
-            starts = table.nearest(values, 16, seed_cfg, skip=skip)
-            two = problem.solve(values, starts, iterations=30, **TOLERANCES)
-            np.testing.assert_array_equal(one.cfgs, two.cfgs)
-            np.testing.assert_array_equal(one.reached, two.reached)
+    table = _core.StartTable(problem.core, robot.random_cfgs(5))
+    found = table.nearest(problem.targets_row(targets), robot.default_cfg, False, 16)
+    assert sorted(found.tolist()) == list(range(5))
+    few = er.IkSolver(robot, options=er.IkOptions(table=5)).solve({"panda_hand": [1, 0, 0, 0, 3.0, 0, 0]})
+    assert few.seeds_tried == 5
 
 
 def test_the_nearest_starts_reach_more(load: Load) -> None:
-    """What the table is for: against starts anywhere."""
+    """What the table is for: one round from the nearest of many, against one from any sixteen."""
     robot = load("teaarm")
-    shape = tuple((PoseTarget, link) for link in HANDS)
-    problem = Problem.of(robot, shape, robot.joint_names)
-    table = SeedTable(problem, robot.random_cfgs(2000, seed=1))
-    near, anywhere = 0, 0
-    for k, goal in enumerate(robot.random_cfgs(40, seed=2)):
-        poses = robot.link_poses(goal)
-        values = problem.targets_row([PoseTarget(link, poses[robot.link_index(link)]) for link in HANDS])
-        found = table.search(values, 16, iterations=30, **TOLERANCES)
-        near += found.reached.sum()
-        anywhere += problem.solve(
-            values, robot.random_cfgs(16, seed=50 + k), iterations=30, **TOLERANCES
-        ).reached.sum()
-    assert near > 1.5 * anywhere
+    goals = robot.random_cfgs(60, seed=31)
+    poses = robot.link_poses(goals)
+    questions = [{link: row[robot.link_index(link)] for link in HANDS} for row in poses]
+    reached = [
+        sum(
+            er.IkSolver(robot, HANDS, er.IkOptions(seeds=16, table=size)).solve(q).candidates
+            for q in questions
+        )
+        for size in (16, 2000)
+    ]
+    assert reached[1] > reached[0]

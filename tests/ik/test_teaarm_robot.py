@@ -253,7 +253,7 @@ def test_margins_at_rest_refuse_what_makes_no_sense(tea):
 
 
 def test_a_new_target_compiles_nothing(tea):
-    from elbowroom.ik._jax_solve import _minimize
+    from elbowroom.ik.jax._solve import _minimize
 
     poses = tea.robot.link_poses(tea.robot.random_cfgs(3, seed=2))[:, tea.robot.link_index(tea.left)]
     ik.minimize(tea.build_costs(poses[0], poses[1], None), tea.default_cfg, tea.robot, iterations=5)

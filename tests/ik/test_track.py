@@ -11,9 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError, UnknownLinkError
-from elbowroom.ik import JointTarget, PositionTarget
-from elbowroom.ik._track import Tracker
-from elbowroom.ik._track_options import TrackOptions
+from elbowroom.ik import JointTarget, PositionTarget, Tracker, TrackOptions
 from elbowroom.world import Box, World
 
 DT = 0.005

@@ -10,7 +10,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.ik import AxisTarget, JointTarget, PoseTarget, PositionTarget
-from elbowroom.ik._seeds import free_configurations
+from elbowroom.ik.solve._starts import free_configurations
 from tests.ik.models import HAND, block_at, model_of, rest_pose, solver_of
 
 PLANAR = """<robot name="planar">
@@ -213,14 +213,13 @@ def test_time_that_is_up():
 def test_what_is_made_once_does_not_count_against_the_time(monkeypatch):
     """A clock that only the table of starts moves, by an hour."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("elbowroom.ik._search.time", SimpleNamespace(perf_counter=lambda: clock.now))
-    monkeypatch.setattr("elbowroom.ik._solver.time", SimpleNamespace(perf_counter=lambda: clock.now))
+    monkeypatch.setattr("elbowroom.ik.solve._solver.time", SimpleNamespace(perf_counter=lambda: clock.now))
 
     def slowly(*args):
         clock.now += 3600.0
         return free_configurations(*args)
 
-    monkeypatch.setattr("elbowroom.ik._setup.free_configurations", slowly)
+    monkeypatch.setattr("elbowroom.ik.solve._setup.free_configurations", slowly)
     target = rest_pose("panda", HAND)
     target[4] += 3.0
     result = er.IkSolver(model_of("panda")).solve({HAND: target})

@@ -207,7 +207,7 @@ def test_a_clearance_that_is_asked_for_brings_near_pairs_back(load, coal_judge):
         assert (free == (truth > buffer))[clear].all()
     assert not kept.free(np.array(near.witness))
     guard = er.Guard(er.CollisionModel(robot, plain.spheres, found), clearance=0.015)
-    assert pair in guard._safe.rows.parts.own.pairs  # inside: what it keeps apart is not public
+    assert pair in guard._safe.pairs  # inside: what it keeps apart is not public
 
 
 @pytest.mark.robots

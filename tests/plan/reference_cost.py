@@ -1,6 +1,6 @@
 """The obstacle cost written down plainly: numpy, one formula a shape, no broad phase, no packed arrays.
 
-Nothing of the kernels is used: link poses are given (Pinocchio's), distances of points are textbook formulas in the
+Nothing of the core is used: link poses are given (Pinocchio's), distances of points are textbook formulas in the
 frame of the obstacle, boxes meet shapes by separating axes (boxes, triangles, half-spaces), by clamping (balls) or by
 alternating projections (von Neumann 1933; cylinders and capsules).
 """

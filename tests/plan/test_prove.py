@@ -95,7 +95,7 @@ def test_nothing_within_the_slack_touches(bare, oracle):
     worlds = [scene_for(model.robot, "cage", 2)]
     slack = np.array([0.02, 0.0, 0.02, 0.01, 0.03, 0.03, 0.05, 0.001])
     kept = lost = 0
-    for case in cases(model, worlds, 40, seed=5):
+    for case in cases(model, worlds, 120, seed=5):
         proof, plain = prove_path(case.model, case.path, slack=slack), prove_path(case.model, case.path)
         assert not (proof.free and not plain.free)
         lost += plain.free and not proof.free

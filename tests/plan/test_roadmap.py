@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
+from elbowroom import _core
 from elbowroom.errors import FormatError, InputError
 from elbowroom.plan import PlanOptions, Roadmap, plan_motion
-from elbowroom.plan._kernels_roadmap import shortest
-from tests.plan.cart import LEFT, PLANE, RIGHT, along, cart, clear, wall
+from elbowroom.world import Box, World
+from tests.plan.cart import LEFT, PLANE, RIGHT, along, block, cart, clear, wall
 
 QUICK = PlanOptions(timeout=60.0)
 
@@ -109,24 +108,47 @@ def test_shortest_ways_are_those_of_scipy():
         pairs = np.unique(np.sort(rng.integers(n, size=(90, 2)), axis=1), axis=0)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         lengths = rng.uniform(0.1, 1.0, len(pairs))
-        both, twice = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(lengths, 2)
-        order = np.argsort(both[:, 0], kind="stable")
-        firsts = np.searchsorted(both[order, 0], np.arange(n + 1))
+        closed = rng.random(len(pairs)) < 0.2
+        both, twice = (
+            np.concatenate([pairs, pairs[:, ::-1]])[np.tile(~closed, 2)],
+            np.tile(lengths[~closed], 2),
+        )
         start, goal = rng.choice(n, 2, replace=False)
         rest = np.full(n, np.inf)
         rest[goal] = 0.0
-        last, before = shortest(
-            firsts, both[order, 1].copy(), twice[order], np.array([start]), np.zeros(1), rest
-        )
+        nodes, edges = _core.Graph(n, pairs, lengths).shortest(np.array([start]), np.zeros(1), rest, closed)
         truth = dijkstra(csr_array((twice, both.T.astype(np.int32)), shape=(n, n)), indices=start)[goal]
         if not np.isfinite(truth):
-            assert last == -1
+            assert len(nodes) == len(edges) == 0
             continue
-        nodes = [last]
-        while before[nodes[-1]] >= 0:
-            nodes.append(before[nodes[-1]])
-        assert nodes[0] == goal
-        assert nodes[-1] == start
-        of = {tuple(pair): length for pair, length in zip(both.tolist(), twice, strict=True)}
-        total = sum(of[int(a), int(b)] for a, b in itertools.pairwise(nodes))
-        assert abs(total - truth) < 1e-12
+        assert nodes[0] == start
+        assert nodes[-1] == goal
+        assert not closed[edges].any()
+        for a, b, edge in zip(nodes, nodes[1:], edges, strict=False):
+            assert {int(a), int(b)} == set(pairs[edge].tolist())
+        assert abs(lengths[edges].sum() - truth) < 1e-12
+
+
+def test_a_table_is_kept_when_an_obstacle_moves():
+    """The gap moves from y = 0.6 to y = -0.6: edges through the wall are found blocked when a way takes them."""
+    model = wall()
+    roadmap = Roadmap(model, PLANE)
+    plan_motion(model, LEFT, RIGHT, PLANE, QUICK, roadmap=roadmap)
+    moved = model.with_world(
+        World([block("below", (-0.05, 0.05), (-2.0, -0.75)), block("above", (-0.05, 0.05), (-0.45, 2.0))])
+    )
+    with pytest.raises(InputError, match=r"roadmap\.among"):
+        plan_motion(moved, LEFT, RIGHT, PLANE, QUICK, roadmap=roadmap)
+    other = roadmap.among(moved)
+    assert len(other) == len(roadmap)
+    first = plan_motion(moved, LEFT, RIGHT, PLANE, QUICK, roadmap=other)
+    assert first.method == "sampler"
+    assert clear(moved.world, along(first.path)).min() > 0.0
+    again = plan_motion(moved, LEFT, RIGHT, PLANE, QUICK, roadmap=other)
+    assert again.method == "roadmap"
+    assert clear(moved.world, along(again.path)).min() > 0.0
+    back = plan_motion(model, LEFT, RIGHT, PLANE, QUICK, roadmap=other.among(model))
+    assert back.method == "roadmap"
+    assert clear(model.world, along(back.path)).min() > 0.0
+    with pytest.raises(InputError, match="cannot be used"):
+        roadmap.among(cart().attach("flag", "cart", Box((0.01, 0.01, 0.01))))

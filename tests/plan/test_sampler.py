@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom.collision import CollisionModel
-from elbowroom.plan._edges import Edges
-from elbowroom.plan._sampler import Sampler
+from elbowroom.plan._sampler import BY_SPHERES, Sampler
 from elbowroom.plan.doors import Group
 from elbowroom.world import Box, World
 
@@ -15,13 +14,17 @@ from elbowroom.world import Box, World
 def ends_of(model: CollisionModel, count: int, seed: int) -> np.ndarray:
     """Free configurations; by spheres, but for links that no joint moves."""
     cfgs = model.robot.random_cfgs(400, seed=seed)
-    found = cfgs[Edges.of(model).free_by_spheres(cfgs, cfgs)][:count]
+    standing = np.stack([cfgs, cfgs], axis=1)
+    proofs = model.scene_within(cfgs).prove(standing, np.zeros((1, model.robot.dof)), BY_SPHERES, 1e-5, 400)[
+        1
+    ]
+    found = cfgs[proofs[:, 0] == 0][:count]
     assert len(found) == count
     return found
 
 
 def planted(model, start, goals, seed=0) -> Sampler:
-    return Sampler(Edges.of(model), Group.of(model.robot, start), start, goals, seed)
+    return Sampler(model, Group.of(model.robot, start), start, goals, seed)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("panda", "shelf"), ("teaarm", "table")])
@@ -89,7 +92,7 @@ def test_held_joints_stay_where_they_are(among):
     group = Group.of(model.robot, start, names)
     goals = group.whole(group.parts(rows[1:]))
     goals = goals[model.free(goals)]
-    sampler = Sampler(Edges.of(model), group, start, goals, 0)
+    sampler = Sampler(model, group, start, goals, 0)
     assert sampler.grow(20000)
     assert (sampler.path[:, 7] == 0.065).all()
 
@@ -145,13 +148,11 @@ def test_two_arms_leave_places_where_spheres_touch(among):
     rng = np.random.default_rng(14)
     rows = group.whole(rng.uniform(group.lower, group.upper, (6000, len(names))))
     rows = rows[model.free(rows)]
-    edges = Edges.of(model)
-    tight = rows[~edges.free_by_spheres(rows, rows)]
+    tight = rows[~model.free(rows, by="spheres")]
     assert len(tight) >= 8
     for start, goal in zip(tight[0:8:2], tight[1:8:2], strict=True):
         whole, cut, told = (
-            Sampler(edges, Group.of(robot, start, names), start, goal[None], 0, ended)
-            for ended in (None, None, lambda: True)
+            Sampler(model, Group.of(robot, start, names), start, goal[None], 0) for _ in range(3)
         )
         assert whole.grow(3000), whole.blockers[:3]
         path = whole.path
@@ -160,4 +161,23 @@ def test_two_arms_leave_places_where_spheres_touch(among):
         while not cut.grow(7):  # the same path, however the steps are cut
             assert cut.iterations <= whole.iterations
         np.testing.assert_array_equal(cut.path, path)
-        assert not told.grow(10**9)  # ends when it is told to
+        assert not told.grow(10**5, 0.0)  # ends when time is up
+
+
+def test_links_that_no_moving_joint_brings_together_do_not_stop_a_search(among):
+    """One arm of two moves; spheres of the other, which meshes call free, touch all the time."""
+    model = among("baxter", "table", 0)
+    robot = model.robot
+    rows = robot.random_cfgs(4000, seed=3)
+    names = tuple(name for name in robot.joint_names if name.startswith("left_"))
+    rows = rows[model.free(rows)]
+    start = rows[~model.free(rows, by="spheres")][0]
+    group = Group.of(robot, start, names)
+    goals = group.whole(group.parts(rows[:40]))
+    goals = goals[model.free(goals)][:3]
+    assert len(goals)
+    sampler = Sampler(model, group, start, goals, 1)
+    assert sampler.straight() or sampler.grow(5000)
+    held = [k for k, name in enumerate(robot.joint_names) if name not in names]
+    assert (sampler.path[:, held] == start[held]).all()
+    assert model.segments_free(sampler.path[:-1], sampler.path[1:]).free.all()

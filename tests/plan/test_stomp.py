@@ -5,12 +5,12 @@ import threading
 import numpy as np
 import pytest
 
+from elbowroom import _core
 from elbowroom.errors import InputError
 from elbowroom.plan import FunctionCost, Stomp, StompOptions, prove_path
-from elbowroom.plan._kernels_stomp import add_control_cost, keep_within, spread, weigh
 from elbowroom.plan._roughness import roughness
 from elbowroom.plan._stomp_descent import Descent
-from elbowroom.plan._stomp_noise import Smoothness, first_path, resampled
+from elbowroom.plan._stomp_noise import first_path, resampled
 from elbowroom.plan._stomp_starts import through_vias
 from elbowroom.plan.doors import Group
 from tests.plan.cart import LEFT, PLANE, RIGHT, along, cart, clear, wall
@@ -33,26 +33,51 @@ def test_start_and_goal_stay_the_callers():
     assert made.goal[2] == start[2] != goal[2]
 
 
-# Matrices ------------------------------------------------------------------------------------------
+# The core's descent ------------------------------------------------------------------------------------
 
 
-def test_covariance_is_the_inverse_of_squared_accelerations():
-    t = 20
+def covariance(t: int) -> np.ndarray:
+    """Inverse of the matrix of squared accelerations, its largest entry 1."""
     accelerations = np.zeros((t, t + 2))  # of a trajectory with one timestep of rest before and after
     for k in range(t):
         accelerations[k, k : k + 3] = 1.0, -2.0, 1.0
     free = accelerations[:, 2:-2]  # the first and the last timestep are fixed, as is the rest around them
     inverse = np.linalg.inv(free.T @ free)
-    found = Smoothness.of(t)
-    np.testing.assert_allclose(found.covariance, inverse / np.diag(inverse).max(), rtol=1e-9)
-    np.testing.assert_allclose(found.factor @ found.factor.T, found.covariance, atol=1e-12)
-    np.testing.assert_allclose(found.smoother.max(axis=0), 1.0 / (t - 2), rtol=1e-12)
+    return inverse / np.diag(inverse).max()
 
 
-def test_noise_has_the_covariance():
-    smoothness = Smoothness.of(12)
-    noise = smoothness.factor @ np.random.default_rng(0).standard_normal((10, 200_000))
-    np.testing.assert_allclose(np.cov(noise), smoothness.covariance, atol=0.02)
+def descent_of(path: np.ndarray, sigma, *, seed: int = 0, limit: float = 1e6, **settings) -> _core.Descent:
+    """A descent of joints 0 and 2 of three."""
+    joints = np.array([[-limit] * 2, [limit] * 2, np.broadcast_to(sigma, 2)])
+    plain = {
+        "rollouts": 9,
+        "reuse": 0,
+        "window": 0,
+        "sensitivity": 7.0,
+        "sigma_decay": 0.9,
+        "sigma_floor": 0.1,
+    }
+    found = _core.Descent(path, np.array([0, 2]), joints, {**plain, "smooth_update": False, **settings}, seed)
+    found.restart(path, np.zeros(len(path)))
+    return found
+
+
+def test_noise_has_the_covariance_of_smooth_trajectories():
+    t, rows = 12, np.empty((40_000, 12, 3))
+    descent = descent_of(np.full((t, 3), 0.5), [0.2, 3.0], rollouts=len(rows))
+    descent.shake(rows)
+    assert (rows[:, [0, -1]] == 0.5).all()
+    assert (rows[:, :, 1] == 0.5).all()
+    noise = (rows[:, 1:-1, [0, 2]] - 0.5) / [0.2, 3.0]
+    for j in range(2):
+        np.testing.assert_allclose(np.cov(noise[..., j].T), covariance(t), atol=0.03)
+    # joints are independent, and marginals normal: a fourth moment of 3
+    assert abs(np.mean(noise[..., 0] * noise[..., 1])) < 0.02
+    middle = noise[:, 5, :] / noise[:, 5, :].std(axis=0)
+    np.testing.assert_allclose((middle**4).mean(axis=0), 3.0, atol=0.15)
+    again = np.empty_like(rows)
+    descent_of(np.full((t, 3), 0.5), [0.2, 3.0], rollouts=len(rows)).shake(again)
+    np.testing.assert_array_equal(rows, again)
 
 
 def test_minimum_control_is_least_and_near_the_cubic():
@@ -75,58 +100,84 @@ def test_resampled_steps_are_equally_long():
     np.testing.assert_allclose(np.abs(np.diff(path, axis=0)).sum(axis=1), 1.0, atol=1e-12)
 
 
-# Kernels -------------------------------------------------------------------------------------------
-
-
-def test_update_equals_a_plain_one():
+@pytest.mark.parametrize(("window", "smooth"), [(0, False), (2, False), (0, True), (3, True)])
+def test_update_equals_a_plain_one(window, smooth):
     rng = np.random.default_rng(1)
-    rollouts, costs = rng.normal(size=(9, 15, 4)), rng.uniform(0.0, 5.0, size=(9, 15))
-    costs[:, 6] = 2.0  # nothing to learn
-    moving, mean, h = np.array([0, 2]), rng.normal(size=(15, 2)), 7.0
-    found = np.empty((13, 2))
-    weigh(rollouts, costs, moving, h, mean, found)
+    path, own = rng.normal(size=(15, 3)), rng.uniform(0.0, 5.0, 15)
+    descent = descent_of(path, 0.5, window=window, smooth_update=smooth)
+    descent.restart(path, own)
+    rollouts, costs = np.empty((9, 15, 3)), rng.uniform(0.0, 5.0, size=(9, 15))
+    descent.shake(rollouts)
+    if window == 0:
+        costs[:, 6] = own[6] = 2.0  # nothing to learn
+        descent.restart(path, own)
+    found = descent.update(rollouts, costs)
+    seen = np.concatenate([costs, own[None]])
+    apart = np.abs(np.arange(15)[:, None] - np.arange(15))
+    seen = seen @ np.maximum(0.0, 1.0 - apart / (window + 1.0))
+    delta = np.zeros((13, 2))
     for t in range(1, 14):
-        scaled = costs[:, t] - costs[:, t].min()
+        scaled = seen[:, t] - seen[:, t].min()
         width = scaled.max()
-        weights = np.exp(-h * scaled / width) if width else np.zeros(9)
-        weights /= weights.sum() or 1.0
-        noise = rollouts[:, t][:, moving] - mean[t]
-        np.testing.assert_allclose(found[t - 1], weights @ noise, atol=1e-12)
+        weights = np.exp(-7.0 * scaled / width) if width else np.zeros(10)
+        noise = np.concatenate([rollouts[:, t], path[None, t]])[:, [0, 2]] - path[t, [0, 2]]
+        delta[t - 1] = weights @ noise / (weights.sum() or 1.0)
+    smoother = covariance(15) / covariance(15).max(axis=0) / 13
+    expected = path.copy()
+    expected[1:-1, [0, 2]] += smoother @ delta if smooth else delta
+    np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-def test_rollouts_keep_ends_limits_and_held_joints():
-    rng = np.random.default_rng(2)
-    out = np.full((5, 10, 3), 0.5)
-    mean = np.full((10, 2), 0.5)
-    noise = rng.normal(size=(8, 5, 2))
-    spread(
-        mean, noise, np.array([1.0, 0.2]), np.array([0.0, -9.0]), np.array([1.0, 9.0]), np.array([0, 2]), out
-    )
-    assert (out[:, [0, -1]] == 0.5).all()
-    assert (out[:, :, 1] == 0.5).all()
-    expected = 0.5 + noise.transpose(1, 0, 2) * [1.0, 0.2]
-    np.testing.assert_allclose(out[:, 1:-1, 0], np.clip(expected[..., 0], 0.0, 1.0), atol=1e-15)
-    np.testing.assert_allclose(out[:, 1:-1, 2], expected[..., 1], atol=1e-15)
-
-
-def test_limits_are_kept_by_smooth_bends():
+def test_rollouts_and_updates_keep_limits_by_smooth_bends():
     t = np.linspace(0.0, 1.0, 40)
-    path = np.stack([2.0 * np.sin(np.pi * t), -np.sin(3 * np.pi * t)], axis=1)
-    before = path.copy()
-    keep_within(path, Smoothness.of(40).covariance, np.array([-1.0, -0.5]), np.array([1.0, 0.5]))
-    assert (np.abs(path) <= [1.0, 0.5]).all()
-    np.testing.assert_array_equal(path[[0, -1]], before[[0, -1]])
-    clipped = np.clip(before, [-1.0, -0.5], [1.0, 0.5])
-    bends, corners = (np.abs(np.diff(rows, 2, axis=0)).max() for rows in (path, clipped))
+    path = np.stack([0.9 * np.sin(np.pi * t), np.zeros(40), -0.9 * np.sin(3 * np.pi * t)], axis=1)
+    narrow, wide = descent_of(path, 0.5, limit=1.0), descent_of(path, 0.5)
+    rollouts = np.empty((9, 40, 3))
+    narrow.shake(rollouts)
+    assert np.abs(rollouts).max() == 1.0  # some are clipped
+    away = np.repeat(path[None], 9, axis=0)
+    away[..., 0] += np.linspace(0.4, 0.6, 9)[:, None] * np.sin(np.pi * t)  # all lead beyond the limit
+    costs = np.tile(np.linspace(1.0, 2.0, 9)[:, None], 40)
+    for one in (narrow, wide):
+        one.restart(path, np.full(40, 3.0))
+    updated, free = narrow.update(away, costs), wide.update(away, costs)
+    assert np.abs(free).max() > 1.2
+    assert np.abs(updated).max() <= 1.0
+    np.testing.assert_array_equal(updated[[0, -1]], path[[0, -1]])
+    bends, corners = (np.abs(np.diff(rows[:, 0], 2)).max() for rows in (updated, np.clip(free, -1.0, 1.0)))
     assert bends < corners
 
 
+def test_the_best_rollouts_are_kept_and_noise_falls_without_success():
+    path = np.zeros((8, 3))
+    descent = descent_of(path, 1.0, reuse=3)
+    descent.restart(path, np.ones(8))
+    rollouts = np.empty((9, 8, 3))
+    descent.shake(rollouts)
+    costs = np.full((9, 8), 2.0)
+    costs[4] = 0.5  # better than the trajectory, and than what follows from the update
+    updated = descent.update(rollouts, costs)
+    descent.settle(np.full(8, 0.75))
+    assert not np.array_equal(updated, rollouts[4])
+    np.testing.assert_array_equal(descent.path(), rollouts[4])
+    assert descent.cost == 4.0
+    assert descent.idle == 0
+    assert descent.noise == 1.0
+    descent.shake(rollouts)
+    descent.update(rollouts, np.full((9, 8), 3.0))
+    descent.settle(np.full(8, 3.0))
+    assert descent.cost == 4.0
+    assert descent.idle == 1
+    assert descent.noise == 0.9
+
+
 def test_control_cost_is_that_of_squared_second_differences():
+    made = stomp(cart(), control_weight=2.5, timesteps=9)
     paths = np.random.default_rng(3).normal(size=(4, 9, 3))
-    costs = np.ones((4, 9))
-    add_control_cost(paths, np.array([0, 1]), 2.5, costs)
+    plain = stomp(cart(), timesteps=9).cost(paths)
     padded = np.concatenate([paths[:, :1], paths, paths[:, -1:]], axis=1)[..., :2]
-    np.testing.assert_allclose(costs, 1.0 + 2.5 * (np.diff(padded, 2, axis=1) ** 2).sum(-1), rtol=1e-12)
+    expected = 2.5 / made.dt**4 * (np.diff(padded, 2, axis=1) ** 2).sum(-1)
+    np.testing.assert_allclose(made.cost(paths) - plain, expected, rtol=1e-9)
 
 
 def test_a_descent_finds_the_least_of_a_plain_cost():
@@ -134,7 +185,7 @@ def test_a_descent_finds_the_least_of_a_plain_cost():
     group = Group.of(cart().robot, LEFT, PLANE)
     line = first_path("linear", LEFT[:2], RIGHT[:2], 30)
     aim = line.copy()
-    aim[1:-1] += Smoothness.of(30).covariance[:, 14, None] * np.array([0.1, 0.4])
+    aim[1:-1] += covariance(30)[:, 14, None] * np.array([0.1, 0.4])
     descent = Descent(
         group, lambda rows: ((rows[..., :2] - aim) ** 2).sum(-1), StompOptions(), np.full(2, 0.2), line,
         np.random.default_rng(0),

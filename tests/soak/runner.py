@@ -21,7 +21,7 @@ BLOCK_SECONDS = 2.0
 """Work that is handed out at once."""
 BLOCK_CASES = 500
 COLD_CASES, COLD = 5, 10.0
-"""The first cases of a fuzzer in a process may take this many times the limit: kernels are compiled in them."""
+"""The first cases of a fuzzer in a process may take this many times the limit: robots are fitted in them."""
 BUSY = 6.0
 """On a busy machine a case may take this many times its limit, as long as it does not work for longer than that."""
 STILLBORN = 3

@@ -25,9 +25,6 @@ def nodes(scene):
 @pytest.fixture
 def shown(stage, desk, monkeypatch):
     """The hand is shown and its line grasp is there."""
-    monkeypatch.setattr(
-        _grasping, "once_per_machine", lambda what, do: None
-    )  # kernels are compiled by other tests
     monkeypatch.setattr(_grasping, "SWEPT", 12)
     monkeypatch.setattr(_grasping, "REST", 0.0)
     panel, gui, scene = stage(GraspPanel)

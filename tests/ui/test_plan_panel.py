@@ -16,7 +16,6 @@ from elbowroom.plan import Motion
 from elbowroom.ui._commands import plan_command
 from elbowroom.ui._jobs import Cancelled, Job, Jobs, Report
 from elbowroom.ui._planning import asked_of, find_plan, motion_bytes, play, world_bytes
-from elbowroom.ui._warm import once_per_machine
 from elbowroom.ui.panels import PlanPanel
 from elbowroom.ui.panels._plan import answer_text
 from elbowroom.ui.scene._plan import CLOSE, FAR, coarse, colours_of
@@ -155,7 +154,6 @@ def test_the_command_writes_the_same_bytes(tmp_path, monkeypatch, capsys):
     model = desk.model.with_world(desk.history.state.model.world)
     desk.send(SetCfg((-0.1, 0.4)))
     desk.send(SetPlace("goal", Place("away", FAR_OFF)))
-    monkeypatch.setattr("elbowroom.ui._planning.once_per_machine", lambda what, do: None)
     desk.send(find_plan(desk, model, asked_of(desk.history.state), Report(lambda: None)))
     found = desk.history.state.plan.found
     assert found.result.success
@@ -165,21 +163,6 @@ def test_the_command_writes_the_same_bytes(tmp_path, monkeypatch, capsys):
     assert cli.main(words[1:]) == 0
     capsys.readouterr()
     assert (tmp_path / "motion.csv").read_bytes() == motion_bytes(found.result.motion, "csv")
-
-
-def test_what_is_compiled_once_is_not_compiled_again_unless_it_failed(tmp_path, monkeypatch):
-    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
-    done = []
-
-    def refuse():
-        raise InputError("no")
-
-    with pytest.raises(InputError):
-        once_per_machine("x", refuse)
-    once_per_machine("x", lambda: done.append(1))
-    once_per_machine("x", lambda: done.append(2))
-    once_per_machine("y", lambda: done.append(3))
-    assert done == [1, 3]
 
 
 def test_why_there_is_no_motion_is_said(stage, desk):

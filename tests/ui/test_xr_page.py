@@ -16,11 +16,11 @@ from websockets.sync.server import serve
 
 from elbowroom import load_robot
 from elbowroom.errors import InputError
-from elbowroom.ik._messages import Stop, read_message
-from elbowroom.ik._serve import Mailbox
-from elbowroom.ik._serve_socket import SocketDoor
-from elbowroom.ik._session import Session
-from elbowroom.ik._xr import XrOptions, XrState
+from elbowroom.remote._messages import Stop, read_message
+from elbowroom.remote._serve import Mailbox
+from elbowroom.remote._serve_socket import SocketDoor
+from elbowroom.remote._session import Session
+from elbowroom.remote._xr import XrOptions, XrState
 from elbowroom.ui.xr import xr_page
 
 LEFT, RIGHT = "frame_left_arm_ee", "frame_right_arm_ee"

@@ -1,4 +1,4 @@
-"""Distances in JAX: equal to numba on obstacles of every kind, under jit, vmap and grad."""
+"""Distances in JAX: equal to the compiled core on obstacles of every kind, under jit, vmap and grad."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def assert_gradients_agree(world: World, at: np.ndarray, theirs: np.ndarray) -> 
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_each_kind_equals_numba(kind):
+def test_each_kind_equals_the_core(kind):
     rng = np.random.default_rng(len(kind))
     world = World(thing(kind, rng, 0.4) for _ in range(3))
     at = points(2000, 1, 0.8)
@@ -66,7 +66,7 @@ def test_each_kind_equals_numba(kind):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_scenes_of_all_kinds_equal_numba(seed):
+def test_scenes_of_all_kinds_equal_the_core(seed):
     world, at = scene(seed), points(3000, seed + 10)
     found, gradient = world.distance_and_gradient(jnp.asarray(at))
     assert np.abs(np.asarray(found) - world.distance(at)).max() < CLOSE

@@ -48,6 +48,7 @@ class Chain {
 
     std::span<const ChainJoint> joints() const { return joints_; }
     int n_variables() const { return n_variables_; }
+    int n_a() const { return n_a_; }  // joints of the branch down to a: the first ones
 
     void place(std::span<const double> values, ChainPoses &out) const;
 

@@ -35,8 +35,8 @@ class PointCloud {
         double squared;      // distance; the limit when no point is nearer
         std::int64_t point;  // in the order of the tree, -1 for none
     };
-    // The point nearest to `p`, if its squared distance is below `limit`.
-    Nearest nearest(Vec3 p, double limit) const;
+    // The point nearest to `p`, if its squared distance is below `limit`; any whose squared distance is at most `enough` will do.
+    Nearest nearest(Vec3 p, double limit, double enough = 0.0) const;
 
     // Distance of point `i` to the farthest of its `count` nearest others, at most 64; infinite when there are fewer.
     double neighbour_distance(std::size_t i, int count) const;

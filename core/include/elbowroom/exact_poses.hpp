@@ -55,6 +55,9 @@ class ExactPoses {
         if (!ready_) forget();
         return body(number, lane);
     }
+    // Computes all bodies in the four lanes around one at once: cheaper than one by one where most of them are asked for. The number of
+    // lanes must be a multiple of four.
+    void place_four(int lane);
     // The second link of a path in the frame of the first.
     Pose across(const LinkPath &path, int lane);
 
@@ -65,6 +68,7 @@ class ExactPoses {
     void forget();  // what was computed for other values
     const Pose &body(int body, int lane);  // in the frame of the root
     void move(const Body &body, int lane, Pose &pose);  // by its joint
+    void turn(std::size_t first);  // fills four sines and cosines
     Pose down(std::span<const int> bodies, int link, int lane);
 
     const Robot *robot_ = nullptr;

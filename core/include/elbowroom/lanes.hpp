@@ -159,8 +159,24 @@ inline void sincos(F64x4 x, F64x4 &sine, F64x4 &cosine) {
     cosine = (F64x4)(second ^ (((quadrant + 1) & 2) << 62));
 }
 
+// Sine and cosine in float32 of an angle that is a whole number of quarter turns more than `r`, within pi / 4 of zero.
+// Polynomials after Moshier's Cephes (sinf, cosf); of the quarter turns only the last two bits count.
+inline void sincos_reduced(F32x8 r, I32x8 quadrant, F32x8 &sine, F32x8 &cosine) {
+    const F32x8 z = r * r;
+    F32x8 s = fused(z, splat8(-1.95152959e-4f), splat8(8.33216087e-3f));
+    s = fused(s, z, splat8(-1.66666546e-1f));
+    s = fused(s * z, r, r);
+    F32x8 c = fused(z, splat8(2.44331571e-5f), splat8(-1.38873163e-3f));
+    c = fused(c, z, splat8(4.16666457e-2f));
+    c = fused(c * z, z, fused(z, splat8(-0.5f), splat8(1.0f)));
+    const I32x8 odd = -(quadrant & 1);
+    const I32x8 first = ((I32x8)c & odd) | ((I32x8)s & ~odd), second = ((I32x8)s & odd) | ((I32x8)c & ~odd);
+    sine = (F32x8)(first ^ ((quadrant & 2) << 30));
+    cosine = (F32x8)(second ^ (((quadrant + 1) & 2) << 30));
+}
+
 // Sine and cosine of eight float64 angles in float32, each good to 1.2e-7 for |angle| < 1e5. Angles are reduced in float64
-// (the product of a quadrant number and the 24 bits of PIO2_HIGH is exact); polynomials after Moshier's Cephes (sinf, cosf).
+// (the product of a quadrant number and the 24 bits of PIO2_HIGH is exact).
 inline void sincos(const double *angles, F32x8 &sine, F32x8 &cosine) {
     constexpr double ROUND = 6755399441055744.0, TWO_OVER_PI = 0.6366197723675814;
     constexpr double PIO2_HIGH = 1.57079625129699707031e0, PIO2_LOW = 7.54978995489188216e-8;
@@ -173,18 +189,33 @@ inline void sincos(const double *angles, F32x8 &sine, F32x8 &cosine) {
         rest[h] = __builtin_convertvector((x - n * PIO2_HIGH) - n * PIO2_LOW, F32x4);
         quadrants[h] = __builtin_convertvector((I64x4)shifted, I32x4);  // its low bits are those of the whole number
     }
-    const F32x8 r = __builtin_shufflevector(rest[0], rest[1], 0, 1, 2, 3, 4, 5, 6, 7), z = r * r;
-    const I32x8 quadrant = __builtin_shufflevector(quadrants[0], quadrants[1], 0, 1, 2, 3, 4, 5, 6, 7);
-    F32x8 s = fused(z, splat8(-1.95152959e-4f), splat8(8.33216087e-3f));
-    s = fused(s, z, splat8(-1.66666546e-1f));
-    s = fused(s * z, r, r);
-    F32x8 c = fused(z, splat8(2.44331571e-5f), splat8(-1.38873163e-3f));
-    c = fused(c, z, splat8(4.16666457e-2f));
-    c = fused(c * z, z, fused(z, splat8(-0.5f), splat8(1.0f)));
-    const I32x8 odd = -(quadrant & 1);
-    const I32x8 first = ((I32x8)c & odd) | ((I32x8)s & ~odd), second = ((I32x8)s & odd) | ((I32x8)c & ~odd);
-    sine = (F32x8)(first ^ ((quadrant & 2) << 30));
-    cosine = (F32x8)(second ^ (((quadrant + 1) & 2) << 30));
+    sincos_reduced(__builtin_shufflevector(rest[0], rest[1], 0, 1, 2, 3, 4, 5, 6, 7),
+                   __builtin_shufflevector(quadrants[0], quadrants[1], 0, 1, 2, 3, 4, 5, 6, 7), sine, cosine);
+}
+
+// The same of float32 angles, good to 2e-7 for |angle| < 100: for searches, which bound no error.
+inline void sincos(F32x8 x, F32x8 &sine, F32x8 &cosine) {
+    constexpr float ROUND = 12582912.0f, TWO_OVER_PI = 0.63661977f;
+    const F32x8 shifted = fused(x, splat8(TWO_OVER_PI), splat8(ROUND)), n = shifted - ROUND;
+    F32x8 r = fused(n, splat8(-1.5703125f), x);  // pi / 2 in three parts; products with the first two are exact
+    r = fused(n, splat8(-4.837512969970703125e-4f), r);
+    r = fused(n, splat8(-7.549790126e-8f), r);
+    sincos_reduced(r, (I32x8)shifted, sine, cosine);
+}
+
+// The angle of (x, y) for y >= 0, in [0, pi], zero for (0, 0), good to 3e-7: a polynomial on [0, tan(pi / 8)] (Cephes, atanf).
+inline F32x8 angle_of(F32x8 y, F32x8 x) {
+    constexpr float QUARTER_PI = 0.78539816339f, HALF_PI = 1.57079632679f, PI = 3.14159265359f;
+    const F32x8 a = abs(x), low = min(a, y), high = max(a, y);
+    const I32x8 big = high * 0.41421356f < low;  // then atan t = pi / 4 + atan((t - 1) / (t + 1))
+    const F32x8 under = big ? high + low : high;
+    const F32x8 t = (big ? low - high : low) / (under > 0.0f ? under : splat8(1.0f)), z = t * t;
+    F32x8 p = fused(z, splat8(8.05374449538e-2f), splat8(-1.38776856032e-1f));
+    p = fused(p, z, splat8(1.99777106478e-1f));
+    p = fused(p, z, splat8(-3.33329491539e-1f));
+    F32x8 angle = fused(p * z, t, t) + (big ? splat8(QUARTER_PI) : splat8(0.0f));
+    angle = a < y ? HALF_PI - angle : angle;
+    return x < 0.0f ? PI - angle : angle;
 }
 
 inline float sum(F32x8 v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
@@ -296,10 +327,13 @@ inline F32x16 splat16(float x) { return {splat8(x), splat8(x)}; }
 inline F32x16 operator+(F32x16 a, F32x16 b) { return {a.low + b.low, a.high + b.high}; }
 inline F32x16 operator-(F32x16 a, F32x16 b) { return {a.low - b.low, a.high - b.high}; }
 inline F32x16 operator*(F32x16 a, F32x16 b) { return {a.low * b.low, a.high * b.high}; }
+inline F32x16 operator/(F32x16 a, F32x16 b) { return {a.low / b.low, a.high / b.high}; }
 inline F32x16 operator-(F32x16 a) { return {-a.low, -a.high}; }
+inline F32x16 operator*(float a, F32x16 b) { return {a * b.low, a * b.high}; }
 inline F32x16 operator+(F32x16 a, float b) { return {a.low + b, a.high + b}; }
 inline F32x16 operator-(F32x16 a, float b) { return {a.low - b, a.high - b}; }
 inline Mask16 operator<(F32x16 a, F32x16 b) { return {a.low < b.low, a.high < b.high}; }
+inline Mask16 operator|(Mask16 a, Mask16 b) { return {a.low | b.low, a.high | b.high}; }
 inline Mask16 &operator|=(Mask16 &a, Mask16 b) {
     a.low |= b.low, a.high |= b.high;
     return a;
@@ -308,7 +342,15 @@ inline F32x16 fused(F32x16 a, F32x16 b, F32x16 c) { return {fused(a.low, b.low, 
 inline F32x16 min(F32x16 a, F32x16 b) { return {min(a.low, b.low), min(a.high, b.high)}; }
 inline F32x16 max(F32x16 a, F32x16 b) { return {max(a.low, b.low), max(a.high, b.high)}; }
 inline F32x16 sqrt(F32x16 a) { return {sqrt(a.low), sqrt(a.high)}; }
+inline F32x16 abs(F32x16 a) { return {abs(a.low), abs(a.high)}; }
+inline F32x16 angle_of(F32x16 y, F32x16 x) { return {angle_of(y.low, x.low), angle_of(y.high, x.high)}; }
+inline void sincos(F32x16 x, F32x16 &sine, F32x16 &cosine) {
+    sincos(x.low, sine.low, cosine.low);
+    sincos(x.high, sine.high, cosine.high);
+}
+inline F32x16 choose(Mask16 mask, F32x16 a, F32x16 b) { return {mask.low ? a.low : b.low, mask.high ? a.high : b.high}; }
 inline unsigned bits(Mask16 mask) { return bits(mask.low) | bits(mask.high) << 8; }
+inline Mask16 lanes16_of(unsigned marked) { return {lanes_of(marked & 0xffu), lanes_of(marked >> 8)}; }
 inline float lane(F32x16 a, int k) { return k < 8 ? a.low[k] : a.high[k - 8]; }
 
 }  // namespace elbowroom

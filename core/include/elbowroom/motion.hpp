@@ -6,28 +6,47 @@
 // bounded by the values that occur.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "elbowroom/pair_walk.hpp"
 
 namespace elbowroom {
 
 struct Motion {
     std::size_t dof = 0, pieces = 0, points = 2;  // control points of a piece: 2 to 4
-    std::span<const double> control;              // (pieces, points, dof)
-    std::span<const double> slack;                // (pieces, dof), or (dof) for all of them
+    std::span<const double> control = {};              // (pieces, points, dof)
+    std::span<const double> slack = {};                // (pieces, dof), or (dof) for all of them
 
     const double *piece(std::size_t k) const { return control.data() + k * points * dof; }
     const double *slack_of(std::size_t k) const { return slack.data() + (slack.size() == dof ? 0 : k * dof); }
 };
 
-// How closely to look. A glance is no proof: spheres in the middles of a few parts of a piece.
+// How closely to look. A glance is no proof: spheres in the middles of a few parts of a piece. By spheres, meshes still decide pairs
+// that only they can, and links that no joint moves.
 enum class Look { glance, spheres, meshes };
 
 struct ProofRequest {
     Look look = Look::meshes;
     double margin = 1e-3;        // metres of clearance, above the buffer, up to which it is worth proving more
     std::int64_t budget = 20'000;  // parts of a piece that may be looked at
+
+    // For those who ask again and again about short motions.
+    using Clock = std::chrono::steady_clock;
+    static constexpr double NOT_ASKED = -std::numeric_limits<double>::infinity();
+    // Metres above the buffer that every pair of links, then every link among obstacles (its place in the surroundings), shall keep,
+    // maybe negative; NOT_ASKED for what is known to stay clear. None: the buffer is what all shall keep.
+    std::span<const double> keep = {};
+    std::span<std::optional<TriangleNumbers>> hints = {};  // by pair of links: triangles closest the last time, kept up to date; or none
+    bool likely = false;                    // the motion is short and likely free: float64 at once, no search for a collision first
+    std::optional<Clock::time_point> until = {};  // undecided from then on
+
+    double kept(std::size_t k) const { return keep.empty() ? 0.0 : keep[k]; }
+    bool late() const { return until && Clock::now() >= *until; }
 };
 
 enum class Outcome { free = 0, blocked = 1, undecided = 2 };

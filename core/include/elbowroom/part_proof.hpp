@@ -5,6 +5,12 @@
 // neither shows is halved, until a middle that collides is found or the budget is spent. A part that is hardly wider than the
 // slack is not halved: what does not show there will not show. A collision is one of the motion itself, without slack.
 //
+// On straight motions without slack that are likely free, meshes are judged by what they move towards each other (swept.hpp). Off the velocity of the middle a point is at most half the square of the time times its largest
+// acceleration. Along a chain of joints with rates r_j, from the first link to the second, that is at most the sum over j of
+// (r_j^2 + c_j + 2 r_j sum of r_i before j) d_j for turning joints, d_j the point's distance from the axis, and of
+// c_j + 2 r_j sum of r_i before j for sliding ones, where i are turning joints and c_j bounds the joint's own acceleration (of
+// coupled joints that are not linear). Distances from axes change by what the joints after j move.
+//
 // Guaranteed: bounds must be positive by more than float64 rounds over a few metres; distances of meshes are searched to 1e-9.
 #pragma once
 
@@ -13,6 +19,7 @@
 #include "elbowroom/motion.hpp"
 #include "elbowroom/never.hpp"
 #include "elbowroom/surroundings.hpp"
+#include "elbowroom/swept.hpp"
 
 namespace elbowroom {
 
@@ -42,8 +49,13 @@ class PairOnPart {
 
     // Whether the meshes are too close in the middle of the part. Nothing is said of pairs without meshes.
     bool blocked_in_middle(const Motion &motion, const Part &part, double buffer) const;
-    // Improves on `out`, which is free so far.
-    void prove(const Motion &motion, const Part &part, double buffer, const ProofRequest &request, PieceProof &out) const;
+    // Improves on `out`, which is free so far. `hint` as in `stay_apart`.
+    void prove(const Motion &motion, const Part &part, double buffer, const ProofRequest &request, std::optional<TriangleNumbers> &hint,
+               PieceProof &out) const;
+
+    // How the second mesh moves in the frame of the first around the middle of a part of a straight piece; nothing for values that
+    // are too large. Bounds hold for points near `c`, a point of the first mesh, best.
+    std::optional<RelativeMotion> motion_between(const Motion &motion, const Part &part, const ChainPoses &poses, Vec3 c) const;
 
   private:
     BodyChain joints_;
@@ -61,8 +73,9 @@ class LinkOnPart {
     std::span<const int> moving() const { return moving_; }
 
     // The obstacle that the mesh is too close to in the middle of the part, or -1. Nothing is said of links without a mesh.
-    int blocked_in_middle(const Surroundings &around, const Motion &motion, const Part &part) const;
-    void prove(const Surroundings &around, const Motion &motion, const Part &part, const ProofRequest &request, PieceProof &out) const;
+    int blocked_in_middle(const Surroundings &around, const Motion &motion, const Part &part, double buffer) const;
+    void prove(const Surroundings &around, const Motion &motion, const Part &part, double buffer, const ProofRequest &request,
+               PieceProof &out) const;
 
   private:
     struct Look;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -88,6 +89,10 @@ class Robot {
     // Geometric Jacobian of a link frame: `cfgs` (n, dof) to `out` (n, 6, dof), linear velocity of its origin, then
     // angular velocity, in world axes. Coupled joints are in the columns of the joints that drive them.
     void jacobians(std::span<const double> cfgs, std::size_t link, std::span<double> out) const;
+
+    // Points `local` (n, 3) of `links` (n) at one configuration, and their Jacobians unless `jacobian` is empty: `out` (n, 3), (n, 3, dof).
+    void points(std::span<const double> cfg, std::span<const std::int64_t> links, std::span<const double> local, std::span<double> out,
+                std::span<double> jacobian) const;
 
   private:
     int dof_;

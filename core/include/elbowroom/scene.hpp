@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,8 +39,14 @@ class Scene {
     // The same robot among obstacles; none for no obstacles. Copies nothing large.
     Scene among(std::shared_ptr<const Surroundings> around) const;
 
+    // The same scene, asking pairs in an order that was cheap on these configurations: first those whose meshes refuse most
+    // often for the time that they take. Changes no answer.
+    Scene tuned(const Configurations &cfgs) const;
+
     const Robot &robot() const { return *spheres_->robot; }
     std::size_t n_pairs() const { return pairs_->size(); }
+    // Pairs whose meshes are asked as soon as their spheres refuse, because they often meet; those of the others come last.
+    std::size_t n_at_once() const { return by_meshes_->likely; }
     double margin() const { return spheres_->margin; }
     double buffer() const { return buffer_; }
     const Surroundings *around() const { return around_.get(); }
@@ -50,6 +57,12 @@ class Scene {
 
     // One configuration; `beyond` when it leaves the range.
     Verdict free(std::span<const double> cfg, Judge judge) const;
+
+    // Who is found first to touch in one configuration, or to come closer than the buffer; none also where that is not decided.
+    std::optional<Culprit> clash(std::span<const double> cfg) const;
+
+    // The first row with a value that is not finite or too large for the error bound, or -1.
+    std::int64_t covers(const Configurations &cfgs) const;
 
     // Whether spheres alone show one configuration to be free, those of pairs too that only meshes decide.
     bool free_by_spheres(std::span<const double> cfg) const;
@@ -78,6 +91,11 @@ class Scene {
         bool by_meshes(Judge judge) const { return a != nullptr && (judge == Judge::meshes || only_meshes); }
     };
     const LinkSpheres &spheres() const { return *spheres_; }
+    const std::shared_ptr<const LinkSpheres> &shared_spheres() const { return spheres_; }
+    // Metres, about, that each actuated joint moves things per unit.
+    std::span<const double> rough_reach() const;
+    // Whether the meshes of a pair touch or come closer than the buffer.
+    bool meshes_refuse(std::size_t pair, int lane, ExactPoses &poses) const { return meshes_refuse((*pairs_)[pair], lane, poses); }
     const Pair &pair(std::size_t k) const { return (*pairs_)[k]; }
     const ProvedRange &range() const { return range_; }
     // A block of the spheres that obstacles see, at the configurations of one of those that links see.
@@ -89,7 +107,8 @@ class Scene {
     // Lanes that no pair from `next` on refuses. Unless it is the `last` look, ends early when few lanes are left, with `next` the
     // pair to go on with.
     unsigned own_free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses, std::size_t &next, bool last) const;
-    bool own_free(SphereRow &row, Judge judge, ExactPoses &poses) const;
+    // The pair that refuses one configuration, -1 for none.
+    int refusing(SphereRow &row, Judge judge, ExactPoses &poses) const;
     bool apart_by_spheres(SphereRow &row) const;
     void row_clearance(std::span<const double> bounds, int lane, bool exact, ExactPoses &poses, double &smallest,
                        std::int64_t &closest, std::span<bool> touching) const;
@@ -100,7 +119,13 @@ class Scene {
     std::shared_ptr<const LinkSpheres> spheres_;
     std::shared_ptr<const LinkMeshes> meshes_;
     std::shared_ptr<const std::vector<Pair>> pairs_;
-    std::shared_ptr<const std::vector<int>> in_order_, spheres_first_;  // orders in which pairs are asked
+    // The order in which pairs are asked. Meshes of the first `likely` are asked as soon as spheres refuse, those of the others when
+    // the spheres of all pairs are known.
+    struct Order {
+        std::vector<int> pairs;
+        std::size_t likely = 0;
+    };
+    std::shared_ptr<const Order> by_meshes_, by_spheres_;  // by who has the last word
     std::shared_ptr<const Surroundings> around_;
     struct OwnLater;
     struct Later;

@@ -40,6 +40,7 @@ struct OwnProofs {
     };
     std::vector<PairOnPart> pairs;
     std::vector<Moving> moving;
+    std::vector<LaneJoints> from_root;  // by place of a link: all joints that move it
     LaneBounds bounds;
     std::vector<double> rough;  // metres a joint moves things per unit, about: only to choose how many parts to begin with
 
@@ -57,10 +58,15 @@ class SceneProof {
     struct Job;
 
     double rough_travel(const Motion &motion, std::size_t piece) const;
+    // Whether the middle of a piece collides, and who.
+    void look_at_piece(const Motion &motion, std::size_t piece, PieceProof &out) const;
     void look(const Motion &motion, const ProofRequest &request, std::span<const Job> jobs, std::span<PieceProof> out,
               std::vector<Job> &smaller, std::vector<Job> &exact, int level) const;
     // Whether meshes are too close in the middle of a part: to obstacles, or to each other.
-    void look_at_middle(const Motion &motion, const Job &job, bool obstacles, PieceProof &out) const;
+    void look_at_middle(const Motion &motion, const ProofRequest &request, const Job &job, bool obstacles, PieceProof &out) const;
+    // A short motion: sixteen parts of it in lanes leave a few pairs and links, of which all of it is proved at once.
+    void prove_likely(const Motion &motion, std::size_t piece, const ProofRequest &request, std::vector<std::uint64_t> open,
+                      std::span<const std::uint64_t> still, std::span<PieceProof> out) const;
     void finish(const Motion &motion, const ProofRequest &request, const Job &job, PieceProof &out) const;
 
     const Scene &scene_;
@@ -70,6 +76,7 @@ class SceneProof {
     std::vector<LaneJoints> link_lanes_;
     std::optional<LaneBounds> outside_;
     std::size_t words_ = 0;  // of a set of pairs and links
+    bool costly_ = false;    // distances of spheres take long: a verdict on the middle of a piece comes first
 };
 
 }  // namespace elbowroom

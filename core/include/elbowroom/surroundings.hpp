@@ -42,8 +42,13 @@ class Surroundings {
     Surroundings(std::shared_ptr<const LinkSpheres> spheres, LinkMeshes meshes, std::shared_ptr<const World> world,
                  std::shared_ptr<const ClearanceGrid> grid, std::span<const bool> allowed, double buffer);
 
+    // The same with more that may touch, links by their places here.
+    std::shared_ptr<const Surroundings> allowing(std::span<const LinkObstacle> more) const;
+
     const LinkSpheres &spheres() const { return *spheres_; }
+    const std::shared_ptr<const LinkSpheres> &shared_spheres() const { return spheres_; }
     const World &world() const { return *world_; }
+    const ClearanceGrid *grid() const { return grid_.get(); }  // none for a handful of obstacles
     const Pose &base() const { return base_; }  // the root in the world
     double buffer() const { return buffer_; }
     double pad() const { return pad_; }         // what spheres must be apart from obstacles: buffer and rounding
@@ -57,7 +62,9 @@ class Surroundings {
     bool still_free(Judge judge) const;
     // Lanes in which no moving link is refused; links are placed, of a block of these spheres.
     unsigned free(SphereBlock &block, unsigned alive, Judge judge, ExactPoses &poses) const;
-    bool free(SphereRow &row, Judge judge, ExactPoses &poses) const;
+    bool free(SphereRow &row, Judge judge, ExactPoses &poses) const { return refused(row, judge, poses).link < 0; }
+    // The first moving link found that is refused, and by which obstacle.
+    LinkObstacle refused(SphereRow &row, Judge judge, ExactPoses &poses) const;
 
     // Lower bound of the clearance of all links to all obstacles in one lane; where they overlap, minus what surely parts them.
     // Improves `smallest` and `closest` where it is smaller.
@@ -70,8 +77,15 @@ class Surroundings {
     // beyond `most`. The ball of the link is placed.
     F32x16 apart(SphereBlock &block, int place, F32x16 pad, float most, unsigned wanted) const;
 
-    // Whether a mesh at `pose` in the world touches an obstacle or comes closer than the buffer.
-    bool mesh_closer(int obstacle, const TriangleTree &mesh, const Pose &pose) const;
+    // Lanes of `wanted` in which a sphere of a link reaches an obstacle, by spheres in float32 alone; with `any`, it is enough to find
+    // one. `obstacle` is then one of those, -1 where it is not known which. `model` has the spheres, their radii maybe other ones.
+    unsigned touched(SphereBlock &block, const LinkSpheres &model, int place, unsigned wanted, bool any, int &obstacle) const;
+
+    // Points of the root's frame in the world; `pad` covers the rounding.
+    Points16 in_world(const Point32<F32x16> &p) const;
+
+    // Whether a mesh at `pose` in the world touches an obstacle or comes closer than `buffer`.
+    bool mesh_closer(int obstacle, const TriangleTree &mesh, const Pose &pose, double buffer) const;
 
   private:
     struct Link {
@@ -87,9 +101,10 @@ class Surroundings {
     F32x16 bounds(const Point32<F32x16> &p, F32x16 limit, unsigned wanted, Ignored ignored, bool exactly) const;
     F32x8 lower_bound(const Points8 &p, F32x8 limit, Ignored ignored, bool exactly) const;
     Points8 in_world(F32x8 x, F32x8 y, F32x8 z) const;
-    bool sphere_refused(int place, Vec3 point, double radius, Judge judge, int lane, ExactPoses &poses, Cleared &cleared) const;
+    // The obstacle within reach of a sphere that refuses its link, -1 for none.
+    int refusing(int place, Vec3 point, double radius, Judge judge, int lane, ExactPoses &poses, Cleared &cleared) const;
     bool mesh_refused(int place, int obstacle, int lane, ExactPoses &poses) const;
-    bool link_free(SphereRow &row, int place, Judge judge, ExactPoses &poses) const;
+    int refusing(SphereRow &row, int place, Judge judge, ExactPoses &poses) const;  // the same of all spheres of a link
     double parting(const Ball &around, int obstacle) const;
 
     std::shared_ptr<const LinkSpheres> spheres_;

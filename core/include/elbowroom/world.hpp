@@ -66,6 +66,10 @@ struct Points8 {
     F32x8 x, y, z;
 };
 
+struct Points16 {
+    Points8 low, high;
+};
+
 // A box by its axes (the columns of the rotation) and centre, and its half edges along them; none negative.
 struct OrientedBox {
     Pose pose;
@@ -111,6 +115,10 @@ class World {
     double distance(int k, Vec3 p, double limit = UNBOUNDED) const;
     double distance_lower_bound(int k, Vec3 p, double limit = UNBOUNDED) const;
 
+    // Any obstacle that a point is no farther than `reach` from by `distance_lower_bound`, -1 for none; whether one is.
+    int within(Vec3 p, double reach, Ignored ignored = {}) const;
+    bool is_within(int k, Vec3 p, double reach) const;
+
     // Signed distance of a point to one obstacle and its gradient, in the world. Where there is no gradient (the middle
     // of a sphere, a ridge, a surface), one of the one-sided ones.
     DistanceGradient gradient(int k, Vec3 p) const;
@@ -124,6 +132,11 @@ class World {
     F32x8 distance_lower_bound(int k, const Points8 &p, F32x8 limit) const;
     F32x8 distance_lower_bound(const Points8 &p, F32x8 limit, Ignored ignored = {}) const;
     static constexpr double LANE_ROUNDING = 64.0 / 16777216.0;
+
+    // Visits the obstacles, `visit(k, p)`, that may be within `reach` metres of any of sixteen points.
+    template <class Visit> void visit_near(const Points16 &p, float reach, Visit visit) const;
+    // Lanes in which obstacle `k` may be nearer than `reach`: all in which it is, by `distance_lower_bound`, and hardly others.
+    unsigned within(int k, const Points16 &p, float reach) const;
 
     // Balls -------------------------------------------------------------------------------------------------------
 
@@ -166,5 +179,18 @@ class World {
     std::vector<std::int32_t> bounded_, endless_;
     BoxTree tree_;
 };
+
+template <class Visit> void World::visit_near(const Points16 &p, float reach, Visit visit) const {
+    for (const std::int32_t k : endless_) visit(k, p);
+    const auto least = [&](F32x8 a, F32x8 b) { return smallest(min(a, b)); };
+    const auto most = [&](F32x8 a, F32x8 b) { return -smallest(-max(a, b)); };
+    Bounds box{{least(p.low.x, p.high.x), least(p.low.y, p.high.y), least(p.low.z, p.high.z)},
+               {most(p.low.x, p.high.x), most(p.low.y, p.high.y), most(p.low.z, p.high.z)}};
+    box.low = box.low - Vec3{reach, reach, reach}, box.high = box.high + Vec3{reach, reach, reach};
+    tree_.visit_overlapping(box, [&](std::uint32_t member) {
+        visit(bounded_[member], p);
+        return false;
+    });
+}
 
 }  // namespace elbowroom

@@ -52,6 +52,19 @@ class Robot:
         Writes Jacobians (n, 6, dof) of a link frame by its number: linear, then angular velocity, world axes.
         """
 
+    def points(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        links: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        local: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        jacobian: bool,
+    ) -> tuple[Any, ...]:
+        """
+        Points `local` (n, 3) of links (n,) in the world (n, 3) at a configuration (dof,), and their Jacobians (n, 3, dof), or None.
+        """
+
 def enclosing_ball(
     balls: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -1192,6 +1205,22 @@ class Scene:
         Trees of meshes by link, pairs (n, 2) of links, marks (n,) of those that spheres cannot decide, metres that all must be apart, and the joint values (2, dof) between which the other pairs were shown never to meet.
         """
 
+    def tuned(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Scene:
+        """
+        The same scene, asking pairs in an order that was cheap on these configurations (n, dof). Changes no answer.
+        """
+
+    @property
+    def at_once(self) -> int:
+        """
+        Number of pairs whose meshes are asked as soon as their spheres refuse; those of the others when all spheres are known.
+        """
+
     def free(
         self,
         cfgs: Annotated[
@@ -1211,6 +1240,16 @@ class Scene:
     ) -> int:
         """
         One configuration (dof,): 1 when free, 0 when not, 2 when it leaves the range, 3 when refused.
+        """
+
+    def covers(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> int:
+        """
+        The first of configurations (n, dof) with a value that the error bound does not cover, or -1.
         """
 
     def by_spheres(
@@ -1290,3 +1329,642 @@ class Surroundings:
 
     def still_free(self, by_meshes: bool) -> bool:
         """Whether the links that no joint moves are free."""
+
+class Keeps:
+    """
+    What a path keeps on its way: links upright, points of links on planes or in tubes.
+    """
+
+    def __init__(self, robot: Robot, all: list[Any]) -> None:
+        """
+        Each (kind, link, vectors, numbers): 0 for upright, 1 for a plane, 2 for a tube; a link; (n, 3) the unit axis or the point in its frame, then the unit direction, the unit normal, or the points of the tube's line; offset of the plane and tolerance.
+        """
+
+    def excess(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        The largest excess over a tolerance, as a share of it, at configurations (n, dof): (n,); not above zero where all are kept.
+        """
+
+    def on_path(
+        self,
+        rows: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> bool:
+        """
+        Whether all tolerances are kept on the straight lines between rows (n, dof).
+        """
+
+class Sampler:
+    """
+    Two trees from a start and from goals that grow until they meet; the edges of a path are proved. Not for threads.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        moving: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        span: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        start: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        goals: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        seed: int,
+    ) -> None:
+        """
+        Joints (m,) that may move, ascending; bounds (2, m) to sample from; configurations start (dof,) and goals (n, dof) that meshes call free; the others are held where the start has them.
+        """
+
+    def keep(self, keeps: Keeps) -> None:
+        """
+        Paths must keep this on their way, as start and goals do; said before anything is asked.
+        """
+
+    def straight(self) -> bool:
+        """
+        Tries the straight line to the goals, the nearest first; whether there is now a path.
+        """
+
+    def grow(self, iterations: int, seconds: float) -> bool:
+        """
+        Up to so many iterations more, until so many seconds have passed; whether there is a path.
+        """
+
+    def path(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Waypoints (n, dof) from the start to a goal; none while there is no path.
+        """
+
+    def shorten(
+        self,
+        path: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        attempts: int,
+        seed: int,
+        seconds: float,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        A path (n, dof) of proved edges made shorter by up to so many cuts, within so many seconds; all edges of it are proved.
+        """
+
+    def trees(self) -> tuple[Any, ...]:
+        """
+        Nodes (n, dof) of both trees; and (n, 3) the row of each one's parent (-1 at roots), its tree, and whether the edge from the parent is proved (1), not (0), or cut off (-1).
+        """
+
+    def refusals(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        How often each pair of links, then each link with each obstacle, by rows, refused an edge.
+        """
+
+    @property
+    def goal(self) -> int:
+        """The goal that the path leads to, -1 while there is none."""
+
+    @property
+    def possible(self) -> bool:
+        """False where links that no joint moves touch an obstacle."""
+
+    @property
+    def iterations(self) -> int:
+        """Done so far."""
+
+    @property
+    def nodes(self) -> int:
+        """Configurations in both trees."""
+
+class Graph:
+    """Nodes, and edges between them with lengths."""
+
+    def __init__(
+        self,
+        nodes: int,
+        edges: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        lengths: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Edges (n, 2) between nodes, and their lengths (n,)."""
+
+    def shortest(
+        self,
+        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        first: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        closed: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> tuple[Any, ...]:
+        """
+        The shortest way from nodes (s,), `first` (s,) away, to the goal, `rest` (nodes,) away or infinitely far, on edges that are not closed (edges,): its nodes (k,) and edges (k - 1,), none where there is no way.
+        """
+
+def time_curve(
+    pieces: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    knots: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    stops: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    limits: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[Any, ...]:
+    """
+    The fastest motion along cubic Bezier pieces (k, 4, dof) with parameters (k + 1,) at their ends, at rest where `stops` (k + 1,) says, within limits (2 or 3, dof) of velocity, acceleration and jerk. Returns a joint that moves without a limit, or -1; (5, n + 1) times at which intervals begin, the parameter then, its rate, acceleration and third derivative; (n,) the piece of each; (3, dof) bounds of velocity, acceleration and jerk.
+    """
+
+def evaluate_motion(
+    pieces: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    knots: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    piece_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    derivative: int,
+    at: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+    """
+    Configurations (t, dof) at times (t,) of a motion as of `time_curve`, or a derivative by time, 1 to 3.
+    """
+
+def smooth_path(
+    scene: Scene,
+    path: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    moves: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    limits: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[Any, ...]:
+    """
+    A smooth curve along waypoints (n, dof) whose straight lines are free in a scene, proved free; joints that move (dof,), lower and upper limits (2, dof). Returns cubic Bezier pieces (k, 4, dof), parameters (k + 1,) at their ends, stops (k + 1,), how far moving joints may be off each piece (k,), and the clearance that is kept then, above the buffer (k,); k is 0 where nothing was proved.
+    """
+
+def resampled(
+    path: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    places: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+    """
+    A path (n, dof) of straight segments at so many places, equally far apart along it: (places, dof).
+    """
+
+def roughness(
+    path: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    steps: int,
+) -> float:
+    """
+    Sum of squared second differences of a path (n, dof), resampled at so many equally long steps.
+    """
+
+def curve_roughness(
+    pieces: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    steps: int,
+) -> float:
+    """The same of cubic Bezier pieces (k, 4, dof)."""
+
+class ObstacleCost:
+    """What nearness to obstacles costs, and where boxes of links meet them."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        boxes: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        links: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        spared: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Boxes (n, 15) in the frames of links (n,): axes as columns, row by row, centre, half edges; `spared` (n, obstacles) marks what may meet.
+        """
+
+    def parts(
+        self,
+        paths: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        dt: float,
+        clearance: float,
+        by_spheres: bool,
+    ) -> tuple[Any, ...]:
+        """
+        For trajectories (k, t, dof), seconds `dt` a step: what is missing of the clearance times speed, summed over spheres (k, t), zeros unless `by_spheres`; whether a box meets an obstacle (k, t).
+        """
+
+    def meetings(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")]:
+        """
+        Which boxes meet which obstacles (boxes, obstacles) at any of (n, dof) configurations.
+        """
+
+def self_nearness(
+    spheres: LinkSpheres,
+    pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    paths: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    dt: float,
+    clearance: float,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+    """
+    For trajectories (k, t, dof): what is missing of the clearance between the nearest spheres of pairs (n, 2) of links, times the speed at which their centres pass each other, summed (k, t).
+    """
+
+def limit_cost(
+    paths: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    dt: float,
+    limits: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    order: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+    """
+    For trajectories (k, t, dof): the sum over joints of what speeds (order 1) or accelerations (2) are beyond their limits (dof,), as shares of these (k, t).
+    """
+
+class Descent:
+    """
+    One trajectory of STOMP on its way to a lower cost; for one thread at a time.
+    """
+
+    def __init__(
+        self,
+        path: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        moving: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        joints: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        settings: dict[str, Any],
+        seed: int,
+    ) -> None:
+        """
+        From a trajectory (t, dof); entries of the joints that move (m,), their lower and upper limits and sizes of noise (3, m); settings rollouts, reuse, window, sensitivity, sigma_decay, sigma_floor, smooth_update.
+        """
+
+    def restart(
+        self,
+        path: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None:
+        """
+        Another trajectory (t, dof) and its cost (t,) at every step; to be called before the first iteration.
+        """
+
+    def shake(
+        self,
+        rollouts: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Fills rollouts (k, t, dof): the trajectory with smooth noise, within limits.
+        """
+
+    def update(
+        self,
+        rollouts: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        costs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """The trajectory (t, dof) that rollouts and their costs (k, t) lead to."""
+
+    def settle(
+        self,
+        cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None:
+        """Takes it, or the best rollout, by its cost (t,)."""
+
+    def path(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]:
+        """The trajectory (t, dof)."""
+
+    @property
+    def cost(self) -> float:
+        """Its cost."""
+
+    @property
+    def noise(self) -> float:
+        """What is left of the noise."""
+
+    @property
+    def idle(self) -> int:
+        """Iterations since the least cost."""
+
+    @idle.setter
+    def idle(self, arg: int, /) -> None: ...
+
+def fill_triangles(
+    corners: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    colours: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    image: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    depth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+) -> None:
+    """
+    Draws triangles (n, 3, 3), pixel x, pixel y and depth, with colours (n, 3) where they are nearer than what is there: image (height, width, 3) and depth (height, width), larger is nearer.
+    """
+
+def line_distance(
+    vertices: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    edges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    faces: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    pose: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    x: float,
+    z: float,
+) -> tuple[Any, ...]:
+    """
+    Distance of a mesh at a pose (7,) wxyz_xyz to the line along y through x and z, 0 when the line meets it, and its nearest point (3,).
+    """
+
+def solve_qp(
+    H: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bounds: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    A: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[Any, ...]:
+    """
+    Minimises 1/2 x'Hx + f'x subject to bounds (2, n) and A x >= least: the status (0 optimal, 1 infeasible, 2 failed), x, and the multipliers of lower bounds, upper bounds and rows.
+    """
+
+class StepLoop:
+    """
+    One robot in its loop of ticks: where it was sent, how fast, where it comes to rest.
+    """
+
+    def __init__(self) -> None: ...
+    def place(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        velocity: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        The robot is at `cfg` (dof,) and moves at `velocity`; no stop is proved.
+        """
+
+    def clear(self) -> None:
+        """Forgets all."""
+
+    def forget_stop(self) -> None:
+        """Forgets what was proved: among other obstacles."""
+
+    def set_drift(
+        self,
+        velocities: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        How fast obstacles move in the world, (obstacles, 3) m/s; (0, 3) when all stand still.
+        """
+
+    def copy(self) -> StepLoop:
+        """Another with the same state."""
+
+    def stop(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]:
+        """Where braking ends, proved, (dof,); (0,) where that is not known."""
+
+class SafeStep:
+    """
+    Steps of one robot that keep limits and touch nothing, proved with the stop after them.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        limits: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        options: dict[str, Any],
+    ) -> None:
+        """
+        Limits (4, dof): speeds, accelerations (infinite for none), lowest and highest values; options by name.
+        """
+
+    def guard(
+        self,
+        loop: StepLoop,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        wanted: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        dt: float,
+        budget: float,
+        exactly: bool,
+    ) -> tuple[Any, ...]:
+        """
+        The step from `cfg` to `wanted` in `dt` seconds if it is safe and `exactly` is asked for, else the nearest one that is: where to go, rates, what held it back as (why, first, second), clearance, and marks: 1 proved, 2 braked, 4 met, 8 late, 16 altered.
+        """
+
+    def step(
+        self,
+        loop: StepLoop,
+        H: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        dt: float,
+        budget: float,
+    ) -> tuple[Any, ...]:
+        """
+        The safe velocity that minimises 1/2 v'Hv + f'v, from where the loop is; answers as `guard`.
+        """
+
+    def rows(
+        self,
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        reach: float,
+    ) -> tuple[Any, ...]:
+        """
+        Linearised distances within reach: rows (m, dof), distances (m,) above the clearance, of whom (m, 4): pair, or link and obstacle, and 1 for spheres with meshes behind them, 2 for contacts; and lower bounds (pairs,) above the clearance.
+        """
+
+class Follower:
+    """Follows targets of given kinds and links, tick by tick, by safe steps."""
+
+    def __init__(self, safe: SafeStep, targets: Targets, options: dict[str, Any]) -> None:
+        """Safe steps of the robot of the targets, the targets, options by name."""
+
+    def tick(
+        self,
+        loop: StepLoop,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        shares: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        dt: float,
+        budget: float,
+    ) -> tuple[Any, ...]:
+        """
+        One tick towards target values (9 a target), with shares (n,) of the speed bounds and the rest configuration (dof,); answers as `SafeStep.guard`.
+        """
+
+    def forget(self) -> None:
+        """The next targets are not the last ones moved."""
+
+class Targets:
+    """Kinds and links of targets, and the joints that may move to meet them."""
+
+    def __init__(
+        self, robot: Robot, kinds: Sequence[int], places: Sequence[int], joints: Sequence[int]
+    ) -> None:
+        """
+        Kinds (0 pose, 1 position, 2 axis, 3 look at, 4 joint), of each the link or actuated joint, and the actuated joints that may move.
+        """
+
+    @property
+    def rows(self) -> int:
+        """Rows of the residual."""
+
+    @property
+    def joints(self) -> list[int]:
+        """Actuated joints that may move and move some target."""
+
+    def linearise(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        slope: bool,
+    ) -> tuple[Any, ...]:
+        """
+        At configurations (n, dof), for the numbers of the targets (9 each): weighted residuals (n, rows), their derivatives (n, rows, dof) or (0, rows, dof), position errors and orientation errors (n, targets).
+        """
+
+class StartTable:
+    """
+    Configurations from which searches start, with the poses of the targets' links.
+    """
+
+    def __init__(
+        self,
+        targets: Targets,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Configurations (n, dof), joints not solved for where they will be held.
+        """
+
+    def __len__(self) -> int: ...
+    def nearest(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        seeded: bool,
+        count: int,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]:
+        """
+        Entries (up to `count`,) nearest to the targets, the nearest first; when seeded, rather near the configuration `base` (dof,).
+        """
+
+class IkSettings:
+    """What a search may cost, and what it calls a success."""
+
+    def __init__(
+        self,
+        position_tolerance: float,
+        orientation_tolerance: float,
+        starts: int,
+        iterations: int,
+        timeout: float,
+        count: int,
+    ) -> None:
+        """
+        Metres and radians, starts and the steps of each, seconds, and how many answers are wanted that differ.
+        """
+
+class Ik:
+    """
+    One shape of question: all targets, and the parts of them that share no joint.
+    """
+
+    def __init__(
+        self,
+        whole: Targets,
+        parts: Sequence[tuple[Targets, Sequence[int]]],
+        lower: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        upper: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        endless: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        All targets; of each part its own, with their positions among all; limits (dof,) and marks (dof,) of joints whose whole turns do not count.
+        """
+
+    def solve(
+        self,
+        scene: Scene | None,
+        tables: Sequence[StartTable],
+        values: Sequence[float],
+        base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        seeded: bool,
+        settings: IkSettings,
+    ) -> tuple[Any, ...]:
+        """
+        Free configurations that meet targets, nearest to `base` (dof,) first, which holds the joints not solved for: answers (n, dof), or the best that was found; its position and orientation errors (targets,); whether it is a success, met the targets, is free, and time was up; candidates, starts, steps, and candidates refused before it. Nine numbers in `values` for each target; a table for each part; `seeded` starts from the base as well. No scene: everything is free.
+        """
+
+    def descend(
+        self,
+        values: Sequence[float],
+        cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        settings: IkSettings,
+    ) -> bool:
+        """
+        Moves `cfg` (dof,) onto the targets by one search in float64; whether it arrives.
+        """

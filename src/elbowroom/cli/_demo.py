@@ -40,7 +40,7 @@ def run(options: Options) -> int:
         with waiting("1 of 6: loading and drawing the robot"):
             robot = load_robot(ROBOT)
             steps.description(report, robot)
-        with waiting("2 of 6: forward kinematics by numba and JAX"):
+        with waiting("2 of 6: forward kinematics by the compiled core and JAX"):
             steps.kinematics(report, robot)
         with waiting("3 of 6: fitting and proving spheres"):
             spheres = steps.spheres(report, robot)

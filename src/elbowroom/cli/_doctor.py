@@ -21,8 +21,8 @@ from ._common import console, print_json, waiting
 from ._doctor_speed import FIGURES, SLOW, slower_by, speeds
 
 REQUIRED = (
-    "numpy", "scipy", "jax", "jaxlie", "jax_dataclasses", "jaxtyping", "numba", "mujoco", "yourdfpy", "trimesh",
-    "pycollada", "lxml", "ruamel.yaml", "daqp", "websockets", "joblib", "platformdirs", "tyro", "rich", "matplotlib",
+    "numpy", "scipy", "jax", "jaxlie", "jax_dataclasses", "jaxtyping", "mujoco", "yourdfpy", "trimesh",
+    "pycollada", "lxml", "ruamel.yaml", "websockets", "joblib", "platformdirs", "tyro", "rich", "matplotlib",
     "viser",
 )  # fmt: skip
 OPTIONAL = {
@@ -36,17 +36,14 @@ OPTIONAL = {
     "pin": ("test", "oracle of the kinematics tests"),
 }
 """Package -> extra that brings it, and what it is for."""
-OTHERS = ("xacro", "llvmlite", "jaxlib", "uv", "pip")
+OTHERS = ("xacro", "jaxlib", "uv", "pip")
 """Versions worth knowing that are nobody's direct dependency."""
 VARIABLES = (
-    "ELBOWROOM_CACHE", "ELBOWROOM_DEBUG", "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME",
-    "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "XLA_FLAGS",
-    "MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY", "PYTHONPATH",
+    "ELBOWROOM_CACHE", "ELBOWROOM_DEBUG", "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "OMP_NUM_THREADS",
+    "JAX_PLATFORMS", "JAX_ENABLE_X64", "XLA_FLAGS", "MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY", "PYTHONPATH",
 )  # fmt: skip
 """Environment variables that change what Elbowroom or its dependencies do."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox", "msedge")
-FEATURES = ("avx2", "fma", "avx512f", "neon")
-"""Features of a CPU that the kernels gain from; shipped kernels need the first two."""
 
 EXAMPLES = {
     "elbowroom doctor": "is everything here, and is it as fast as it should be",
@@ -91,13 +88,12 @@ def examine() -> dict[str, Any]:
         "executable": sys.executable,
         "platform": platform.platform(),
         "cpu": _cpu(),
-        "cpu_features": _features() if versions["llvmlite"] is not None else [],
         "cores": cores(),
         "load": _load(),
         "cache": str(folder),
         "cache_mb": _megabytes(folder),
         "cache_writable": _writable(folder),
-        "kernels": _kernels() if not missing else "",
+        "core": _core_variant(),
         "robots": _robots() if not missing else {},
         "browser": next((path for name in BROWSERS if (path := shutil.which(name))), None),
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
@@ -123,13 +119,6 @@ def _cpu() -> str:
         return platform.processor() or platform.machine()
 
 
-def _features() -> list[str]:
-    from llvmlite import binding
-
-    found = binding.get_host_cpu_features()
-    return [name for name in FEATURES if found.get(name, False)]
-
-
 def _load() -> float | None:
     """Processes that want a core, on average over the last minute; None where the system does not say."""
     try:
@@ -151,14 +140,11 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _kernels() -> str:
-    """Where the compiled code of planning and inverse kinematics is; verdicts need none."""
-    from .._kernel_cache import runs_shipped
-    from ..ik.doors import is_warm
+def _core_variant() -> str:
+    """The variant of the compiled core that runs here: v2 or v3 on x86-64, else generic."""
+    from .. import _core
 
-    if runs_shipped():
-        return "came with the wheel"
-    return "compiled and kept" if is_warm() else "to be compiled at first use, a minute or two, once"
+    return _core.VARIANT
 
 
 def _robots() -> dict[str, int]:
@@ -182,15 +168,11 @@ def _slow(report: dict[str, Any]) -> list[str]:
             f"the machine is busy (load {report['load']:g} on {report['cores']} cores): measured times are longer"
         )
     if report["cores"] < 2:
-        found.append("one core: nothing is compiled beside other work, and batches run on one thread")
-    if not {"avx2", "neon"} & set(report["cpu_features"]):
-        found.append("the CPU has neither AVX2 nor NEON: kernels run with narrower vectors")
+        found.append("one core: batches run on one thread")
+    if report["core"] == "v2":
+        found.append("the compiled core runs as x86-64-v2: without AVX2 its vectors are half as wide")
     if not report["cache_writable"]:
-        found.append(f"{report['cache']} cannot be written: fits, pairs and kernels are made anew every time")
-    if report["kernels"].startswith("to be compiled"):
-        found.append(
-            "kernels are not compiled yet: the first verdict, solve and plan each take up to a minute, once"
-        )
+        found.append(f"{report['cache']} cannot be written: fits and pairs are computed again every time")
     return found
 
 
@@ -202,12 +184,10 @@ def _print(report: dict[str, Any]) -> None:
 
     versions = report["versions"]
     line(f"elbowroom {report['elbowroom']}, Python {report['python']}, {report['platform']}", "bold")
-    features = f", {' '.join(report['cpu_features'])}" if report["cpu_features"] else ""
-    line(f"cpu: {report['cpu']}, {report['cores']} cores{features}; load {report['load']}")
-    state = "" if report["cache_writable"] else ", NOT writable: results are computed anew every time"
+    line(f"cpu: {report['cpu']}, {report['cores']} cores; load {report['load']}")
+    state = "" if report["cache_writable"] else ", NOT writable: results are computed again every time"
     line(f"cache: {report['cache']} ({report['cache_mb']:g} MB{state})")
-    if report["kernels"]:
-        line(f"kernels: {report['kernels']}")
+    line(f"compiled core: {report['core']}")
     if report["robots"]:
         line(
             "robots by name: " + ", ".join(f"{count} {origin}" for origin, count in report["robots"].items())

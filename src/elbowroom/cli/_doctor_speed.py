@@ -1,7 +1,7 @@
 """How fast this machine is at what people wait for, measured in a process of its own within a few seconds.
 
 The process is fresh, so import and first verdict are what a first command pays. It says each figure when it has it;
-what it has not said when the time is over was not measured, which is so where kernels are still to be compiled.
+what it has not said when the time is over was not measured.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REFERENCE_HOW = "best of a few runs while it was busy; model, first verdict and 
 FIGURES: dict[str, tuple[str, str, float]] = {
     "import": ("import elbowroom", "s", 0.02),
     "model": ("CollisionModel('teaarm'), kept spheres and pairs", "s", 2.2),
-    "first_verdict": ("its first verdict, kernels from the cache", "s", 0.04),
+    "first_verdict": ("its first verdict", "s", 0.04),
     "verdict": ("a verdict, one configuration", "us", 5.6),
     "verdicts_per_second": ("verdicts a second, 20,000 random ones", "/s", 430_000.0),
     "first_plan": ("first plan, arms_forward to arms_up", "s", 0.6),
@@ -59,8 +59,8 @@ def speeds(limit: float = LIMIT) -> dict[str, Any]:
     except subprocess.TimeoutExpired as late:
         said = late.stdout.decode() if isinstance(late.stdout, bytes) else late.stdout or ""
         ended = (
-            f"not everything was measured within {limit:g} s: either kernels are being compiled (once per machine; "
-            "elbowroom demo compiles them), or the machine is busy"
+            f"not everything was measured within {limit:g} s: the machine is busy, or spheres and pairs are being "
+            "computed for the first time"
         )
     found = [line.split() for line in said.splitlines()]
     figures = {words[0]: float(words[1]) for words in found if len(words) == 2 and words[0] in FIGURES}

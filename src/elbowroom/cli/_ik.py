@@ -18,9 +18,10 @@ import tyro
 
 from .._files import check_place
 from ..errors import InputError, UnknownJointError, unknown
-from ..ik import IkOptions, XrOptions
-from ..ik.doors import check_port, checked_rate
+from ..ik import IkOptions
 from ..pairs import PairOptions
+from ..remote import XrOptions
+from ..remote.doors import check_port, checked_rate
 from . import _ik_report, _model_options
 from ._cfg_options import check_count, named
 from ._common import check_plot, progress_bar, waiting

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ik import ServeReport, Session, Tracker, serve_lines, serve_socket
-from ..ik.doors import Mailbox, steered_links
+from ..ik import Tracker
+from ..remote import ServeReport, Session, serve_lines, serve_socket
+from ..remote.doors import Mailbox, steered_links
 from ._common import print_json, waiting
 from ._interrupt import last_words
 from ._progress import say

@@ -1,6 +1,6 @@
 """Interrupts that always work: exit code 130, whatever the process is in the middle of.
 
-Python raises KeyboardInterrupt between two of its own instructions. Inside a compiled kernel it comes late, and inside
+Python raises KeyboardInterrupt between two of its own instructions. Inside a compiled call it comes late, and inside
 a compiler or a callback it surfaces as some other error, or not at all. So the signal raises nothing: a thread waits
 for it, removes files under way, ends the worker processes and leaves. Who moves a robot asks for `last_words`.
 """

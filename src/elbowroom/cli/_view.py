@@ -1,7 +1,7 @@
 """Look at a robot in the browser: move it, see what would touch and why, and leave with files and commands.
 
-The page is served at once, on this machine only unless --host says otherwise, and fills while kernels compile. Every
-tab has its own state, which survives a reload. It runs until interrupted.
+The page is served at once, on this machine only unless --host says otherwise, and fills while the robot is prepared.
+Every tab has its own state, which survives a reload. It runs until interrupted.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -30,8 +30,8 @@ from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
 
 if TYPE_CHECKING:
-    from .._numba.collision.parts import Parts
     from ._model import CollisionModel
+    from ._outside import Outside
 
 ROUNDING = 1e-9
 """Radians or metres beyond a limit that do not count."""
@@ -51,8 +51,19 @@ FAR_ENOUGH = 0.05
 """Metres above the buffer: more clearance than this is not looked for on segments."""
 WORTH_STATING = 0.001
 """The same on curves: a margin worth stating."""
-MADE = ("_scene", "_constants", "_fewer", "_whole")
+MADE = ("_scene", "_constants", "_fewer", "_whole", "_wide", "_wide_robots")
 """What is made on demand and does not travel."""
+
+
+class Judge(NamedTuple):
+    """A scene in the compiled core, and the names of what it numbers."""
+
+    scene: _core.Scene
+    pairs: Sequence[LinkPair]
+    """Checked pairs of links."""
+    links: tuple[str, ...]
+    """Links as obstacles number them; none without a world."""
+    obstacles: tuple[str, ...]
 
 
 class Answers:
@@ -71,6 +82,10 @@ class Answers:
     """Obstacles, in compiled calls and measured; None where there are none."""
     _whole: tuple[Surroundings | None, CollisionModel] | None = None
     """The same with all pairs checked, for what is asked beyond the limits of the joints."""
+    _wide_robots: dict[bytes, tuple[_core.Scene, _core.LinkSpheres | None]]
+    """By the values that are covered: robots whose error bounds cover them; shared by all worlds."""
+    _wide: tuple[Surroundings | None, _core.Scene] | None = None
+    """A scene whose error bounds cover a gripper held far open, and among what."""
     _constants: tuple[Surroundings | None, Constants] | None = None
     """Which pairs a motion cannot change, and among what."""
     _constant_links: dict[LinkPair, ConstantClearance | None]
@@ -101,15 +116,11 @@ class Answers:
         found = self.pairs.default_cfg
         return self.robot.default_cfg if found is None else found
 
-    @property
-    def parts(self) -> Parts:
-        """The arrays behind the answers, for kernels of planning and inverse kinematics; loads numba."""
-        from .._numba.collision.parts import parts_of
-
-        return parts_of(self._own, None if self._around is None else self._around.outside)
-
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in MADE}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _wide_robots={})
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -175,7 +186,7 @@ class Answers:
 
         bad = refused()
         if bad >= 0:  # slides beyond twice their limits: a gripper held open, say
-            scene = self._wide_scene(rows, bad, around or self._around)
+            scene = self._covering(rows) if around is None else self._wide_scene(rows, bad, around)
             bad = refused()
             assert bad < 0  # the bound covers just these values
 
@@ -191,16 +202,41 @@ class Answers:
         if not np.isfinite(rows).all() or np.abs(values := self.robot.tree.expand(rows)).max() > MAX_ANGLE:
             raise bad_row(self.robot.name, rows, bad, 1)
         largest = np.maximum(usual, np.abs(values).max(axis=0))
-        own = self._own.scene(self._own.spheres_for(largest))
+        key, known = largest.tobytes(), self._wide_robots
+        if key not in known:  # of the robot, for all worlds
+            known.clear()
+            outside = None if around is None else around.outside.core_spheres(largest)
+            known[key] = self._own.scene(self._own.spheres_for(largest)), outside
+        own, outside = known[key]
         if around is None:
             return own
-        return own.among(around.outside.surroundings(around.outside.core_spheres(largest)))
+        if outside is None:
+            outside = around.outside.core_spheres(largest)
+            known[key] = own, outside
+        return own.among(around.outside.surroundings(outside))
 
     @cached_property
     def _scene(self) -> _core.Scene:
         """Links and obstacles in the compiled core."""
         own = self._own.core
         return own if self._around is None else own.among(self._around.outside.core)
+
+    def scene_at(self, cfg: Float[np.ndarray, "dof"] | None) -> _core.Scene:
+        """The scene of the compiled core that judges configurations with some joints held, for searches in the core.
+
+        Args:
+            cfg: (dof,) where those joints are held; the others stay within their limits. None: all are within limits.
+
+        Raises:
+            InputError: joints held too far beyond their limits for a verdict.
+        """
+        if cfg is None:
+            return self._scene
+        rows = cfg[None]
+        if (whole := self._beyond_limits(rows, NO_SLACK)) is not None:
+            return whole.scene_at(cfg)
+        bad = self._scene.free(rows, True, np.empty(1, dtype=np.bool_))
+        return self._scene if bad < 0 else self._wide_scene(rows, bad, self._around)
 
     def _gaps(
         self, rows: Float[np.ndarray, "n dof"], *, exact: bool, without: Collection[LinkPair] = ()
@@ -364,7 +400,8 @@ class Answers:
         self, control: Float[np.ndarray, "n points dof"], slacks: Float[np.ndarray, "#n dof"], margin: float
     ) -> SegmentProofs:
         """Proves pieces of motions in the core, on all cores when there are many; see `_core.Scene.prove`."""
-        start, n, scene = time.perf_counter(), len(control), self._scene
+        start, n = time.perf_counter(), len(control)
+        scene = self._covering(control.reshape(-1, control.shape[2]))
         found, counts = np.empty((n, 2)), np.empty((n, 6), np.int64)
 
         def piece(first: int, last: int) -> None:
@@ -403,6 +440,43 @@ class Answers:
         """Joint values between which pairs are shown never to collide."""
         return self.robot.lower - ROUNDING, self.robot.upper + ROUNDING
 
+    @property
+    def own_links(self) -> Links:
+        """The links against each other."""
+        return self._own
+
+    @property
+    def outside(self) -> Outside | None:
+        """The links among obstacles; None without a world."""
+        return None if self._around is None else self._around.outside
+
+    def scene_within(self, rows: Float[np.ndarray, "n dof"]) -> _core.Scene:
+        """The scene in the core that decides on motions within the limits and among rows: see `covering`."""
+        return self.covering(rows).scene
+
+    def covering(self, rows: Float[np.ndarray, "n dof"]) -> Judge:
+        """Who decides on motions within the limits and among rows: on all pairs where some row leaves the limits, with
+        error bounds that cover the values that occur."""
+        whole = self._beyond_limits(rows, NO_SLACK)
+        if whole is not None:
+            return whole.covering(rows)
+        outside = None if self._around is None else self._around.outside
+        return Judge(
+            self._covering(rows),
+            self._own.pairs,
+            () if outside is None else outside.links,
+            () if outside is None else outside.world.names,
+        )
+
+    def _covering(self, rows: Float[np.ndarray, "n dof"]) -> _core.Scene:
+        """The scene, with wider error bounds where a slide is beyond twice its limits."""
+        bad = self._scene.covers(rows)
+        if bad < 0:
+            return self._scene
+        if self._wide is None or self._wide[0] is not self._around or self._wide[1].covers(rows) >= 0:
+            self._wide = self._around, self._wide_scene(rows, bad, self._around)
+        return self._wide[1]
+
     def _beyond_limits(
         self, rows: Float[np.ndarray, "*n dof"], slacks: Float[np.ndarray, "k dof"]
     ) -> CollisionModel | None:
@@ -421,7 +495,7 @@ class Answers:
         if self._whole is None or self._whole[0] is not self._around:
             self._whole = self._around, checked_for(cast("CollisionModel", self), np.inf)
         found = self._whole[1]
-        return None if found.pairs is self.pairs else found
+        return None if found is self else found
 
     def _measured(
         self, rows: Float[np.ndarray, "n dof"], without: Collection[LinkPair] = ()

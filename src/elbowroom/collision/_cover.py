@@ -10,24 +10,30 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._cache import Arrays, cached
 from ..distance.doors import enclosing_ball
 from ..robot import Robot
 from ..robot.doors import require_geometry
 from ..spheres import SphereModel
 from ..spheres.doors import prove_mesh_coverage
 
+ALGORITHM = 1
+"""Counted up when coverage is proved otherwise, so that older cached results are not used."""
 TINY = 1e-12
 """Metres; the radius of a sphere that covers nothing."""
 ROUNDING = 1e-12
 """Share of a radius that errors of a few operations stay below."""
 
 
-def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str, ...]]:
+def covering(
+    robot: Robot, spheres: SphereModel, *, cache: bool = False
+) -> tuple[SphereModel, tuple[str, ...]]:
     """The spheres, with one ball for each link that they do not cover, and the names of those links.
 
     Args:
         robot: the robot.
         spheres: any model of it.
+        cache: keep what is proved in the user's cache, for the same meshes and spheres.
 
     Raises:
         UnknownLinkError: the spheres are of another robot.
@@ -37,7 +43,7 @@ def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str
         model.padded_radii("self"), TINY
     )  # a padding that eats a sphere leaves it as good as absent
     padded = replace(model, radii=radii, self_padding={})
-    uncovered = tuple(name for name in robot.mesh_links if not _covered(robot, padded, name))
+    uncovered = _cached_uncovered(robot, padded) if cache else _uncovered(robot, padded)
     if not uncovered:
         return model, ()
     balls = {name: model.link(name) for name in model.counts if name not in uncovered}
@@ -45,6 +51,29 @@ def covering(robot: Robot, spheres: SphereModel) -> tuple[SphereModel, tuple[str
     padding = {name: extra for name, extra in model.self_padding.items() if name not in uncovered}
     fields = {"robot_name": robot.name, "self_padding": padding, "world_padding": model.world_padding}
     return SphereModel.from_links(robot.link_names, balls, **fields), uncovered
+
+
+def _uncovered(robot: Robot, spheres: SphereModel) -> tuple[str, ...]:
+    return tuple(name for name in robot.mesh_links if not _covered(robot, spheres, name))
+
+
+def _cached_uncovered(robot: Robot, spheres: SphereModel) -> tuple[str, ...]:
+    links = robot.mesh_links
+    meshes = [
+        (name, mesh.vertices, mesh.faces) for name in links if (mesh := robot.link_mesh(name)) is not None
+    ]
+    key = [ALGORITHM, meshes, spheres.centers, spheres.radii, [int(k) for k in spheres.link_idx]]
+
+    def compute() -> dict[str, np.ndarray]:
+        missing = _uncovered(robot, spheres)
+        return {"uncovered": np.array([name in missing for name in links], dtype=np.bool_)}
+
+    def fits(arrays: Arrays) -> bool:
+        found = arrays.get("uncovered")
+        return found is not None and found.dtype == np.bool_ and found.shape == (len(links),)
+
+    marks = cached("coverage", key, compute, fits=fits)["uncovered"]
+    return tuple(name for name, missing in zip(links, marks, strict=True) if missing)
 
 
 def covering_in_world(robot: Robot, spheres: SphereModel) -> SphereModel:

@@ -24,7 +24,7 @@ ORDER_SAMPLES = 256
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
 ROUNDING = 1e-9
 """Radians or metres beyond a limit that do not count."""
-MADE = ("core", "core_spheres", "derived")
+MADE = ("core", "core_spheres")
 """What is made on demand and does not travel."""
 
 Balls = tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, "n"], Int[np.ndarray, "n"]]
@@ -58,11 +58,14 @@ class Links:
         """Pairs that spheres cannot decide."""
 
     def _sorted(self, pairs: Iterable[LinkPair]) -> tuple[LinkPair, ...]:
-        low, high = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
-        cfgs = np.random.default_rng(0).uniform(low, high, (ORDER_SAMPLES, self.robot.dof))
-        often = self._meshes.colliding(cfgs).sum(axis=0).tolist()
+        often = self._meshes.colliding(self._samples).sum(axis=0).tolist()
         count = dict(zip(self._meshes.pairs, often, strict=True))
         return tuple(sorted(pairs, key=lambda pair: -count.get(pair, 0)))
+
+    @property
+    def _samples(self) -> Float[np.ndarray, "n dof"]:
+        low, high = (np.where(np.isfinite(v), v, 0.0) for v in (self.robot.lower, self.robot.upper))
+        return np.random.default_rng(0).uniform(low, high, (ORDER_SAMPLES, self.robot.dof))
 
     @property
     def meshes(self) -> Mapping[str, TriangleMesh]:
@@ -91,7 +94,7 @@ class Links:
     @cached_property
     def core(self) -> _core.Scene:
         """Spheres, pairs and meshes in the compiled core, without obstacles."""
-        return self.scene(self.core_spheres)
+        return self.scene(self.core_spheres).tuned(self._samples)
 
     def scene(self, spheres: _core.LinkSpheres) -> _core.Scene:
         """Pairs and meshes with these spheres."""
@@ -103,11 +106,6 @@ class Links:
         if self._all_checked:
             limits = np.array([[-np.inf], [np.inf]]) * np.ones(robot.dof)
         return _core.Scene(spheres, meshes, pairs.reshape(-1, 2), only_meshes, self.buffer, limits)
-
-    @cached_property
-    def derived(self) -> dict[str, Any]:
-        """What other folders made of it for their kernels."""
-        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in MADE}

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._text import counted, number
 from ..errors import ApproximationWarning, InputError
 from ..pairs import PairMatrix
 from ..robot import Robot, as_robot
 from ..robot.doors import require_geometry
 from ..spheres import SphereModel
-from ..typing import RobotLike
+from ..typing import LinkPair, RobotLike
 from ..world import World
 from ._allow import Allow, allow_entries, allow_text, as_allow, checked_world, kept_allow
 from ._answers import Answers
@@ -67,7 +68,7 @@ class CollisionModel(Answers):
         allow: Any = (),
         threads: int | None = None,
     ) -> None:
-        """Proves coverage, packs spheres and meshes; kernels compile at the first question and are then cached.
+        """Proves coverage, packs spheres and meshes into the compiled core.
 
         Args:
             robot: a Robot with collision geometry, or what `load_robot` takes.
@@ -100,7 +101,7 @@ class CollisionModel(Answers):
                 f"the spheres hold attached objects ({', '.join(given.objects)}), which have no meshes to decide with; "
                 "detach them from the spheres and use CollisionModel.attach"
             )
-        self.spheres, self.uncovered = covering(self.robot, given)
+        self.spheres, self.uncovered = covering(self.robot, given, cache=spheres is None)
         """Spheres proved to cover the links, and the links whose given spheres did not: one ball around the mesh stands
         in for them."""
         self.pairs: PairMatrix = (
@@ -121,6 +122,10 @@ class CollisionModel(Answers):
         self._constant_links = {}
         self._around: Surroundings | None = None
         self._anywhere: list[Surroundings] = []  # the robot packed for any world: shared by `with_world`
+        self._wide_robots = {}
+        self._checked_for: dict[
+            float, CollisionModel | None
+        ] = {}  # by buffer: see `checked_for`; shared likewise
         self._enter(world, allow)
 
     def _enter(self, world: Any, allow: Any, *, warn: bool = True) -> None:
@@ -288,17 +293,32 @@ class CollisionModel(Answers):
         held = f", holding {', '.join(self.attachments)}" if self.attachments else ""
         among = f", among {counted(len(self.world), 'obstacle')}" if self.world is not None else ""
         may = f", {counted(len(self.allow), 'pair')} allowed to touch" if self.allow else ""
+        first = f", meshes of {often} asked at once" if (often := self._own.core.at_once) else ""
         return (
             f"CollisionModel({self.robot.name!r}: {len(self.spheres)} spheres, {len(self.pairs.by_spheres)} pairs by "
-            f"spheres, {len(self.pairs.by_meshes)} by meshes, {len(self.pairs.ignored)} ignored{held}{among}{may})"
+            f"spheres, {len(self.pairs.by_meshes)} by meshes{first}, {len(self.pairs.ignored)} ignored{held}{among}"
+            f"{may})"
         )
 
 
 def checked_for(model: CollisionModel, buffer: float) -> CollisionModel:
     """The model, or one that also checks the pairs that are not known to keep so many metres."""
-    pairs = model.pairs.for_buffer(buffer)
-    if pairs is model.pairs:
+    known = model._checked_for  # pyright: ignore[reportPrivateUsage]; shared by all worlds of the robot
+    if buffer not in known:
+        pairs, threads = model.pairs.for_buffer(buffer), model._own.threads  # pyright: ignore[reportPrivateUsage]
+        known[buffer] = (
+            None
+            if pairs is model.pairs
+            else CollisionModel(model.robot, model.spheres, pairs, None, model.buffer, threads=threads)
+        )
+    bare = known[buffer]
+    if bare is None:
         return model
-    other = CollisionModel(model.robot, model.spheres, pairs, None, model.buffer, threads=model._own.threads)  # pyright: ignore[reportPrivateUsage]
+    other = copy.copy(bare)
     other._enter(model.world, model.allow, warn=False)  # pyright: ignore[reportPrivateUsage]; it was said when the model was made
     return other
+
+
+def core_scene(model: CollisionModel) -> tuple[_core.Scene, tuple[LinkPair, ...]]:
+    """Links and obstacles in the compiled core, and the pairs of links as it numbers them."""
+    return model._scene, model._own.pairs  # pyright: ignore[reportPrivateUsage]

@@ -23,7 +23,7 @@ REACH_SAMPLES = 256
 """Random configurations that tell where the robot goes: beyond it, the grid has no cells."""
 ROOM = 0.1
 """Metres added to where it was seen to go."""
-MADE = ("core", "derived", "of_robot")
+MADE = ("core", "of_robot")
 """What is made on demand and does not travel."""
 
 
@@ -67,8 +67,7 @@ class Outside:
             allow: (link, obstacle) that may touch.
         """
         other = copy.copy(self)
-        for made in ("core", "derived"):
-            other.__dict__.pop(made, None)
+        other.__dict__.pop("core", None)
         other._enter(world, allow)
         return other
 
@@ -115,11 +114,6 @@ class Outside:
         places = np.einsum("nsij,sj->nsi", T[..., :3, :3], centers) + T[..., :3, 3]
         room = float(radii.max()) + ROOM
         return frozen(np.stack([places.min(axis=(0, 1)) - room, places.max(axis=(0, 1)) + room]))
-
-    @cached_property
-    def derived(self) -> dict[str, Any]:
-        """What other folders made of it for their kernels."""
-        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in MADE}

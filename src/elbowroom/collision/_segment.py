@@ -36,8 +36,8 @@ class SegmentProof:
     pair: LinkPair | None
     """The pair that touches, or that could not be decided: two links, or a link and an obstacle."""
     clearance: float
-    """Proved lower bound of the clearance on the whole segment, metres, the buffer included; not meaningful unless
-    free; infinite when no pair is checked."""
+    """Proved lower bound of the clearance on the whole segment, metres, the buffer included; more than 5 cm above the
+    buffer are not looked for. Not meaningful unless free; infinite when no pair is checked."""
     by_spheres: int
     """Pieces looked at by spheres."""
     by_meshes: int

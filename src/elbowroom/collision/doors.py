@@ -1,8 +1,9 @@
 """What other folders of the house need of the verdict beyond asking it; it may change without notice.
 
 Spheres made to cover (`covering`, `one_ball_a_link`), pairs from the cache (`cached_pairs`) or for a larger clearance
-(`checked_for`), clearances that a motion cannot change in words (`constant_lines`, `joints_between`, `moving_joints`),
-slack as rows (`as_slacks`), and what kernels of other folders are packed from (`Links`, `Outside`).
+(`checked_for`), the scene of the compiled core (`core_scene`), clearances that a motion cannot change in words
+(`constant_lines`, `joints_between`, `moving_joints`), slack as rows
+(`as_slacks`), links and obstacles as the core has them (`Links`, `Outside`).
 """
 
 from ._audit_report import BETWEEN as BETWEEN
@@ -14,5 +15,6 @@ from ._cover import one_ball_a_link as one_ball_a_link
 from ._defaults import cached_pairs as cached_pairs
 from ._links import Links as Links
 from ._model import checked_for as checked_for
+from ._model import core_scene as core_scene
 from ._outside import Outside as Outside
 from ._slack import as_slacks as as_slacks

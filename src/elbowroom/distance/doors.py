@@ -2,7 +2,7 @@
 
 Spheres as arrays (`sphere_arrays`, `link_values`), balls around balls (`enclosing_ball`, `split_balls`), the spheres of
 link pairs in the compiled core (`PairSpheres`), the joint values that its error bound covers (`largest_values`; angles
-up to `MAX_ANGLE`), and `bad_row`, the error for rows beyond them. It loads neither numba nor JAX.
+up to `MAX_ANGLE`), and `bad_row`, the error for rows beyond them. It loads no JAX.
 """
 
 from ._balls import enclosing_ball as enclosing_ball

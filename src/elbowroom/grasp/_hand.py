@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -259,12 +258,24 @@ class Hand:
         cfg = self.cfg(ctrl)
         if cfg.ndim > 1:
             return self.robot.tree.expand(cfg)
-        from .._numba.robot import LANES, expand_lanes
+        values, given = [0.0] * len(self.joint_names), cfg.tolist()
+        for joint, driver, coefficients in self._laws:  # plain numbers: solvers ask for one control at a time
+            if not coefficients:
+                values[joint] = given[driver]
+                continue
+            for coefficient in coefficients:
+                values[joint] = values[joint] * values[driver] + coefficient
+        return np.array(values)
 
-        tree, kernel = self.robot.tree, expand_lanes
-        q_full = np.zeros((len(tree.moving), LANES))
-        kernel(cfg[None], 0, 1, tree.driver, tree.is_coupled, tree.polycoef, tree.order, q_full)
-        return q_full[:, 0].copy()
+    @cached_property
+    def _laws(self) -> list[tuple[int, int, list[float]]]:
+        """Moving joint, driver and coefficients, the highest power first, in the order to compute them; an actuated
+        joint has no coefficients."""
+        tree = self.robot.tree
+        return [
+            (i, int(tree.driver[i]), tree.polycoef[i, ::-1].tolist() if tree.is_coupled[i] else [])
+            for i in tree.order.tolist()
+        ]
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
@@ -347,16 +358,10 @@ class Hand:
 
     def points_unchecked(self, ctrl: np.ndarray, jacobian: bool) -> tuple[np.ndarray, np.ndarray]:
         """`points` without checks, for solvers."""
-        from ._kernels import points_and_jacobian
-
-        cfg = self.robot.default_cfg[None].copy()
-        cfg[0, self._cfg_idx] = ctrl
-        frames, local = self._point_frames
-        points = np.empty((len(frames), 3))
-        by_cfg = np.empty((len(frames), 3, self.robot.dof))
-        kernel: Any = points_and_jacobian
-        kernel(cfg, *self._arrays, frames, local, jacobian, points, by_cfg)
-        return points, by_cfg[:, :, self._cfg_idx] if jacobian else by_cfg
+        cfg = self.robot.default_cfg.copy()
+        cfg[self._cfg_idx] = ctrl
+        points, by_cfg = self.robot.tree.core.points(cfg, *self._point_links, jacobian)
+        return points, by_cfg[:, :, self._cfg_idx] if jacobian else points
 
     @cached_property
     def _arrays(self) -> tuple[np.ndarray, ...]:
@@ -394,12 +399,12 @@ class Hand:
         return (*(np.round(array, SAME) + 0 for array in arrays), *facts)  # + 0: no negative zeros
 
     @cached_property
-    def _point_frames(self) -> tuple[np.ndarray, np.ndarray]:
+    def _point_links(self) -> tuple[np.ndarray, np.ndarray]:
         tips = [(finger.tip_link, finger.tip_point) for finger in self.fingers]
         knuckles = [(finger.knuckle_link, finger.knuckle_point) for finger in self.fingers]
         links = [self.robot.link_index(link) for link, _ in (*tips, *knuckles)]
         local = np.array([point for _, point in (*tips, *knuckles)], dtype=np.float64)
-        return self.robot.tree.link_frame[links], local
+        return np.array(links, dtype=np.int64), local
 
     @cached_property
     def _moved(self) -> np.ndarray:

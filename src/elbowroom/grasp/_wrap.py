@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.interpolate import PchipInterpolator
 
+from .. import _core
 from .._frozen import frozen
 from ..errors import InputError
 from ._grasp import tilt_of, upright
@@ -165,15 +166,12 @@ class WrapClosure:
         self, ctrl: Float[np.ndarray, "actuators"], x: float, z: float, links: list[str] | None = None
     ) -> dict[str, tuple[float, np.ndarray]]:
         """Distance of links' surfaces to a line along the spread axis, and their nearest points, base frame."""
-        from ._kernels import axis_distance
-
-        kernel: Any = axis_distance
         poses = self.hand.robot.link_poses(self.hand.cfg(ctrl))
         found: dict[str, tuple[float, np.ndarray]] = {}
         for link in self._meshes if links is None else links:
-            point = np.empty(3)
             pose = poses[self.hand.robot.link_index(link)]
-            found[link] = (float(kernel(*self._meshes[link], pose, x, z, point)), point)
+            vertices, edges, faces = self._meshes[link]
+            found[link] = _core.line_distance(vertices, edges, faces, pose, x, z)
         return found
 
     @property

@@ -1,4 +1,4 @@
-"""Problem: the kinematics of a set of targets, packed for the kernels, and the searches on it.
+"""Problem: targets of given kinds and links in the compiled core, which measures configurations against them.
 
 Residuals, in world axes, for a link pose (R, p):
 
@@ -11,69 +11,28 @@ Residuals, in world axes, for a link pose (R, p):
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
-from .._frozen import freeze, frozen
+from .. import _core
+from .._frozen import frozen
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
-from ._layout import N_ROWS, N_TARGETS, VALUES, WIDTH, WORK
-from ._pack import pack
 from ._targets import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
 
-QUICK, CAREFUL = (False, 0.9, 3.0), (True, 0.999, 12.0)
-"""Whether steps that do not help are taken back; and when a search is given up: after so many steps in a row that left
-more than this share of the squared error."""
-NO_TABLE = frozen(np.zeros((0, 0), dtype=np.float32))
-NO_SCRATCH = np.empty(0, np.float32), np.empty(0, np.int64)
 KINDS: tuple[type[Target], ...] = (PoseTarget, PositionTarget, AxisTarget, LookAt, JointTarget)
-"""In the order of the kernels' numbers."""
+"""In the order of the core's numbers."""
+VALUES = 9
+"""Numbers of a target, in the order of its kind: pose wxyz_xyz, weights of position and orientation; position, point,
+weight; direction or point, axis, weight; value, weight."""
 
 Shape = tuple[tuple[type[Target], str], ...]
 """Of each target its kind and its link or joint: what a `Problem` is made for."""
-
-
-class Lanes:
-    """Where searches ended: a row per start that was begun, in order."""
-
-    __slots__ = ("_dof", "_targets", "rows")
-
-    def __init__(self, rows: Float[np.ndarray, "starts columns"], dof: int, targets: int) -> None:
-        self.rows, self._dof, self._targets = rows, dof, targets
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def cfgs(self) -> Float[np.ndarray, "starts dof"]:
-        """Where each ended, within limits."""
-        return self.rows[:, : self._dof]
-
-    @property
-    def reached(self) -> Bool[np.ndarray, "starts"]:
-        """Every target within its tolerance."""
-        return self.rows[:, -2] > 0.0
-
-    @property
-    def position_error(self) -> Float[np.ndarray, "starts targets"]:
-        """Metres; zero for targets that ask for no position."""
-        return self.rows[:, self._dof : self._dof + self._targets]
-
-    @property
-    def orientation_error(self) -> Float[np.ndarray, "starts targets"]:
-        """Radians; for a `JointTarget` the error of the joint; zero for targets that ask for no orientation."""
-        return self.rows[:, self._dof + self._targets : -2]
-
-    @property
-    def iterations(self) -> Int[np.ndarray, "starts"]:
-        """Steps of each."""
-        return self.rows[:, -1].astype(np.int64)
 
 
 class Linearised(NamedTuple):
@@ -89,7 +48,7 @@ class Linearised(NamedTuple):
 
 def shape_of(targets: Sequence[Target]) -> Shape:
     """What a `Problem` for these targets is made for."""
-    return tuple((type(t), t.joint if isinstance(t, JointTarget) else t.link) for t in targets)
+    return tuple([(type(t), t.joint if isinstance(t, JointTarget) else t.link) for t in targets])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +59,10 @@ class Problem:
     shape: Shape
     joints: tuple[str, ...]
     """Joints solved for that move some target."""
-    ints: Int[np.ndarray, "ints"]
-    floats: Float[np.ndarray, "floats"]
-    """See `_layout`."""
 
     @classmethod
     def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> Problem:
-        """Packs the bodies that lead to the links of targets.
+        """Checks names.
 
         Args:
             robot: the robot.
@@ -124,123 +80,58 @@ class Problem:
             if name not in robot.joint_names:
                 robot.joint(name)  # raises where there is none at all
                 raise UnknownJointError(unknown("actuated joint", name, robot.joint_names))
-        ints, floats = pack(robot, [(KINDS.index(kind), name) for kind, name in shape], joints)
-        freeze(ints, floats)
         moving = {joint for part in moved_by(robot, shape) for joint in part}
-        return cls(robot, tuple(shape), tuple(j for j in joints if j in moving), ints, floats)
+        return cls(robot, tuple(shape), tuple(j for j in joints if j in moving))
+
+    @cached_property
+    def core(self) -> _core.Targets:
+        """The same in the compiled core."""
+        robot = self.robot
+        places = [
+            robot.joint_names.index(name) if kind is JointTarget else robot.link_index(name)
+            for kind, name in self.shape
+        ]
+        solved = [robot.joint_names.index(name) for name in self.joints]
+        return _core.Targets(robot.tree.core, [KINDS.index(kind) for kind, _ in self.shape], places, solved)
 
     @property
     def rows(self) -> int:
         """Rows of the residual."""
-        return int(self.ints[N_ROWS])
+        return self.core.rows
 
     def targets_row(self, targets: Sequence[Target]) -> Float[np.ndarray, "values"]:
-        """The values of targets of this shape, as the kernels take them."""
+        """The values of targets of this shape, as the core takes them."""
         if len(targets) != len(self.shape):
             raise InputError(f"expected {len(self.shape)} targets, found {len(targets)}")
-        return frozen(np.array([value for target in targets for value in _numbers(target)]))
+        return frozen(np.array(numbers_of(targets)))
 
-    def solve(
-        self,
-        values: Float[np.ndarray, "values"],
-        starts: Float[np.ndarray, "starts dof"],
-        *,
-        iterations: int,
-        position_tolerance: float,
-        orientation_tolerance: float,
-        stop_at: int = 0,
-        careful: bool = False,
-    ) -> Lanes:
-        """Searches from every start.
-
-        Args:
-            values: of the targets, from `targets_row`.
-            starts: (s, dof), tried in order; joints not solved for keep their values, others are put within limits.
-            iterations: steps that one start may take.
-            position_tolerance: metres.
-            orientation_tolerance: radians, also of joint targets.
-            stop_at: return when so many have reached; 0: when all are done. Starts that were not done by then count
-                as not reached, those that were not begun have no row in the answer.
-            careful: go all the way down to the nearest configuration where the targets cannot be reached, instead of
-                giving up early; takes some 50 iterations.
-        """
-        rows = np.array(starts, dtype=np.float64, order="C", ndmin=2)
-        when = CAREFUL if careful else QUICK
-        limits = (*when, float(iterations), float(position_tolerance), float(orientation_tolerance))
-        return self.run(values, rows, len(rows), (NO_TABLE, 0, 0.0), limits, stop_at, NO_SCRATCH)
-
-    def run(
-        self,
-        values: Float[np.ndarray, "values"],
-        starts: Float[np.ndarray, "starts dof"],
-        given: int,
-        table: tuple[np.ndarray, int, float],
-        limits: tuple[bool, float, float, float, float, float],
-        stop_at: int,
-        scratch: tuple[np.ndarray, np.ndarray],
-    ) -> Lanes:
-        """The call of the kernel; see there. Starts from `given` on are chosen from the table and written."""
-        dof, targets = self.robot.dof, len(self.shape)
-        out = np.empty((len(starts), dof + 2 * targets + 2))
-        begun = _kernels().solve(
-            values, starts, given, *table, *limits, stop_at, self.ints, self.floats, self._work(), *scratch, out
-        )  # fmt: skip
-        return Lanes(out[:begun], dof, targets)
+    def linearised(
+        self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"], *, slope: bool = True
+    ) -> Linearised:
+        """Residuals, Jacobians and errors at configurations; Jacobians, zero for joints held, only with `slope`."""
+        return Linearised(*self.core.linearise(values, np.asarray(cfgs, dtype=np.float64), slope))
 
     def residuals(
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
     ) -> Float[np.ndarray, "n rows"]:
         """Weighted residuals, targets one after the other."""
-        return self._linearised(values, cfgs, slope=False).residuals
+        return self.linearised(values, cfgs, slope=False).residuals
 
     def jacobians(
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
     ) -> Float[np.ndarray, "n rows dof"]:
         """Derivatives of the residuals by the configuration; zero for joints that are not solved for."""
-        return self._linearised(values, cfgs, slope=True).jacobians
-
-    def linearise_into(
-        self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"], space: Linearised
-    ) -> None:
-        """Residuals, Jacobians and errors in one call, for loops: `cfgs` contiguous and read-only, as are `values`."""
-        _kernels().linearise(values, cfgs, self.ints, self.floats, self._work(), *space)
-
-    def space(self, n: int = 1, *, slope: bool = True) -> Linearised:
-        """What `linearise_into` fills for n configurations; Jacobians only with `slope`."""
-        rows, targets = self.rows, int(self.ints[N_TARGETS])
-        rates = np.zeros((n if slope else 0, rows, self.robot.dof))
-        return Linearised(np.empty((n, rows)), rates, np.empty((n, targets)), np.empty((n, targets)))
+        return self.linearised(values, cfgs).jacobians
 
     def errors(
         self, values: Float[np.ndarray, "values"], cfgs: Float[np.ndarray, "n dof"]
     ) -> tuple[Float[np.ndarray, "n targets"], Float[np.ndarray, "n targets"]]:
         """Position errors in metres and orientation errors in radians."""
-        found = self._linearised(values, cfgs, slope=False)
+        found = self.linearised(values, cfgs, slope=False)
         return found.off, found.turn
 
-    def _linearised(self, values: np.ndarray, cfgs: np.ndarray, *, slope: bool) -> Linearised:
-        space = self.space(len(cfgs), slope=slope)
-        self.linearise_into(values, _rows(cfgs), space)
-        return space
-
-    @cached_property
-    def _local(self) -> threading.local:
-        return threading.local()
-
-    def _work(self) -> np.ndarray:
-        """Scratch memory of the calling thread."""
-        try:
-            return self._local.work
-        except AttributeError:
-            self._local.work = np.zeros(WIDTH * int(self.ints[WORK]))
-            return self._local.work
-
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_local"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        freeze(self.ints, self.floats)  # as the kernels know them: pickling makes arrays writable
+        return {key: value for key, value in self.__dict__.items() if key != "core"}
 
 
 def moved_by(robot: Robot, shape: Shape) -> list[set[str]]:
@@ -278,27 +169,24 @@ def groups(
     return [(tuple(members), tuple(j for j in joints if j in names)) for members, names in apart]
 
 
-def _numbers(target: Target) -> list[float]:
-    """VALUES numbers; see there."""
-    if isinstance(target, PoseTarget):
-        return [*target.pose.tolist(), target.position_weight, target.orientation_weight]
+def numbers_of(targets: Sequence[Target]) -> list[float]:
+    """VALUES numbers for each; see there."""
+    found: list[float] = []
+    for target in targets:
+        if isinstance(target, PoseTarget):
+            found += target.pose.tolist()
+            found += (target.position_weight, target.orientation_weight)
+        elif isinstance(target, JointTarget):
+            found += (target.value, target.weight, *[0.0] * (VALUES - 2))
+        else:
+            place, local, weight = _vectors(target)
+            found += (*place.tolist(), *local.tolist(), weight, 0.0, 0.0)
+    return found
+
+
+def _vectors(target: PositionTarget | AxisTarget | LookAt) -> tuple[np.ndarray, np.ndarray, float]:
     if isinstance(target, PositionTarget):
-        return [*target.position.tolist(), *target.point.tolist(), target.position_weight, 0.0, 0.0]
+        return target.position, target.point, target.position_weight
     if isinstance(target, AxisTarget):
-        return [*target.direction.tolist(), *target.axis.tolist(), target.orientation_weight, 0.0, 0.0]
-    if isinstance(target, LookAt):
-        return [*target.point.tolist(), *target.axis.tolist(), target.orientation_weight, 0.0, 0.0]
-    return [target.value, target.weight, *[0.0] * (VALUES - 2)]
-
-
-def _rows(cfgs: np.ndarray) -> np.ndarray:
-    """Configurations as the kernels were compiled for: contiguous float64, read-only."""
-    return frozen(np.ascontiguousarray(cfgs, dtype=np.float64).view())
-
-
-@cache
-def _kernels() -> Any:
-    """The kernels; numba loads when they are first needed."""
-    from . import _kernels_lm
-
-    return _kernels_lm
+        return target.direction, target.axis, target.orientation_weight
+    return target.point, target.axis, target.orientation_weight

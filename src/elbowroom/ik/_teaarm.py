@@ -26,8 +26,8 @@ from ..errors import InputError
 from ..robot import Robot, load_robot
 from ..robot.doors import as_folders
 from ..spheres import FitOptions, fit_spheres
-from ._jax_clearance import margins_at_rest, self_collision_cost
-from ._jax_costs import Cost, heading_cost, limit_cost, manipulability_cost, pose_cost, rest_cost
+from .jax._clearance import margins_at_rest, self_collision_cost
+from .jax._costs import Cost, heading_cost, limit_cost, manipulability_cost, pose_cost, rest_cost
 
 FOLDER = Path(assets.__file__).parent / "teaarm"
 REST_WEIGHT = 0.1

@@ -6,6 +6,7 @@ overlap of the hulls, the line of centres, normals of triangles in contact, axes
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ def search_directions(a: TriangleMesh, b: TriangleMesh, rel: np.ndarray, normals
     R, t = rel[:9].reshape(3, 3), rel[9:]
     directions, overlap = _face_and_cross_directions(a, b, rel)
     even = _overlaps(a, b, rel, EVEN)
-    valleys = np.flatnonzero(even <= even[NEIGHBOURS].min(axis=1))
+    valleys = np.flatnonzero(even <= even[_neighbours()].min(axis=1))
     faces = np.argsort(overlap)[:HULL_FACES]
     hull = np.concatenate([EVEN[valleys], directions[faces]])
     hull = hull[np.argsort(np.concatenate([even[valleys], overlap[faces]]))]
@@ -99,6 +100,12 @@ def _face_and_cross_directions(
     return directions, _overlaps(a, b, rel, directions)
 
 
+@cache
+def _neighbours() -> np.ndarray:
+    """The six nearest others of every direction of `EVEN`."""
+    return np.argsort(-(EVEN @ EVEN.T), axis=1)[:, 1:7]
+
+
 def _lattice() -> np.ndarray:
     steps = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)]
     return np.array(steps, dtype=np.float64)
@@ -121,8 +128,6 @@ NONE = np.empty((0, 3))
 """No directions."""
 EVEN = _fibonacci(500)
 """Directions spread evenly over the sphere, some 9 degrees apart."""
-NEIGHBOURS = np.argsort(-(EVEN @ EVEN.T), axis=1)[:, 1:7]
-"""The six nearest others of every direction of `EVEN`."""
 LATTICE = _lattice()
 """The 26 directions to the neighbours in a cubic lattice."""
 OFFSETS = _offsets()

@@ -2,7 +2,7 @@
 
 This is the answer every faster answer is checked against. Meshes that are closed are solids, so a link inside another
 collides with it. Links without a mesh cannot collide; pairs that name them are kept apart in `unchecked`, not dropped
-in silence. Configurations are shared between threads (the kernels release the interpreter lock).
+in silence. Configurations are shared between threads (the core releases the interpreter lock).
 """
 
 from __future__ import annotations

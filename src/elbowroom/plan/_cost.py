@@ -86,7 +86,7 @@ def as_trajectories(robot: Robot, trajectories: Any, dt: float) -> Float[np.ndar
             f"{robot.name}: trajectories must have shape (k, t, {robot.dof}) with at least {MIN_STEPS} steps t, found "
             f"{shape_text(rows)}"
         )
-    if rows.size and not np.abs(rows).max() <= MAX_VALUE:  # NaN is not either
+    if rows.size and not (rows.min() >= -MAX_VALUE and rows.max() <= MAX_VALUE):  # NaN is neither
         k, t, _ = (int(i) for i in np.argwhere(~(np.abs(rows) <= MAX_VALUE))[0])
         raise InputError(
             f"{robot.name}: trajectory {k} has NaN, infinite or too large values (beyond {MAX_VALUE:g}) at step {t}"

@@ -71,6 +71,9 @@ class Curve(Frozen):
         keep = np.concatenate([[True], steps > 0.0])
         rows = rows[keep] if keep.sum() > 1 else rows[[0, -1]]
         begins, ends = rows[:-1], rows[1:]
+        if len(rows) == 2:
+            knots = np.array([0.0, max(float(steps.max()), 1e-12)])
+            return cls(straight_pieces(rows), knots, np.ones(2, dtype=np.bool_))
         knots = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(ends - begins).max(axis=1), 1e-12))])
         stops = np.ones(len(rows), dtype=np.bool_)
         along = (ends - begins) / np.diff(knots)[:, None]

@@ -15,14 +15,13 @@ from jaxtyping import Float
 
 from ..collision import CollisionModel
 from ._curve import Curve
-from ._first import Found, Question
+from ._first import Found, Question, shorter
 from ._limits import limits_of
 from ._motion import Motion
 from ._path_proof import PathProof
 from ._piece_proofs import Evidence
 from ._prove import prove_path, prove_rest
 from ._roughness import roughness
-from ._shorten import shorten
 from ._smooth import smoothed
 from ._timing import time_curve
 
@@ -55,9 +54,10 @@ def finished(question: Question, found: Found) -> Finished | None:
     blamed: list[str] = []
     for what, waypoints, curve, evidence in _candidates(question, first, shortcuts, found.method == "seed"):
         made = (_timed if question.options.timed else _plain)(question, waypoints, curve, evidence)
-        if made is not None:
+        if made is not None and (question.kept is None or question.kept.on_path(made.path)):
             return replace(made, notes=(*blamed, *made.notes))
-        blamed.append(f"{what} could not be proved free as a whole and was left out")
+        why = "could not be proved free as a whole" if made is None else "does not keep what is asked of it"
+        blamed.append(f"{what} {why} and was left out")
     if question.options.timed:  # better without speeds than not at all
         made = _plain(question, first, Curve.polyline(first), None)
         if made is not None:
@@ -78,12 +78,12 @@ def _candidates(
     most = roughness(first) if given else np.inf
     if shortcuts and len(first) > 2 and not watch.over():
         watch.tell("shorten")
-        short = shorten(question.edges, question.group, first, shortcuts, options.seed)
+        short = shorter(question, first, shortcuts)
     watch.lap("shorten")
     for guide in (short,) if short is first or not given else (short, first):
         if options.smooth and len(guide) > 2 and not watch.over():
             watch.tell("smooth")
-            curve, evidence = smoothed(question.model, question.group, guide, edges=question.edges)
+            curve, evidence = smoothed(question.model, question.group, guide)
             watch.lap("smooth")
             if not given or roughness(curve) <= most:
                 yield "the rounded path", guide, curve, evidence

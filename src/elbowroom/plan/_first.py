@@ -10,11 +10,11 @@ from jaxtyping import Float
 
 from ..collision import CollisionModel
 from ..errors import InputError
-from ._edges import Edges
 from ._goals import HELD, Goals
 from ._group import Group
 from ._options import PlanOptions
-from ._sampler import Sampler
+from ._path_constraints import Kept
+from ._sampler import Sampler, free_lines
 from ._watch import Watch
 from ._why import NoMotion, no_path, nothing
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._roadmap import Roadmap
 
 STEPS = 64
-"""Iterations of the sampler between two looks at the clock: a few milliseconds."""
+"""Iterations of the sampler between two questions whether to end: a millisecond or a few."""
 REFUSED = 2
 """Iterations for each of `max_nodes` after which a search whose extensions are all but refused ends too."""
 
@@ -32,12 +32,14 @@ class Question:
     """What is asked, checked."""
 
     model: CollisionModel
-    edges: Edges
+    sampler: Sampler
     group: Group
     start: Float[np.ndarray, "dof"]
     goals: Goals
     options: PlanOptions
     watch: Watch
+    kept: Kept | None = None
+    """What the motion must keep; None for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,8 @@ def first_path(
     if ended:
         return no_path(ended, question.watch.searched(), 0, 0, ())
     if seed_path is not None:
-        if question.edges.chain(seed_path):
+        kept = question.kept is None or question.kept.on_path(seed_path)
+        if kept and free_lines(question.model, seed_path):
             return Found(seed_path, "seed", _end_of(question, seed_path))
         used = "STOMP began with it" if method == "stomp" else "it was not used"
         notes = (f"the seed path was not proved free all the way: {used}",)
@@ -79,38 +82,58 @@ def first_path(
 
 
 def straight_line(question: Question) -> Found | None:
-    """The straight line to the nearest goal that it reaches by spheres, or by the exact proof to the nearest at all."""
-    goals, start, edges = question.goals.cfgs, question.start, question.edges
-    ways = np.abs(goals - start).max(axis=1)
-    free, met_at = edges.first_level(np.broadcast_to(start, goals.shape), goals)
-    reached = np.flatnonzero(free)
-    if len(reached):
-        best = int(reached[ways[reached].argmin()])
-    else:
-        best = int(ways.argmin())
-        met = start + met_at[best] * (goals[best] - start)  # not a number where spheres did not meet
-        if (met_at[best] >= 0.0 and not question.model.free(met)) or not edges.exact(start, goals[best]):
-            return None
-    return Found(np.stack([start, goals[best]]), "straight line", best)
+    """The straight line to the nearest goal that it reaches."""
+    sampler = question.sampler
+    if not sampler.straight():
+        return None
+    return Found(_path_of(sampler), "straight line", sampler.goal_idx or 0)
 
 
 def by_sampler(question: Question, roadmap: Roadmap | None) -> Found | NoMotion:
     """RRT-Connect, a few iterations at a time; a roadmap keeps what it finds."""
-    options, watch = question.options, question.watch
-    goals = question.goals.cfgs
-    sampler = Sampler(question.edges, question.group, question.start, goals, options.seed, watch.over)
+    options, watch, sampler = question.options, question.watch, question.sampler
     ended: str = ""
-    while not sampler.grow(STEPS):
+    while not sampler.grow(STEPS, watch.left()):
         watch.tell("search", nodes=sampler.nodes)
         full = sampler.nodes >= options.max_nodes or sampler.iterations >= REFUSED * options.max_nodes
-        ended = watch.over() or ("blocked" if full else "")
+        ended = watch.over() or ("blocked" if full or not sampler.possible else "")
         if ended:
             break
     if roadmap is not None:
         roadmap.add(sampler)
-    if sampler.path is None:
+    if sampler.goal_idx is None:
         return no_path(ended, watch.searched(), sampler.iterations, sampler.nodes, sampler.blockers)
-    return Found(sampler.path, "sampler", int(sampler.goal_idx or 0), sampler.nodes)
+    return Found(_path_of(sampler), "sampler", sampler.goal_idx, sampler.nodes)
+
+
+def _path_of(sampler: Sampler) -> Float[np.ndarray, "w dof"]:
+    path = sampler.path
+    assert path is not None  # it was just found
+    return path
+
+
+def shorter(
+    question: Question, path: Float[np.ndarray, "w dof"], attempts: int
+) -> Float[np.ndarray, "v dof"]:
+    """A path with its corners cut, or the shortest of those that searches with other seeds find while time is left."""
+    options, watch = question.options, question.watch
+    best = question.sampler.shorten(path, attempts, options.seed, watch.left())
+    end, seed = min(watch.searched() + options.improve, options.timeout), options.seed
+    while watch.searched() < end and not watch.cancelled() and len(best) > 2:
+        seed += 1
+        other = question.sampler.another(seed)
+        if not other.grow(STEPS, end - watch.searched()):
+            continue
+        found = other.shorten(_path_of(other), attempts, seed, end - watch.searched())
+        same_goal = bool((found[-1] == best[-1]).all())
+        if same_goal and length_of(found) < length_of(best):
+            best = found
+    return best
+
+
+def length_of(path: Float[np.ndarray, "w dof"]) -> float:
+    """Of a path in joint space, rad (m)."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
 
 
 def checked_seed(

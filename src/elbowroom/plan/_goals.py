@@ -20,7 +20,8 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ..ik import IkSolver, Target
 from ._group import Group
-from ._why import NoMotion, beyond_limits, blocked, named_clashes, unreachable
+from ._path_constraints import Kept
+from ._why import NoMotion, beyond_limits, blocked, named_clashes, not_kept, unreachable
 
 HELD = 1e-6
 """What a joint that is held may differ between start and goal (rad, m): the rounding of files."""
@@ -91,7 +92,7 @@ def goals_of(
         return _from_poses(model, group, start, goal, count)
     rows = _rows(model, group, start, goal)
     bounds = [beyond_limits(group, _name(k, len(rows)), row) for k, row in enumerate(rows)]
-    free = model.free(rows)
+    free = model.free(rows) if len(rows) > 1 else [model.free(rows[0])]  # one alone is answered quicker
     good = [k for k, bound in enumerate(bounds) if bound is None and free[k]]
     if good:
         lost = [] if len(good) == len(rows) else [k for k in range(len(rows)) if k not in good]
@@ -106,6 +107,23 @@ def goals_of(
     if len(rows) == 1:
         return first
     return replace(first, why=f"none of {len(rows)} goals will do; the first: {first.why}")
+
+
+def that_keep(goals: Goals, kept: Kept) -> Goals | NoMotion:
+    """The goals at which constraints hold, or why there is none."""
+    lost = [kept.lost(row) for row in goals.cfgs]
+    good = [k for k, text in enumerate(lost) if not text]
+    if not good:
+        what = "the goal" if len(lost) == 1 else f"none of {len(lost)} goals keeps what is asked; the first"
+        return not_kept("goal", what, lost[0]) or NoMotion("goal", what)
+    notes = tuple(
+        f"left out: goal {goals.idx[k]} does not keep what is asked: {text}"
+        for k, text in enumerate(lost)
+        if text
+    )
+    return Goals(
+        goals.given, frozen(goals.cfgs[good]), tuple(goals.idx[k] for k in good), (*goals.notes, *notes)
+    )
 
 
 def _rows(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -18,6 +19,53 @@ from ..robot import Robot
 
 UNBOUNDED = np.pi
 """A joint without limits is sampled this far to both sides of where the plan begins and ends (rad, m)."""
+
+
+class _Named(NamedTuple):
+    """What does not depend on where a plan begins."""
+
+    joints: tuple[str, ...]
+    moving: Int[np.ndarray, "m"]
+    lower: Float[np.ndarray, "m"]
+    upper: Float[np.ndarray, "m"]
+    held: Bool[np.ndarray, "dof"] | None
+    """The joints that do not move; None where all do."""
+
+
+_of_robot: weakref.WeakKeyDictionary[Robot, dict[tuple[str, ...] | None, _Named]] = (
+    weakref.WeakKeyDictionary()
+)
+"""By the joints that were named."""
+
+
+def _named(robot: Robot, joints: Any) -> _Named:
+    """The joints named, or all.
+
+    Raises:
+        UnknownJointError: no such joint. InputError: none, one twice, or one that another joint moves.
+    """
+    names = robot.joint_names
+    if joints is None:
+        joints = names
+    if isinstance(joints, str):
+        raise InputError(f"joints must be names of joints, found the text {joints!r:.60}")
+    if not isinstance(joints, Iterable):
+        raise InputError(f"joints must be names of joints, found {joints!r:.60}")
+    asked = tuple(joints)
+    for name in asked:
+        if name not in names:
+            raise UnknownJointError(unknown("joint", str(name), names))
+    if len(set(asked)) < len(asked):
+        raise InputError(f"joints: {max(asked, key=asked.count)!r} is named twice")
+    if not asked:
+        raise InputError("joints: at least one joint must move, found none")
+    moving = frozen(np.array(sorted(names.index(name) for name in asked), dtype=np.int64))
+    held = np.ones(len(names), dtype=np.bool_)
+    held[moving] = False
+    lower, upper = (frozen(np.asarray(v, dtype=np.float64)[moving]) for v in (robot.lower, robot.upper))
+    return _Named(
+        tuple(names[k] for k in moving.tolist()), moving, lower, upper, frozen(held) if held.any() else None
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,38 +92,23 @@ class Group(Frozen):
         Raises:
             UnknownJointError: no such joint. InputError: none, one twice, or one that another joint moves.
         """
-        names = robot.joint_names
-        if joints is None:
-            joints = names
-        if isinstance(joints, str):
-            raise InputError(f"joints must be names of joints, found the text {joints!r:.60}")
-        if not isinstance(joints, Iterable):
-            raise InputError(f"joints must be names of joints, found {joints!r:.60}")
-        asked = tuple(joints)
-        for name in asked:
-            if name not in names:
-                raise UnknownJointError(unknown("joint", str(name), names))
-        if len(set(asked)) < len(asked):
-            raise InputError(f"joints: {max(asked, key=asked.count)!r} is named twice")
-        if not asked:
-            raise InputError("joints: at least one joint must move, found none")
-        moving = frozen(np.array(sorted(names.index(name) for name in asked), dtype=np.int64))
-        beyond = (start < robot.lower) | (start > robot.upper)
-        beyond[moving] = False
-        notes = tuple(
-            f"joint {names[k]!r} is held at "
-            + beyond_text(float(start[k]), float(robot.lower[k]), float(robot.upper[k]))
-            for k in np.flatnonzero(beyond).tolist()
-        )
-        return cls(
-            robot=robot,
-            joints=tuple(names[k] for k in moving.tolist()),
-            moving=moving,
-            held=frozen(np.array(start, dtype=np.float64)),
-            lower=frozen(np.asarray(robot.lower, dtype=np.float64)[moving]),
-            upper=frozen(np.asarray(robot.upper, dtype=np.float64)[moving]),
-            notes=notes,
-        )
+        known = _of_robot.setdefault(robot, {})
+        key = joints if joints is None or type(joints) is tuple else None
+        named = known.get(key) if joints is None or key is not None else None
+        if named is None:
+            named = _named(robot, joints)
+            if joints is None or key is not None:
+                known[key] = named
+        notes = ()
+        if named.held is not None:
+            beyond = ((start < robot.lower) | (start > robot.upper)) & named.held
+            notes = tuple(
+                f"joint {robot.joint_names[k]!r} is held at "
+                + beyond_text(float(start[k]), float(robot.lower[k]), float(robot.upper[k]))
+                for k in np.flatnonzero(beyond).tolist()
+            )
+        held = frozen(np.array(start, dtype=np.float64))
+        return cls(robot, named.joints, named.moving, held, named.lower, named.upper, notes)
 
     def changes(self, pair: tuple[str, str]) -> bool:
         """Whether a joint that moves is between two links, or between the root and a link (and an obstacle)."""
@@ -84,7 +117,9 @@ class Group(Frozen):
     @cached_property
     def moves(self) -> Bool[np.ndarray, "dof"]:
         """Whether each entry of a configuration moves."""
-        return frozen(np.isin(np.arange(len(self.held)), self.moving))
+        out = np.zeros(len(self.held), dtype=np.bool_)
+        out[self.moving] = True
+        return frozen(out)
 
     def parts(self, cfgs: Float[np.ndarray, "*n dof"]) -> Float[np.ndarray, "*n m"]:
         """The moving joints of configurations."""
@@ -96,9 +131,17 @@ class Group(Frozen):
         out[..., self.moving] = parts
         return out
 
-    def span(self, *cfgs: Any) -> tuple[Float[np.ndarray, "m"], Float[np.ndarray, "m"]]:
+    def span(self, *cfgs: Any) -> Float[np.ndarray, "2 m"]:
         """Bounds to sample from: the limits, and around the given configurations where a joint has none."""
+        if self._bounded is not None:
+            return self._bounded
         rows = self.parts(np.atleast_2d(np.concatenate([np.atleast_2d(c) for c in cfgs])))
         low = np.where(np.isfinite(self.lower), self.lower, rows.min(axis=0) - UNBOUNDED)
         high = np.where(np.isfinite(self.upper), self.upper, rows.max(axis=0) + UNBOUNDED)
-        return low, high
+        return np.stack([low, high])
+
+    @cached_property
+    def _bounded(self) -> Float[np.ndarray, "2 m"] | None:
+        """The limits where every joint has them."""
+        limits = np.stack([self.lower, self.upper])
+        return frozen(limits) if np.isfinite(limits).all() else None

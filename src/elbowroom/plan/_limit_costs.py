@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from .._frozen import frozen
 from ..robot import as_robot
 from ..robot.doors import per_joint, stated_speeds, usual_accelerations
@@ -43,11 +44,7 @@ class VelocityCost:
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted; arguments as of `Cost.cost`."""
         rows = as_trajectories(self.robot, trajectories, dt)
-        speed = np.abs(np.diff(rows, axis=1)) / (dt * self.limits)
-        over = np.zeros(rows.shape)
-        over[:, :-1] = speed
-        np.maximum(over[:, 1:], speed, out=over[:, 1:])
-        return self.weight * np.maximum(over - 1.0, 0.0).sum(axis=2)
+        return self.weight * _core.limit_cost(rows, dt, self.limits, 1)
 
 
 class AccelerationCost:
@@ -75,6 +72,4 @@ class AccelerationCost:
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted; arguments as of `Cost.cost`."""
         rows = as_trajectories(self.robot, trajectories, dt)
-        at_rest = np.concatenate([rows[:, :1], rows, rows[:, -1:]], axis=1)
-        over = np.abs(np.diff(at_rest, n=2, axis=1)) / (dt * dt * self.limits)
-        return self.weight * np.maximum(over - 1.0, 0.0).sum(axis=2)
+        return self.weight * _core.limit_cost(rows, dt, self.limits, 2)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from .. import _core
 from .._brief import brief
 from .._frozen import Frozen, freeze, frozen
 from .._text import number, short
@@ -67,20 +68,9 @@ class Motion(Frozen):
         cls, curve: Curve, times: Any, places: Any, rates: Any, pushes: Any, jerks: Any, pieces: Any, limits: Limits,
         peaks: Any, joint_names: tuple[str, ...],
     ) -> Motion:  # fmt: skip
-        """A motion of arrays that become read-only; peaks (2, dof) leave jerk unlimited."""
-        if len(peaks) == 2:
-            peaks = np.concatenate([peaks, np.where(peaks[:1] > 0.0, np.inf, 0.0)])
+        """A motion of arrays that become read-only."""
         freeze(times, places, rates, pushes, jerks, pieces, peaks)
         return cls(curve, times, places, rates, pushes, jerks, pieces, limits, peaks, joint_names)
-
-    @classmethod
-    def standing(cls, curve: Curve, limits: Limits, joint_names: tuple[str, ...] = ()) -> Motion:
-        """A motion of no time along a curve that goes nowhere."""
-        none, dof = np.zeros(2), curve.pieces.shape[2]
-        return cls.of(
-            curve, none, np.array([0.0, curve.end]), none, none, np.zeros(1), np.zeros(1, np.int64), limits,
-            np.zeros((3, dof)), joint_names,
-        )  # fmt: skip
 
     @property
     def duration(self) -> float:
@@ -109,12 +99,15 @@ class Motion(Frozen):
         points = np.asarray(t, dtype=np.float64)
         if not np.isfinite(points).all():
             raise InputError("times must be finite numbers of seconds")
-        out = np.empty((points.size, self.curve.pieces.shape[2]))
-        _kernels().evaluate(
-            self.curve.pieces, self.curve.knots, self.times, self.places, self.rates, self.pushes, self.jerks,
-            self.pieces, np.int64(derivative), frozen(points.reshape(-1).copy()), out,
-        )  # fmt: skip
+        out = _core.evaluate_motion(
+            self.curve.pieces, self.curve.knots, self._rows, self.pieces, derivative, points.reshape(-1)
+        )
         return out.reshape(*points.shape, -1)
+
+    @cached_property
+    def _rows(self) -> Float[np.ndarray, "5 n+1"]:
+        """Times, places, rates, pushes and jerks, as the core takes them."""
+        return np.stack([self.times, self.places, self.rates, self.pushes, np.append(self.jerks, 0.0)])
 
     def resampled(self, rate: float) -> tuple[Float[np.ndarray, "n"], Float[np.ndarray, "n dof"]]:
         """Times and configurations at a fixed rate.
@@ -192,11 +185,3 @@ class Motion(Frozen):
         )
         share = ", ".join(f"{kind} {used[k]:.0%}" for k, kind in enumerate(kinds))
         return f"Motion({number(self.duration)} s; of the limits: {share})"
-
-
-@cache
-def _kernels() -> Any:
-    """The kernels; numba loads when they are first needed."""
-    from . import _kernels_timing
-
-    return _kernels_timing

@@ -15,7 +15,6 @@ none meets an obstacle, no link touches one. Where one does, the links themselve
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -23,16 +22,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .._frozen import freeze, frozen
+from .. import _core
+from .._frozen import frozen
 from ..collision import CollisionModel, as_model
+from ..collision.doors import Outside
 from ..errors import ApproximationWarning, InputError, UnknownLinkError, unknown
 from ..robot.doors import find_bodies
 from ..typing import RobotLike
 from ._cost import as_trajectories, checked_number, checked_weight
-from ._cost_pack import links_among_obstacles
-
-BLOCK = 256
-"""Configurations that `collides` looks at in one go."""
+from ._link_boxes import link_boxes
 
 
 class ObstacleCost:
@@ -77,44 +75,34 @@ class ObstacleCost:
         """Links whose boxes are never looked at."""
         self.spared: tuple[tuple[str, str], ...] = ()
         """(link, obstacle) whose boxes met at the start and do not count."""
-        self._local = threading.local()
-        self._pack()
+        self._pack(None)
         if start is not None and skip_links is None and self.boxes_decide:
             self._spare(self.robot.as_cfgs(start))
 
-    def _pack(self) -> None:
-        among = self.model.parts.among
-        self._among = among
-        if among is None:
+    def _pack(self, spared: Bool[np.ndarray, "boxes obstacles"] | None) -> None:
+        """Links and obstacles in the compiled core; `spared` boxes may meet obstacles, None for those that the model
+        allows."""
+        outside = self._outside = self.model.outside
+        self._core = None
+        if outside is None:
             return
-        self._links = links_among_obstacles(self.model, self.skip_links)
-        self._spared: Bool[np.ndarray, "boxes obstacles"] = among.allowed[self._links.box_of]
-        freeze(self._spared)
-        self._sides = tuple(self._links), tuple(among.world), tuple(among.grid), frozen(among.allowed[...])
+        self._boxes, self._of = _boxes(self.model, outside, self.skip_links)
+        places = [outside.links.index(self.robot.link_names[k]) for k in self._of.tolist()]
+        self._spared = frozen(outside.allowed[places].copy() if spared is None else spared)
+        self._core = _core.ObstacleCost(outside.core, self._boxes, self._of, self._spared)
 
     def _spare(self, rows: Float[np.ndarray, "n dof"]) -> None:
         """Leaves out boxes and obstacles that meet at configurations which are to count as free."""
-        if self._among is None or not self.collides(rows).any():
+        if self._core is None or self._outside is None:
             return
-        spared, among, paths = self._spared.copy(), self._among, frozen(rows[None])
-
-        def met(box: int, obstacles: Int[np.ndarray, "some"]) -> list[int]:
-            """Which of some obstacles a box meets: none of them in one call, else those of both halves."""
-            alone = np.ones_like(spared)
-            alone[box, obstacles] = spared[box, obstacles]
-            if not self._run(paths, 1.0, False, frozen(alone))[1].any():
-                return []
-            if len(obstacles) == 1:
-                return obstacles.tolist()
-            half = len(obstacles) // 2
-            return met(box, obstacles[:half]) + met(box, obstacles[half:])
-
-        hits = [(b, k) for b in range(len(spared)) for k in met(b, np.arange(len(among.obstacles)))]
-        for b, k in hits:
-            spared[b, k] = True
-        self._spared = frozen(spared)
-        of = self._links.box_of
-        self.spared = tuple(sorted({(among.links[of[b]], among.obstacles[k]) for b, k in hits}))
+        met = self._core.meetings(rows) & ~self._spared
+        if not met.any():
+            return
+        links, obstacles = self.robot.link_names, self._outside.world.names
+        self.spared = tuple(
+            sorted({(links[self._of[b]], obstacles[k]) for b, k in np.argwhere(met).tolist()})
+        )
+        self._pack(self._spared | met)
         named = "; ".join(f"{link} and {obstacle}" for link, obstacle in self.spared)
         warnings.warn(
             f"{self.robot.name}: boxes of links meet obstacles at the start and are not compared with them: {named}",
@@ -142,9 +130,9 @@ class ObstacleCost:
             dt: seconds between steps.
         """
         rows = as_trajectories(self.robot, trajectories, dt)
-        if self._among is None:
+        if self._core is None:
             return np.zeros(rows.shape[:2]), np.zeros(rows.shape[:2], np.bool_)
-        near, meets = self._run(rows, 1.0 / dt, True, self._spared)
+        near, meets = self._core.parts(rows, dt, self.clearance, True)
         return near, self._decided(rows, meets)
 
     def collides(self, cfgs: Any) -> Bool[np.ndarray, "n"]:
@@ -157,12 +145,9 @@ class ObstacleCost:
             InputError: another shape, NaN.
         """
         rows = self.robot.as_cfgs(cfgs)
-        out = np.zeros(len(rows), np.bool_)
-        if self._among is not None:
-            for first in range(0, len(rows), BLOCK):
-                block = frozen(rows[None, first : first + BLOCK])
-                out[first : first + BLOCK] = self._run(block, 1.0, False, self._spared)[1][0]
-        return self._decided(rows, out)
+        if self._core is None or not len(rows):
+            return np.zeros(len(rows), np.bool_)
+        return self._decided(rows, self._core.parts(rows[None], 1.0, 0.0, False)[1][0])
 
     def _decided(self, cfgs: np.ndarray, meets: Bool[np.ndarray, "*n"]) -> Bool[np.ndarray, "*n"]:
         """Where boxes meet obstacles, or where the verdict refuses besides."""
@@ -170,50 +155,48 @@ class ObstacleCost:
             meets[meets] = ~np.asarray(self.model.free(cfgs[meets]))
         return meets
 
-    def _run(
-        self, paths: np.ndarray, rate: float, by_spheres: bool, spared: np.ndarray
-    ) -> tuple[Float[np.ndarray, "k t"], Bool[np.ndarray, "k t"]]:
-        from ._kernels_obstacle import obstacle_costs
-
-        near, meets = np.empty(paths.shape[:2]), np.empty(paths.shape[:2], np.bool_)
-        reach = self.clearance + self.model.buffer if by_spheres else 0.0
-        links, world, grid, allowed = self._sides
-        obstacle_costs(
-            paths, rate, reach, by_spheres, links, world, grid, allowed, spared, near, meets,
-            self._scratch(paths.shape[1]),
-        )  # fmt: skip
-        return near, meets
-
-    def _scratch(self, steps: int) -> Any:
-        """What the kernel works with, of the calling thread."""
-        kept = getattr(self._local, "kept", None)
-        if kept is None or kept[0] < steps:
-            from ._kernels_obstacle import cost_scratch
-
-            bodies, links = len(self._links.parents), len(self._links.links)
-            kept = self._local.kept = steps, cost_scratch(steps, bodies, links)
-        return kept[1]
-
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            key: value
-            for key, value in self.__dict__.items()
-            if key not in ("_local", "_sides", "_links", "_among")
-        }
+        return {key: value for key, value in self.__dict__.items() if key not in ("_core", "_outside")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._local = threading.local()
-        spared = state.get("_spared")
-        self._pack()
-        if spared is not None:
-            self._spared = frozen(spared)
+        self._pack(state.get("_spared"))
 
     def __repr__(self) -> str:
         return (
             f"ObstacleCost(clearance={self.clearance:g}, collision_penalty={self.collision_penalty:g}, "
             f"skip_links={self.skip_links}, weight={self.weight:g})"
         )
+
+
+def _boxes(
+    model: CollisionModel, outside: Outside, skip_links: tuple[str, ...]
+) -> tuple[Float[np.ndarray, "boxes 15"], Int[np.ndarray, "boxes"]]:
+    """Boxes in the frames of their links, enlarged by the buffer: axes row by row, centre, half edges; and their links.
+
+    Those of outer links come first: they are the ones that meet something. A link that exists only as spheres has the
+    boxes of its spheres.
+    """
+    found, (centers, radii, link_idx) = link_boxes(model.robot), outside.balls
+    names = np.array(found.links)
+    rows: list[np.ndarray] = []
+    of: list[int] = []
+    for name in reversed(outside.links):
+        if name in skip_links:
+            continue
+        link, mine = model.robot.link_index(name), np.flatnonzero(names == name)
+        parts = [found.axes[mine].reshape(-1, 9), found.centers[mine], found.half_extents[mine]]
+        if not len(mine):
+            balls = np.flatnonzero(link_idx == link)
+            parts = [
+                np.tile(np.eye(3).ravel(), (len(balls), 1)),
+                centers[balls],
+                np.tile(radii[balls, None], 3),
+            ]
+        parts[2] = parts[2] + model.buffer
+        rows.append(np.concatenate(parts, axis=1))
+        of += [link] * len(rows[-1])
+    return np.concatenate([np.zeros((0, 15)), *rows]), np.array(of, dtype=np.int64)
 
 
 def _skipped(model: CollisionModel, names: Iterable[str] | None) -> tuple[str, ...]:

@@ -27,8 +27,12 @@ class PlanOptions:
     """Configurations of a pose goal that are aimed at together; the first reached wins."""
     max_nodes: int = 100_000
     """Configurations that the trees of the sampler may hold in all."""
-    shortcuts: int = 60
-    """Attempts to cut a corner of the path that was found; 0 leaves it as it is."""
+    shortcuts: int = 120
+    """Attempts to cut a corner of the path that was found, in proportion more where more than seven joints move; 0
+    leaves it as it is."""
+    improve: float = 0.0
+    """Seconds of `timeout` that may be spent on shorter paths once there is one: searches with other seeds, whose
+    corners are cut likewise; the shortest counts. Which that is depends on the speed of the machine."""
     smooth: bool = True
     """Whether corners are rounded, as far as the curve can be proved free; False leaves straight segments."""
     timed: bool = True
@@ -49,6 +53,8 @@ class PlanOptions:
             raise InputError(f"PlanOptions: timeout must be seconds from 0 up, found {self.timeout!r:.40}")
         if not (math.isfinite(self.rate) and self.rate > 0.0):
             raise InputError(f"PlanOptions: rate must be above zero, found {self.rate!r:.40}")
+        if not 0.0 <= self.improve < math.inf:
+            raise InputError(f"PlanOptions: improve must be seconds from 0 up, found {self.improve!r:.40}")
         for name, least in (("goals", 1), ("max_nodes", 2), ("shortcuts", 0), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:

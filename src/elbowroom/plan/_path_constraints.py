@@ -1,31 +1,46 @@
-"""Costs of leaving what a task asks of a path: keep a link upright, a point of it on a plane or within a tube.
+"""What a task asks of a path: keep a link upright, a point of it on a plane or within a tube.
 
-Each costs what is beyond its tolerance (rad or m), at every step, and nothing within.
+For STOMP each costs what is beyond its tolerance (rad or m), at every step, and nothing within. `plan_motion(keep=)`
+never leaves the tolerance: the sampler projects configurations to it, and the motion that is returned is shown to keep
+it between its rows too (`keeps.hpp` of the core).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from .._frozen import frozen
 from .._poses import matrix_from_wxyz_xyz
-from .._text import short
+from .._text import number, short
+from ..collision import CollisionModel
 from ..errors import InputError
 from ..robot import Robot, as_robot
 from ..typing import RobotLike
 from ._cost import as_trajectories, checked_number, checked_weight
 
+UPRIGHT, PLANE, TUBE = 0, 1, 2
+"""Kinds, as the core numbers them."""
+
 
 class _OfLink:
     """What the costs below share: a link, and where it is at every step."""
+
+    name = ""
+    tolerance: float
 
     def __init__(self, robot: Robot, link: str, weight: float) -> None:
         self.robot, self.link = robot, link
         self._idx = robot.link_index(link)
         self.weight = checked_weight(type(self).__name__, weight)
+
+    def packed(self) -> tuple[int, int, Float[np.ndarray, "n 3"], Float[np.ndarray, "2"]]:
+        """As the core takes it: see `_core.Keeps`."""
+        raise NotImplementedError
 
     def _poses(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t 4 4"]:
         rows = as_trajectories(self.robot, trajectories, dt)
@@ -73,6 +88,10 @@ class UprightCost(_OfLink):
         )
         self.tolerance = checked_number("UprightCost: tolerance", tolerance, unit="radians")
 
+    def packed(self) -> tuple[int, int, Float[np.ndarray, "n 3"], Float[np.ndarray, "2"]]:
+        """As the core takes it."""
+        return UPRIGHT, self._idx, np.stack([self.axis, self.direction]), np.array([0.0, self.tolerance])
+
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted; arguments as of `Cost.cost`."""
         seen = self._poses(trajectories, dt)[..., :3, :3] @ self.axis
@@ -116,6 +135,10 @@ class PlaneCost(_OfLink):
         self.normal, self.point = _unit("PlaneCost: normal", normal), _vector("PlaneCost: point", point)
         self.offset = checked_number("PlaneCost: offset", offset, -np.inf, unit="metres")
         self.tolerance = checked_number("PlaneCost: tolerance", tolerance, unit="metres")
+
+    def packed(self) -> tuple[int, int, Float[np.ndarray, "n 3"], Float[np.ndarray, "2"]]:
+        """As the core takes it."""
+        return PLANE, self._idx, np.stack([self.point, self.normal]), np.array([self.offset, self.tolerance])
 
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted; arguments as of `Cost.cost`."""
@@ -165,7 +188,11 @@ class TubeCost(_OfLink):
         ):
             raise InputError(f"TubeCost: line must be (n, 3) points, found {short(line)}")
         self.point = _vector("TubeCost: point", point)
-        self.radius = checked_number("TubeCost: radius", radius, unit="metres")
+        self.radius = self.tolerance = checked_number("TubeCost: radius", radius, unit="metres")
+
+    def packed(self) -> tuple[int, int, Float[np.ndarray, "n 3"], Float[np.ndarray, "2"]]:
+        """As the core takes it."""
+        return TUBE, self._idx, np.concatenate([self.point[None], self.line]), np.array([0.0, self.radius])
 
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted; arguments as of `Cost.cost`."""
@@ -180,6 +207,53 @@ class TubeCost(_OfLink):
             )
             nearest = np.minimum(nearest, np.linalg.norm(places - a - s[..., None] * along, axis=-1))
         return self.weight * np.maximum(nearest - self.radius, 0.0)
+
+
+class Kept:
+    """What a plan keeps on its way, checked and in the core."""
+
+    def __init__(self, model: CollisionModel, keep: Any) -> None:
+        """Takes constraints of links.
+
+        Raises:
+            InputError: something else, or of another robot.
+        """
+        given = tuple(keep) if isinstance(keep, Sequence) else (keep,)
+        for one in given:
+            if not isinstance(one, _OfLink):
+                raise InputError(f"keep: expected UprightCost, PlaneCost or TubeCost, found {short(one)}")
+            if one.robot is not model.robot:
+                raise InputError(
+                    f"keep: the {one.name} constraint is of another robot: make it with model.robot"
+                )
+        self._given = given
+        self.core = _core.Keeps(model.robot.tree.core, [one.packed() for one in given])
+
+    def lost(self, cfg: Float[np.ndarray, "dof"]) -> str:
+        """What a configuration does not keep, in words; "" where it keeps all."""
+        if self.core.excess(cfg[None])[0] <= 0.0:
+            return ""
+        for one in self._given:
+            beyond = (
+                float(_core.Keeps(one.robot.tree.core, [one.packed()]).excess(cfg[None])[0]) * one.tolerance
+            )
+            if beyond > 0.0:
+                return f"{one.link} is {number(beyond)} {_unit_of(one)} beyond the tolerance of {one.name}"
+        return ""
+
+    def on_path(self, rows: Float[np.ndarray, "n dof"]) -> bool:
+        """Whether all tolerances are kept on the straight lines between rows."""
+        return bool(self.core.on_path(np.ascontiguousarray(rows)))
+
+    def __str__(self) -> str:
+        kept = (
+            f"{one.link} {one.name} within {number(one.tolerance)} {_unit_of(one)}" for one in self._given
+        )
+        return ", ".join(kept)
+
+
+def _unit_of(one: _OfLink) -> str:
+    return "rad" if isinstance(one, UprightCost) else "m"
 
 
 def _vector(what: str, value: Any) -> Float[np.ndarray, "3"]:

@@ -20,16 +20,17 @@ from ..typing import RobotLike
 from ._curve import Curve
 from ._finish import Finished, finished
 from ._first import Found, Question, checked_seed, first_path
-from ._goals import Goals, goals_of, start_of
+from ._goals import Goals, goals_of, start_of, that_keep
 from ._group import Group
 from ._limits import limits_of
 from ._options import PlanOptions
+from ._path_constraints import Kept
 from ._prove import prove_path
 from ._result import PlanResult
-from ._set_up import set_up
+from ._sampler import Sampler
 from ._timing import time_curve
 from ._watch import PlanProgress, Watch
-from ._why import NoMotion, beyond_limits, blocked, nothing
+from ._why import NoMotion, beyond_limits, blocked, not_kept, nothing
 
 if TYPE_CHECKING:
     from ._roadmap import Roadmap
@@ -48,6 +49,7 @@ def plan_motion(
     seed_path: Any = None,
     roadmap: Roadmap | None = None,
     costs: Any = None,
+    keep: Any = (),
     progress: Callable[[PlanProgress], None] | None = None,
     cancel: Any = None,
 ) -> PlanResult:
@@ -64,6 +66,8 @@ def plan_motion(
         seed_path: (w, dof) waypoints from start to goal to improve; one that is free is never made worse.
         roadmap: proved edges of this model from earlier questions, used and extended.
         costs: of method "stomp": what it minimises instead of its default costs.
+        keep: what the motion keeps all the way within its tolerance: `UprightCost`, `PlaneCost`, `TubeCost`, or
+            several. Start and goals must keep it too. Not of method "stomp", which has costs.
         progress: called with a `PlanProgress` now and then.
         cancel: a function or `threading.Event` that is asked now and then whether to give up.
 
@@ -80,6 +84,11 @@ def plan_motion(
         raise InputError(
             "costs: only PlanOptions(method='stomp') minimises costs; the sampler would break them"
         )
+    kept = Kept(model, keep) if not isinstance(keep, Sequence) or len(keep) else None
+    if kept is not None and (options.method == "stomp" or roadmap is not None):
+        raise InputError(
+            "keep: only the sampler keeps constraints; STOMP takes them as `costs`, a roadmap knows none"
+        )
     watch = Watch(options.timeout, cancel, progress, began)
     at = start_of(model, start)
     group = Group.of(model.robot, at, joints)
@@ -90,15 +99,18 @@ def plan_motion(
         refused = blocked(model, group, "the start", at)
     # Wrong input is told even where the start is blocked.
     goals = goals_of(model, group, at, goal, options.goals, start_free=refused is None)
+    if kept is not None:
+        refused = refused or not_kept("start", "the start", kept.lost(at))
+        goals = goals if isinstance(goals, NoMotion) else that_keep(goals, kept)
     watch.lap("goals")
     if refused is not None:
         return _failed(refused, watch, group.notes)
     if isinstance(goals, NoMotion):
         return _failed(goals, watch, group.notes)
     given = None if seed_path is None else checked_seed(seed_path, at, goals, group)
-    edges = set_up(model, group, at, options)
+    sampler = Sampler(model, group, at, goals.cfgs, options.seed, None if kept is None else kept.core)
     watch.start_search()
-    question = Question(model, edges, group, at, goals, options, watch)
+    question = Question(model, sampler, group, at, goals, options, watch, kept)
     here = np.flatnonzero(np.abs(goals.cfgs - at).max(axis=1) <= SAME)
     if len(here):
         return _already_there(question, int(here[0]))
@@ -154,7 +166,7 @@ def _succeeded(question: Question, found: Found, made: Finished) -> PlanResult:
         method=found.method,
         goal_idx=goal,
         seconds=_seconds(watch),
-        notes=(*question.group.notes, *goals.notes, *found.notes, *made.notes),
+        notes=(*question.group.notes, *goals.notes, *found.notes, *made.notes, *_said(question)),
         nodes=found.nodes,
     )
 
@@ -195,6 +207,13 @@ def _sentence(found: Found, made: Finished, goals: Goals, goal: int) -> str:
     lasts = "" if made.times is None else f" in {number(float(made.times[-1]), 3)} s"
     how = "STOMP" if found.method == "stomp" else f"the {found.method}"
     return f"reached {which}{lasts}, found by {how}, proved free all the way"
+
+
+def _said(question: Question) -> tuple[str, ...]:
+    """What is kept, and how that is known."""
+    return (
+        () if question.kept is None else (f"kept on the whole path, between its rows too: {question.kept}",)
+    )
 
 
 def _seconds(watch: Watch) -> FrozenMap[str, float]:

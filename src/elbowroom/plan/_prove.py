@@ -142,6 +142,8 @@ def _search(
         known = evidence.covers(slack)
         found.margin = float(evidence.margins[known].min(initial=np.inf))
         found.segments = evidence.segments
+        if known.all():
+            return found
         pieces, places = pieces[~known], places[~known]
     widths = np.ones(len(pieces))
     end = np.inf

@@ -49,7 +49,7 @@ class PlanResult:
     """Which of several goals was reached."""
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     """By stage: "goals" until start and goals are checked (and found, where links have poses to reach), "setup" for
-    what is made before a search (kernels loaded, edges packed, STOMP's costs), "first" from there to the first path,
+    what is made before a search (STOMP's costs), "first" from there to the first path,
     what comes after it, and "total". The time limit counts from "first" on."""
     notes: tuple[str, ...] = ()
     """What has to be said, such as joints held beyond their limits, or parts that are only sampled."""

@@ -2,11 +2,13 @@
 
 A question connects its start and goal to nodes near them and takes the shortest way through the table. Where there is
 none the sampler searches, and the table keeps what it found: its trees, whose edges are proved, and the path. So the
-table grows where questions are asked, and is worth most where the same narrow places are passed again and again.
+table grows where questions are asked, and is worth most where the same narrow places are passed again and again. Where
+obstacles have moved (`among`) it is kept, and edges are proved again when a way takes them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from .._frozen import frozen
+from .. import _core
+from .._frozen import freeze, frozen
 from ..collision import CollisionModel, as_model
 from ..errors import InputError
 from ..typing import RobotLike
 from ._goals import HELD
 from ._group import Group
 from ._roadmap_file import Mark, mark_of, read_arrays_of, write_arrays_of
+from ._sampler import BY_SPHERES, Sampler
 
 if TYPE_CHECKING:
     from ._first import Found, Question
-    from ._sampler import Sampler
 
 NEAR = 8
 """Nodes that a start or goal is connected to, at most."""
@@ -57,6 +60,8 @@ class Roadmap:
         """A configuration with the values of the joints that do not move; None before the first question."""
         self._cfgs = frozen(np.zeros((0, model.robot.dof)))
         self._edges = frozen(np.zeros((0, 2), np.int64))
+        self._proved = np.zeros(0, np.bool_)  # of edges, among the obstacles as they are now
+        self._closed = np.zeros(0, np.bool_)  # blocked by an obstacle that has moved
         self._places: dict[bytes, int] = {}
 
     # What is known ------------------------------------------------------------------------------
@@ -68,8 +73,32 @@ class Roadmap:
 
     @property
     def edges(self) -> Int[np.ndarray, "e 2"]:
-        """Pairs of nodes with a free straight line between them, proved."""
+        """Pairs of nodes with a straight line between them that is proved free, or was among the obstacles before."""
         return self._edges
+
+    def among(self, model: CollisionModel) -> Roadmap:
+        """The same table for a model in which obstacles have come, gone or moved.
+
+        Edges are proved again when a way first takes them; those that are blocked are then left out.
+
+        Args:
+            model: of the same robot, what it holds, its pairs and the buffer.
+
+        Raises:
+            InputError: it is of another robot.
+        """
+        if not isinstance(model, CollisionModel):
+            raise InputError(f"roadmap: expected a CollisionModel, found a {type(model).__name__}")
+        differs = replace(self.mark, obstacles="", allowed="").differs(
+            replace(mark_of(model), obstacles="", allowed="")
+        )
+        if differs:
+            raise InputError(f"roadmap: it cannot be used for this model: {differs}")
+        other = Roadmap(model, self.joints)
+        other.held, other._places = self.held, dict(self._places)
+        other._cfgs, other._edges = self._cfgs, self._edges
+        other._proved, other._closed = np.zeros((2, len(self._edges)), np.bool_)
+        return other
 
     def __len__(self) -> int:
         return len(self._cfgs)
@@ -78,14 +107,10 @@ class Roadmap:
         return f"Roadmap({self.model.robot.name!r}: {len(self._cfgs)} nodes, {len(self._edges)} edges)"
 
     @cached_property
-    def _graph(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The edges of every node, from both sides: first of each node, other ends, lengths."""
-        both = np.concatenate([self._edges, self._edges[:, ::-1]])
-        both = both[np.argsort(both[:, 0], kind="stable")]
-        firsts = np.searchsorted(both[:, 0], np.arange(len(self._cfgs) + 1))
-        lengths = np.linalg.norm(self._cfgs[both[:, 0]] - self._cfgs[both[:, 1]], axis=1)
-        others = np.ascontiguousarray(both[:, 1])
-        return frozen(firsts), frozen(others), frozen(lengths)
+    def _graph(self) -> _core.Graph:
+        """The edges in the compiled core."""
+        begins, ends = self._cfgs[self._edges[:, 0]], self._cfgs[self._edges[:, 1]]
+        return _core.Graph(len(self._cfgs), self._edges, np.linalg.norm(ends - begins, axis=1))
 
     # Questions ----------------------------------------------------------------------------------
 
@@ -99,7 +124,8 @@ class Roadmap:
             differs = self.mark.differs(mark_of(model))
             if differs:
                 raise InputError(
-                    f"roadmap: it was made for another scene: {differs}; make a new Roadmap(model)"
+                    f"roadmap: it was made for another scene: {differs}; use roadmap.among(model) where only "
+                    "obstacles differ, else make a new Roadmap(model)"
                 )
         if group.joints != self.joints:
             raise InputError(
@@ -121,7 +147,6 @@ class Roadmap:
     def path(self, question: Question) -> Found | None:
         """The shortest way through the table; None where start or goal cannot be connected."""
         from ._first import Found
-        from ._kernels_roadmap import shortest
 
         if not len(self._cfgs):
             return None
@@ -135,20 +160,34 @@ class Roadmap:
         if not np.isfinite(rest).any():
             return None
         first_ways = np.linalg.norm(self._cfgs[starts] - question.start, axis=1)
-        last, before = shortest(*self._graph, starts, first_ways, rest)
-        if last < 0:
+        nodes = self._way(question, starts, first_ways, rest)
+        if not len(nodes):
             self._keep_ends(question, starts, ends)
             return None
-        nodes = [int(last)]
-        while before[nodes[-1]] >= 0:
-            nodes.append(int(before[nodes[-1]]))
-        goal = int(goal_of[last])
-        rows = np.stack([question.start, *self._cfgs[nodes[::-1]], question.goals.cfgs[goal]])
+        goal = int(goal_of[nodes[-1]])
+        rows = np.stack([question.start, *self._cfgs[nodes], question.goals.cfgs[goal]])
         moved = np.concatenate([[True], np.abs(np.diff(rows, axis=0)).max(axis=1) > SAME])
         moved[-1] = True  # the goal itself, not a node that repeats it
         if np.abs(rows[-1] - rows[-2]).max() <= SAME:
             moved[-2] = len(rows) == 2
         return Found(rows[moved], "roadmap", goal)
+
+    def _way(
+        self,
+        question: Question,
+        starts: Int[np.ndarray, "s"],
+        first: Float[np.ndarray, "s"],
+        rest: Float[np.ndarray, "n"],
+    ) -> Int[np.ndarray, "k"]:
+        """The shortest way; edges that an obstacle may have come into are proved again when a way takes them."""
+        while True:
+            nodes, edges = self._graph.shortest(starts, first, rest, self._closed)
+            ask = edges[~self._proved[edges]]
+            if not len(ask):
+                return nodes
+            begins, ends = self._cfgs[self._edges[ask, 0]], self._cfgs[self._edges[ask, 1]]
+            free = question.sampler.free(begins, ends)
+            self._proved[ask[free]], self._closed[ask[~free]] = True, True
 
     def _connected(self, question: Question, cfg: Float[np.ndarray, "dof"]) -> Int[np.ndarray, "k"]:
         """Nodes near a configuration to which a straight line is free."""
@@ -158,10 +197,10 @@ class Roadmap:
         if ways[near[0]] <= SAME:
             return near[:1]
         begins = np.broadcast_to(cfg, (len(near), len(cfg)))
-        free = question.edges.free_by_spheres(begins, self._cfgs[near])
+        free = question.sampler.free(begins, self._cfgs[near], BY_SPHERES)
         if not free.any():
             near = near[:EXACT]
-            free = question.edges.free(begins[:EXACT], self._cfgs[near])
+            free = question.sampler.free(begins[:EXACT], self._cfgs[near])
         return near[free]
 
     def _keep_ends(self, question: Question, starts: np.ndarray, ends: list[np.ndarray]) -> None:
@@ -202,15 +241,21 @@ class Roadmap:
         pairs = np.sort(places[edges], axis=1)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         self._cfgs = frozen(np.concatenate([self._cfgs, cfgs[fresh]]))
-        self._edges = frozen(np.unique(np.concatenate([self._edges, pairs]), axis=0))
+        old = len(self._edges)
+        self._edges, at = np.unique(np.concatenate([self._edges, pairs]), axis=0, return_inverse=True)
+        freeze(self._edges)
+        proved, closed = self._proved, self._closed
+        self._proved, self._closed = np.zeros((2, len(self._edges)), np.bool_)
+        self._proved[at[:old]], self._closed[at[:old]] = proved, closed
+        self._proved[at[old:]], self._closed[at[old:]] = True, False
         self.__dict__.pop("_graph", None)
 
     # Files --------------------------------------------------------------------------------------
 
     def write(self, path: str | Path) -> None:
-        """Writes the table (npz), with marks of what it holds for."""
+        """Writes nodes and edges that are proved among these obstacles (npz), with marks of what they hold for."""
         held = self.model.default_cfg if self.held is None else self.held
-        write_arrays_of(Path(path), self.mark, self.joints, held, self._cfgs, self._edges)
+        write_arrays_of(Path(path), self.mark, self.joints, held, self._cfgs, self._edges[self._proved])
 
     @classmethod
     def read(cls, path: str | Path, model: CollisionModel | RobotLike) -> Roadmap:

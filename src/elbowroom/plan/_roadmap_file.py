@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from .._cache import content_hash, npz_bytes
 from .._files import write_bytes
-from .._numba.world.packed import packed_world
 from ..collision import CollisionModel
 from ..errors import FormatError
+from ..mesh import TriangleMesh
 from ..pairs.doors import made_for
+from ..world import Obstacle
 
-VERSION = 1
+VERSION = 2
+"""Of the file; 1 had other marks of obstacles."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,23 @@ class Mark:
 
 def mark_of(model: CollisionModel) -> Mark:
     """The marks of a model."""
-    world = () if model.world is None else (model.world.names, *packed_world(model.world))
+    world = [] if model.world is None else [_contents(obstacle) for obstacle in model.world]
     return Mark(
         robot=content_hash([made_for(model.robot, model.spheres, model.buffer).text, model.buffer]),
         pairs=content_hash(model.pairs.checked),
         obstacles=content_hash(world),
         allowed=content_hash(sorted(model.allow)),
     )
+
+
+def _contents(obstacle: Obstacle) -> list[Any]:
+    """What an obstacle is, for its hash: kind, name, pose and shape."""
+    out: list[Any] = [obstacle.kind]
+    for field in fields(obstacle):
+        value = getattr(obstacle, field.name)
+        if field.init:
+            out.append((value.vertices, value.faces) if isinstance(value, TriangleMesh) else value)
+    return out
 
 
 def write_arrays_of(

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from ._curve import Curve
 
 STEPS = 64
 """Steps at which paths are compared."""
-FINE = 8
-"""Places of a curve's piece at which it is measured."""
 
 
 def roughness(path: Any, steps: int = STEPS) -> float:
@@ -24,15 +23,6 @@ def roughness(path: Any, steps: int = STEPS) -> float:
         path: (n, dof) configurations with straight lines between them, or a `Curve`.
         steps: how many; paths are compared at the same number.
     """
-    from ._kernels_smooth import second_differences
-
     if isinstance(path, Curve):
-        path = dense_rows(path)
-    return float(second_differences(np.ascontiguousarray(path, dtype=np.float64), steps))
-
-
-def dense_rows(curve: Curve) -> np.ndarray:
-    """Configurations (n, dof) along a curve, some on every piece."""
-    shares = np.arange(FINE) / FINE
-    s = (curve.knots[:-1, None] + shares * np.diff(curve.knots)[:, None]).ravel()
-    return curve.at(np.append(s, curve.end))
+        return _core.curve_roughness(path.pieces, steps)
+    return _core.roughness(np.ascontiguousarray(path, dtype=np.float64), steps)

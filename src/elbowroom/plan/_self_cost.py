@@ -12,17 +12,16 @@ their meshes touch. Whether a pair touches is the verdict's answer, `model.free`
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .. import _core
 from .._frozen import frozen
 from ..collision import CollisionModel, as_model
 from ..typing import RobotLike
 from ._cost import as_trajectories, checked_number, checked_weight
-from ._cost_pack import pack_links
 
 
 class SelfCollisionCost:
@@ -57,12 +56,12 @@ class SelfCollisionCost:
         self._pack()
 
     def _pack(self) -> None:
-        self._alone, self._local = self.model.with_world(None), threading.local()
-        own, wanted = self._alone.parts.own, set(self._alone.pairs.by_spheres)
-        number = {name: k for k, name in enumerate(own.links)}
-        pairs = [(number[a], number[b]) for a, b in own.pairs if (a, b) in wanted]
+        self._alone = self.model.with_world(None)
+        index, spheres = self.robot.link_index, self._alone.own_links.spheres.counts
+        pairs = [
+            (index(a), index(b)) for a, b in self._alone.pairs.by_spheres if a in spheres and b in spheres
+        ]
         self._pairs = frozen(np.array(pairs, dtype=np.int64).reshape(-1, 2))
-        self._links = pack_links(own.bodies)
 
     def cost(self, trajectories: Any, dt: float) -> Float[np.ndarray, "k t"]:
         """Cost of every step, weighted.
@@ -81,28 +80,14 @@ class SelfCollisionCost:
             trajectories: as in `cost`.
             dt: seconds between steps.
         """
-        from ._kernels_self_cost import self_costs
-
         rows = as_trajectories(self.robot, trajectories, dt)
-        near = np.empty(rows.shape[:2])
         reach = self.clearance + self.model.buffer
-        self_costs(rows, 1.0 / dt, reach, tuple(self._links), self._pairs, near, self._scratch(rows.shape[1]))
+        near = _core.self_nearness(self._alone.own_links.core_spheres, self._pairs, rows, dt, reach)
         return near, self.collides(rows.reshape(-1, rows.shape[2])).reshape(rows.shape[:2])
 
     def collides(self, cfgs: Any) -> Bool[np.ndarray, "n"]:
         """At which configurations (n, dof) checked links touch or come closer than the buffer, obstacles apart."""
         return ~np.asarray(self._alone.free(self.robot.as_cfgs(cfgs)))
-
-    def _scratch(self, steps: int) -> Any:
-        kept = getattr(self._local, "kept", None)
-        if kept is None or kept[0] < steps:
-            from ._kernels_self_cost import self_scratch
-
-            kept = self._local.kept = (
-                steps,
-                self_scratch(steps, len(self._links.parents), len(self._links.links)),
-            )
-        return kept[1]
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}

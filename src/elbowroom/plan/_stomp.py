@@ -2,7 +2,7 @@
 
 What the costs call a collision and what ends the search is one question (`ObstacleCost.collides`); what is returned as
 a success is besides proved between its timesteps by the same proof as every other path. Noise, update and filters are
-in `_stomp_descent`; several starts are several descents, the first proved path wins.
+in `stomp.hpp` of the core; several starts are several descents, the first proved path wins.
 """
 
 from __future__ import annotations
@@ -90,7 +90,6 @@ class Stomp:
         self.dt = self._duration() / (self.options.timesteps - 1)
         """Seconds between timesteps, as the costs count speeds."""
         self._given_costs = None if costs is None else tuple(costs)
-        self._ready = False
 
     @cached_property
     def costs(self) -> tuple[Cost, ...]:
@@ -101,13 +100,8 @@ class Stomp:
         return default_costs(self.model, ends, self.group.joints, boxes_decide=self.options.boxes_decide)
 
     def set_up(self) -> None:
-        """Makes the costs and has their kernels loaded, or compiled: `run` does so before its time limit counts."""
-        if not self._ready:
-            begin, end = self.group.parts(np.stack([self.start, self.goal]))
-            path = self.group.whole(np.linspace(begin, end, self.options.timesteps))
-            self.cost(path[None])
-            self.collides(path)
-            self._ready = True
+        """Makes the costs: `run` does so before its time limit counts."""
+        _ = self.costs
 
     # What it begins with --------------------------------------------------------------------------
 
@@ -133,12 +127,12 @@ class Stomp:
 
     def cost(self, trajectories: Float[np.ndarray, "k t dof"]) -> Float[np.ndarray, "k t"]:
         """Sum of all costs and of the control cost, per trajectory and timestep."""
-        from ._kernels_stomp import add_control_cost
-
         dt = self.dt * (self.options.timesteps - 1) / (trajectories.shape[1] - 1)
         total = total_cost(self.costs, trajectories, dt)
         if self.options.control_weight:
-            add_control_cost(trajectories, self.group.moving, self.options.control_weight / dt**4, total)
+            rows = trajectories[..., self.group.moving]
+            bends = np.diff(np.concatenate([rows[:, :1], rows, rows[:, -1:]], axis=1), 2, axis=1)
+            total += self.options.control_weight / dt**4 * (bends**2).sum(axis=2)
         return total
 
     # The search -----------------------------------------------------------------------------------
@@ -197,7 +191,11 @@ class Stomp:
     def collides(self, cfgs: Float[np.ndarray, "n dof"]) -> Bool[np.ndarray, "n"]:
         """At which configurations any cost sees a collision: the test that its penalty goes by."""
         found = np.zeros(len(cfgs), dtype=np.bool_)
-        for part in self.costs:
-            if isinstance(part, Collides):
-                found |= part.collides(cfgs)
+        for part in self._colliding:
+            found |= part.collides(cfgs)
         return found
+
+    @cached_property
+    def _colliding(self) -> tuple[Collides, ...]:
+        """The costs that know collisions."""
+        return tuple(part for part in self.costs if isinstance(part, Collides))

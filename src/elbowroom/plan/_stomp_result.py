@@ -46,7 +46,7 @@ class StompResult(Frozen):
     notes: tuple[str, ...] = ()
     """What has to be said, such as joints held beyond their limits."""
     setup_seconds: float = 0.0
-    """Of `seconds`, those before the search began: costs made, kernels loaded. They do not count against `timeout`."""
+    """Of `seconds`, those before the search began: costs made. They do not count against `timeout`."""
 
     def __bool__(self) -> bool:
         return self.success

@@ -103,11 +103,9 @@ class Search:
                 left = options.improve
             if evidence == "sampled":  # free at its timesteps, but it jumps over something
                 unproved += 1
-                if unproved % DENSER == 0 and len(descent.path) < MAX_TIMESTEPS * options.timesteps:
-                    path = resampled(descent.path, 2 * len(descent.path) - 1)
-                    idle = descent.idle
-                    descent = Descent(stomp.group, stomp.cost, options, sigma, path, rng)
-                    descent.idle = idle
+                if unproved % DENSER == 0 and len(descent.whole) < MAX_TIMESTEPS * options.timesteps:
+                    path = resampled(descent.path, 2 * len(descent.whole) - 1)
+                    descent = Descent(stomp.group, stomp.cost, options, sigma, path, rng, descent.idle)
                 else:
                     descent.respace()
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .._brief import brief
-from .._progress import seconds_of_kernels
 from .._text import short
 from ..errors import InputError
 
@@ -79,34 +78,30 @@ class Watch:
         self._cancelled, self._progress = asks, progress
         self._began = self._lap = time.perf_counter() if began is None else began
         self._from: float | None = None  # where the search would have begun if nothing had been set up since
-        self._kernels = 0.0
 
     def start_search(self) -> None:
         """Set-up is done: the time limit counts from here on."""
         self.lap("setup")
-        self._from, self._kernels = time.perf_counter(), seconds_of_kernels()
+        self._from = time.perf_counter()
 
     @contextmanager
     def set_up(self) -> Generator[None]:
         """Around what is made once and turns up during the search: it counts as set-up."""
-        began, kernels, lap = time.perf_counter(), seconds_of_kernels(), self._lap
+        began, lap = time.perf_counter(), self._lap
         yield
         took = time.perf_counter() - began
         self.stages["setup"] = self.stages.get("setup", 0.0) + took
         self._lap = lap + took
         if self._from is not None:
             self._from += took
-            self._kernels += seconds_of_kernels() - kernels
 
     def seconds(self) -> float:
         """Since the question was asked, by the wall clock."""
         return time.perf_counter() - self._began
 
     def searched(self) -> float:
-        """Seconds of search so far: without set-up, and without kernels that were compiled or loaded meanwhile."""
-        if self._from is None:
-            return 0.0
-        return time.perf_counter() - self._from - (seconds_of_kernels() - self._kernels)
+        """Seconds of search so far, without set-up."""
+        return 0.0 if self._from is None else time.perf_counter() - self._from
 
     def left(self) -> float:
         """Seconds until time is up."""

@@ -63,6 +63,11 @@ def beyond_limits(group: Group, what: str, cfg: Float[np.ndarray, "dof"]) -> NoM
     return NoMotion("limits", f"{what} is beyond limits: {named}{more}; {mend}")
 
 
+def not_kept(reason: Reason, what: str, lost: str) -> NoMotion | None:
+    """A failure when a start or goal does not keep what the motion must keep; None when nothing is lost."""
+    return NoMotion(reason, f"{what} does not keep what is asked of the motion: {lost}") if lost else None
+
+
 def blocked(
     model: CollisionModel,
     group: Group,

@@ -1,6 +1,6 @@
-"""Robot descriptions become Robots: URDF, MJCF, SRDF; forward kinematics in JAX and numba.
+"""Robot descriptions become Robots: URDF, MJCF, SRDF; forward kinematics in JAX and in the compiled core.
 
-It loads neither numba nor JAX until something is computed.
+It loads no JAX until something is computed by it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -50,11 +49,6 @@ class Chain(Frozen):
     def core(self) -> _core.Chain:
         """The same in the compiled core."""
         return _core.Chain(self.kind, self.local, self.poly, self.var, self.slope, self.n_a)
-
-    @property
-    def motion(self) -> tuple[Any, ...]:
-        """Arguments of the numba kernels that describe the joints."""
-        return self.n_a, self.kind, self.local, self.poly, self.var
 
     def best_side(self, point_a: Float[np.ndarray, "3"], point_b: Float[np.ndarray, "3"]) -> int:
         """Number of joints on the path from a that should count as moving a; the others move b.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from .._closed import merge_vertices
 from .._frozen import frozen
 from ..errors import MeshError, UnsafeFileError
 from ._types import MeshData
@@ -136,8 +137,14 @@ def _unsafe_xml(data: bytes) -> bool:
 def clean_triangles(vertices: np.ndarray, faces: np.ndarray, scale: np.ndarray, where: str) -> MeshData:
     """Checks and scales triangles, merges equal vertices and keeps the winding outward."""
     check_triangles(vertices, faces, where)
-    unique, inverse = np.unique(vertices[faces.ravel()], axis=0, return_inverse=True)
-    faces = inverse.reshape(faces.shape).astype(np.int64)
+    corners = vertices[faces.ravel()]
+    label, first = merge_vertices(corners)
+    order = np.lexsort(
+        corners[first].T[::-1]
+    )  # places in the order of their coordinates, whatever the file's is
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    unique, faces = corners[first[order]], place[label].reshape(faces.shape)
     if np.prod(scale) < 0:
         faces = faces[:, ::-1]
     return MeshData(frozen(unique * scale), frozen(np.ascontiguousarray(faces)))
@@ -153,5 +160,5 @@ def check_triangles(vertices: np.ndarray, faces: np.ndarray, where: str) -> None
         raise MeshError(f"{where}: it holds no triangle")
     if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.min() < 0 or faces.max() >= len(vertices):
         raise MeshError(f"{where}: its triangles name vertices that do not exist ({len(vertices)} vertices)")
-    if not np.all(np.isfinite(vertices[np.unique(faces)])):
+    if not np.all(np.isfinite(vertices[faces])):
         raise MeshError(f"{where}: it has vertices with NaN or infinite coordinates")

@@ -218,7 +218,7 @@ class Robot(JaxFacts, Frozen):
         return out[0] if np.ndim(cfgs) == 1 else out
 
     def cfg_rows(self, cfgs: Any) -> tuple[Float[np.ndarray, "n dof"], bool]:
-        """Configurations as (n, dof) float64, and whether a single one was given; for kernels that check the values.
+        """Configurations as (n, dof) float64, and whether a single one was given; values are not checked.
 
         Raises:
             InputError: wrong shape, or not numbers.

@@ -1,4 +1,4 @@
-"""Joints joined into a kinematic tree: validated, ordered, flattened into arrays for the kernels.
+"""Joints joined into a kinematic tree: validated, ordered, flattened into arrays for the core.
 
 The arrays speak of frames. Every joint gives one frame (after its motion); a joint whose child frame
 differs from its own gives a second, fixed one. Frame 0 is the root link. Parents come before children,

@@ -9,7 +9,7 @@ from .._frozen import frozen
 from ._tree import KinematicTree
 
 MAX_VALUE = 1e5
-"""Radians up to which the kernels reduce angles without loss (`_kernels.sincos`); as many metres for slides."""
+"""Radians up to which the core reduces angles without loss (`lanes.hpp`, `sincos`); as many metres for slides."""
 
 
 def safe_values(tree: KinematicTree) -> Float[np.ndarray, "dof"]:

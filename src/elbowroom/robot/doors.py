@@ -5,8 +5,7 @@ a point (`Chains`), pairs and configurations by name (`pair_list`, `adjacent_pai
 geometry (`require_geometry`), XML of descriptions (`description_tree`, `urdf_links`), the bodies in an MJCF scene
 (`own_bodies`), elements of SRDF files (`srdf_tree`, `link_pair`, `srdf_pairs`), mesh files and where they are
 (`read_mesh`, `MeshResolver`, `package_dirs_of`), triangles of primitives, joint motions, and how fast joints may be
-(`stated_speeds`, `usual_accelerations`, `per_joint`, `speed_limits`). It loads neither numba nor JAX; kernels are in
-`elbowroom.robot.kernels`.
+(`stated_speeds`, `usual_accelerations`, `per_joint`, `speed_limits`). It loads no JAX.
 """
 
 from typing import TYPE_CHECKING

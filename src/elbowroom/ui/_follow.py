@@ -167,7 +167,7 @@ def _on_the_way(step: TrackStep) -> IkFound:
 
 
 def prepare(model: CollisionModel, progress: Progress) -> None:
-    """Asks once for everything, so that kernels are there when a hand drags."""
+    """Asks once for everything, so that tables are there when a hand drags."""
     from ..robot.doors import default_tool_frames
 
     ends = default_tool_frames(model.robot)[:1]
@@ -184,16 +184,3 @@ def prepare(model: CollisionModel, progress: Progress) -> None:
         follower.solve(ask)
         follower.why(ask)
         progress(done + 1, len(steps))
-
-
-def prepare_kernels(progress: Progress) -> None:
-    """In a process of its own: compiles what following needs."""
-    from ..collision import CollisionModel
-    from ..robot import load_robot
-    from ..world import scene_for
-
-    robot = load_robot("teaarm")
-    model = CollisionModel(robot)
-    progress.say("compiling kernels of inverse kinematics, once per machine")
-    prepare(model, progress)
-    prepare(model.with_world(scene_for(robot, "table")), progress)

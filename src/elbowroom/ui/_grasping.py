@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._warm import once_per_machine
 from .state import Closure, GraspDrawn, GraspMade, GraspReady, GraspSwept, Ready, SweepRows, Views, inwards
 
 if TYPE_CHECKING:
     from ..grasp import Grasp, GraspPlanner
-    from ._child import Progress
     from ._jobs import Report
     from .panels import Desk
     from .state import Event, GraspState
@@ -48,12 +46,6 @@ def planner_of(hand: str, method: str) -> GraspPlanner:
 
 def get_ready(desk: Desk, closure: Closure, report: Report) -> Event:
     """Loads the hand and finds out what it can do, then sweeps over its range."""
-
-    def compile_now() -> None:
-        report.say("compiling what grasping needs, once per machine")
-        report.child(prepare_grasp, closure)
-
-    once_per_machine(f"grasp {closure.hand} {closure.method} {closure.mode}", compile_now)
     report.say(f"loading the hand {closure.hand}")
     planner = planner_of(closure.hand, closure.method)
     report.check()
@@ -62,14 +54,6 @@ def get_ready(desk: Desk, closure: Closure, report: Report) -> Event:
     desk.send(GraspReady(ready))
     report.say("sweeping over all widths")
     return GraspSwept(_swept(ready, report))
-
-
-def prepare_grasp(closure: Closure, progress: Progress) -> None:
-    """In a process of its own: plans a grasp, so that the cache on disk holds kernels, tables and branches."""
-    planner = planner_of(closure.hand, closure.method)
-    ready = ready_of(closure, planner)
-    for share in (0.3, 0.7):
-        grasp_of(planner, closure, ready.low_mm + share * (ready.high_mm - ready.low_mm))
 
 
 def ready_of(closure: Closure, planner: GraspPlanner) -> Ready:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..ik.doors import Mailbox, XrState
+from ..remote.doors import Mailbox, XrState
 
 
 class Inbox(Mailbox):

@@ -259,7 +259,7 @@ class Page:
 
 
 def _knows_obstacles(model: CollisionModel, parts: ModelParts) -> bool:
-    """Whether the kernels of obstacles are there: the first ones take a second to load, or long to compile."""
+    """Whether obstacles are in the model already: the first ones take a moment."""
     return parts.world is None or model.world is not None
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._warm import once_per_machine
 from .state import Asked, Event, Evidence, Goes, PlanFound, PlanGoes, PlanMeasured, Planned, Seek
 
 if TYPE_CHECKING:
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
     from ..plan import Motion, PlanProgress, PlanResult
     from ..robot import Robot
     from ..world import World
-    from ._child import Progress
     from ._jobs import Report
     from .panels import Desk
-    from .state import PageState, RobotKey
+    from .state import PageState
 
 OFTEN = 0.1
 """Seconds between two reports of progress."""
@@ -34,8 +32,6 @@ STILL = 1e-6
 """Metres by which an end moves that stays where it is."""
 FRAME = 0.04
 """Seconds between two pictures when a motion is played."""
-TRIAL = 2.0
-"""Seconds that a search may take which only has kernels compiled."""
 
 
 def asked_of(state: PageState) -> Asked:
@@ -49,7 +45,6 @@ def asked_of(state: PageState) -> Asked:
 
 def find_plan(desk: Desk, model: CollisionModel, asked: Asked, report: Report) -> Event:
     """Plans; on the way it tells how the search goes."""
-    _compiled(model.world, asked, report)
     report.say("planning")
     costs: list[float] = []
     last = 0.0
@@ -75,43 +70,6 @@ def _planned(model: CollisionModel, asked: Asked, timeout: float, progress: Any,
     options = PlanOptions(timeout=timeout, seed=asked.seed, method=asked.method)  # pyright: ignore[reportArgumentType]
     start, goal = np.array(asked.start), np.array(asked.goal)
     return plan_motion(model, start, goal, None, options, progress=progress, cancel=cancel)
-
-
-def _compiled(world: World | None, asked: Asked, report: Report) -> None:
-    """Has kernels compiled by another process: in this one nothing could interrupt it."""
-    parts = asked.parts
-    if asked.key.given:
-        return
-
-    def compile_now() -> None:
-        report.say("compiling what planning needs, once per machine")
-        report.child(
-            prepare_plan, asked.key, parts.spheres, parts.pairs, world, asked.start, asked.goal, asked.method
-        )
-
-    once_per_machine(f"plan {asked.method} {'alone' if world is None else 'among obstacles'}", compile_now)
-
-
-def prepare_plan(
-    key: RobotKey,
-    spheres: Any,
-    pairs: Any,
-    world: Any,
-    start: Any,
-    goal: Any,
-    method: str,
-    progress: Progress,
-) -> None:
-    """In a process of its own: plans and measures, so that the cache on disk holds the kernels."""
-    from ..collision import CollisionModel
-    from ..plan import PlanOptions, plan_motion
-
-    model = CollisionModel(key.load(), spheres, pairs, world)
-    options = PlanOptions(timeout=TRIAL, method=method)  # pyright: ignore[reportArgumentType]
-    result = plan_motion(model, np.array(start), np.array(goal), None, options)
-    if result.path is not None:
-        model.segments_free(result.path[:1], result.path[-1:])
-        model.varying_clearance(result.path[:2])
 
 
 def measure(model: CollisionModel, result: PlanResult, report: Report) -> Event:

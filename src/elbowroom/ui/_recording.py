@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 
 if TYPE_CHECKING:
-    from ..ik.doors import XrState
+    from ..remote.doors import XrState
     from ..robot import Robot
 
 MAX_BYTES = 64 * 2**20
@@ -51,7 +51,7 @@ def read_recording(
     Raises:
         InputError: it is too large or too long, or holds no `xr_state`.
     """
-    from ..ik.doors import XrState, read_message
+    from ..remote.doors import XrState, read_message
 
     if len(data) > MAX_BYTES:
         raise InputError(f"{name}: {len(data) >> 20} MB; at most {MAX_BYTES >> 20} MB are read")

@@ -1,6 +1,6 @@
 """Robots and models, made once for all pages of a server.
 
-What takes long on a first run, compiling kernels, fitting spheres and deciding pairs, is done in another process whose
+What takes long on a first run, fitting spheres and deciding pairs, is done in another process whose
 results both find in the cache on disk; this one stays free to answer.
 """
 
@@ -12,8 +12,6 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ._child import Progress
 from ._jobs import Report
@@ -138,13 +136,13 @@ class Shop:
         report.say(f"making the model of {robot.name}")
         model = CollisionModel(robot, parts.spheres, parts.pairs, buffer=parts.buffer)
         report.check()
-        model.explain(robot.default_cfg)  # loads the kernels here, not in the middle of a slider's move
+        model.explain(robot.default_cfg)  # what it needs is made here, not in the middle of a slider's move
         self.put_model(key, ModelParts(spheres=parts.spheres, pairs=parts.pairs, buffer=parts.buffer), model)
         return model
 
 
 def _prepare(robot: Robot) -> None:
-    """Loads kernels and reads visual meshes here, not on the thread that draws; large meshes on several cores."""
+    """Reads visual meshes here, not on the thread that draws; large meshes on several cores."""
     robot.link_visuals(robot.link_names[0])  # parses the description, once
     with ThreadPoolExecutor() as pool:
         read = pool.map(robot.link_visuals, robot.link_names)
@@ -207,8 +205,4 @@ def prepare_model(key: RobotKey, spheres: SphereModel | None, buffer: float, pro
     progress.say(f"deciding which pairs of links can meet on {robot.name}")
     options = PairOptions(buffer=max(BUFFER, buffer))
     pairs = cached_pairs(robot, covered, options, progress=progress)
-    progress.say("compiling kernels, once per machine")
-    model = CollisionModel(robot, covered, pairs, buffer=buffer)
-    model.free(np.stack([robot.default_cfg] * 2))  # a batch: other kernels than a single one
-    model.free(robot.default_cfg)
-    model.explain(robot.default_cfg)
+    CollisionModel(robot, covered, pairs, buffer=buffer)

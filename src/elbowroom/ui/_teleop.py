@@ -22,9 +22,9 @@ from .state import Event, Hand, Seen, TeleopEnded, TeleopMoved, TeleopStarted
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
-    from ..ik import Session, TrackStep
-    from ..ik.doors import XrState
-    from ._child import Progress
+    from ..ik import TrackStep
+    from ..remote import Session
+    from ..remote.doors import XrState
     from ._inbox import Inbox
     from ._recording import Recording
     from .state import TeleopState
@@ -42,7 +42,7 @@ PATIENCE = 2.0
 
 
 class _Prompt:
-    """While any run is in the block, threads hand over to each other sooner, and what is there already, kernels and
+    """While any run is in the block, threads hand over to each other sooner, and what is there already, tables and
     models, is not searched for garbage, which would take a tenth of a second now and then."""
 
     def __init__(self) -> None:
@@ -114,13 +114,10 @@ class Steering:
 
     def work(self, report: Report) -> Event:
         """Ticks until the recording is over or the job is cancelled."""
-        from ..ik.doors import Pacer, SocketDoor, is_warm
+        from ..remote.doors import Pacer, SocketDoor
         from ._inbox import Inbox
         from .xr import xr_page
 
-        world = self.model.world is not None
-        if not is_warm(world=world, search=False):
-            report.child(prepare_steering, world)
         report.say("preparing to follow")
         session = self._session()
         inbox, door = Inbox(), None
@@ -139,8 +136,9 @@ class Steering:
         return TeleopEnded(self.run)
 
     def _session(self) -> Session:
-        from ..ik import Session, Tracker, XrOptions
-        from ..ik.doors import steered_links
+        from ..ik import Tracker
+        from ..remote import Session, XrOptions
+        from ..remote.doors import steered_links
 
         how = XrOptions(clutch=self._how.clutch, scale=self._how.scale)
         links, xr = steered_links(self.model.robot, (), how)
@@ -150,7 +148,7 @@ class Steering:
         return session
 
     def _follow(self, session: Session, inbox: Inbox, door: Any, pacer: Any, report: Report) -> None:
-        from ..ik.doors import XrState
+        from ..remote.doors import XrState
 
         played, hands, self.started = 0, None, pacer.start
         for now in pacer.ticks():
@@ -176,7 +174,7 @@ class Steering:
 
     def _obey(self, session: Session, now: float) -> None:
         """What the page wants otherwise since the last tick."""
-        from ..ik.doors import Reset
+        from ..remote.doors import Reset
 
         wanted, place = self._wanted, self._place
         if wanted is not self.model:
@@ -247,22 +245,3 @@ class Steering:
         for now, cfg in list(self.log):
             text.write(",".join([repr(now), *map(repr, cfg)]) + "\n")
         return text.getvalue().encode()
-
-
-def prepare_steering(world: bool, progress: Progress) -> None:
-    """In a process of its own: compiles what following needs, among obstacles if asked for."""
-    from ..collision import CollisionModel
-    from ..collision.doors import one_ball_a_link
-    from ..ik import Session, Tracker
-    from ..ik.doors import steered_links
-    from ..pairs import pairs_from_ignored
-    from ..robot import load_robot
-    from ..world import scene_for
-
-    progress.say("compiling kernels of following, once per machine")
-    robot = load_robot("teaarm")
-    pairs = pairs_from_ignored(robot, robot.disabled_pairs, "SRDF")
-    model = CollisionModel(robot, one_ball_a_link(robot), pairs)
-    model = model.with_world(scene_for(robot, "table")) if world else model
-    links, xr = steered_links(robot)
-    Session(Tracker(model, links), robot, links, robot.default_cfg, RATE, xr).prepare()

@@ -49,10 +49,6 @@ class World:
         self._obstacles = _named(obstacles)
         self._notes = tuple(notes)
         self._index = {obstacle.name: k for k, obstacle in enumerate(self.obstacles)}
-        self.derived: dict[str, Any] = {}
-        """What other folders made of this world; theirs to fill, under names of their own."""
-        self.inherited: dict[str, Any] = {}
-        """What they had made of the world that this one was made from, to be used again where it fits."""
         self._grids: dict[bytes, _core.ClearanceGrid] = {}
         self._grids_before: dict[bytes, _core.ClearanceGrid] = {}
 
@@ -146,7 +142,6 @@ class World:
 
     def _changed(self, obstacles: Iterable[Obstacle]) -> World:
         other = World(obstacles, notes=self._notes)
-        other.inherited = {**self.inherited, **self.derived}
         other._grids_before = {**self._grids_before, **self._grids}
         return other
 

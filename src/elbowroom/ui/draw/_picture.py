@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
+from ... import _core
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
 from ...robot import as_robot
@@ -89,8 +90,6 @@ class Picture:
     def _fill(
         parts: list[tuple[np.ndarray, Colour]], view: View, image: np.ndarray, depth: np.ndarray
     ) -> None:
-        from ._kernels import fill_triangles
-
         light = view.axes.T @ np.array([0.35, 0.5, 0.8])
         light /= np.linalg.norm(light)
         for corners, colour in parts:
@@ -99,7 +98,8 @@ class Picture:
             shade = 0.42 + 0.58 * np.abs(normals @ light)
             pixels = view.project(corners.reshape(-1, 3))
             pixels[:, :2] *= SUPERSAMPLE
-            fill_triangles(pixels.reshape(-1, 3, 3), shade[:, None] * np.asarray(colour), image, depth)
+            colours = shade[:, None] * np.asarray(colour, dtype=np.float64)
+            _core.fill_triangles(pixels.reshape(-1, 3, 3), colours, image, depth)
 
 
 def robot_picture(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._text import at_least
 from .._escape import escape
-from .._follow import Ask, Follower, prepare, prepare_kernels
+from .._follow import Ask, Follower, prepare
 from .._jobs import Job, Report
 from ..scene import TargetNodes
 from ..state import (
@@ -91,17 +91,13 @@ class IkPanel:
         return self._ends[1]
 
     def _prepare(self, model: CollisionModel) -> None:
-        """Has the kernels loaded, or compiled in another process; once."""
+        """Has the tables of the solver made, once."""
         if self._asked[:2] == ("prepare", model):
             return
         self._asked = "prepare", model, None
 
         def work(report: Report) -> Event:
-            from ...ik.doors import is_warm
-
-            if not is_warm():
-                report.child(prepare_kernels)
-            report.say("loading kernels of inverse kinematics")
+            report.say("preparing inverse kinematics")
             prepare(model, report)
             return IkReady()
 

@@ -59,7 +59,7 @@ class IkState(Part):
     on: bool = False
     """Whether targets are shown."""
     ready: bool = False
-    """Whether the kernels are there."""
+    """Whether the tables of the solver are there."""
     turned: bool = True
     """Whether orientations count."""
     locked: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class ShowTargets(Event):
 
 @dataclass(frozen=True)
 class IkReady(Event):
-    """The kernels are there."""
+    """The tables of the solver are there."""
 
     undoable: ClassVar[bool] = False
 

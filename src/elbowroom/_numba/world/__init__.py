@@ -1,1 +1,0 @@
-"""Obstacles for the kernels of folders that are not on the compiled core yet: arrays in `packed`, code in `kernels`."""

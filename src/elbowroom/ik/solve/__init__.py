@@ -1,0 +1,1 @@
+"""Inverse kinematics: configurations that put links where they are asked to be, free of collision, or why not."""

@@ -1,0 +1,183 @@
+"""What is made once for a shape of question: the targets' kinds and links and the joints solved for, in the core.
+
+Targets that share no joint are parts of their own: two arms on a fixed torso are two small problems instead of one
+large one, and their answers are combined afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ... import _core
+from ..._frozen import frozen
+from ...collision import CollisionModel
+from ...errors import InputError, UnknownJointError, unknown
+from ...robot import Robot
+from ...robot.doors import coupling_law
+from .._problem import Problem, Shape, groups, moved_by, shape_of
+from .._targets import JointTarget, Target
+from ._options import IkOptions
+from ._starts import free_configurations
+
+TABLES = 8
+"""Seed tables kept for a part: one for every set of values that the other joints are held at."""
+
+
+@dataclass(eq=False)
+class Part:
+    """Targets that share joints, and these joints."""
+
+    positions: tuple[int, ...]
+    """Of its targets among all."""
+    joint_idx: Int[np.ndarray, "n"]
+    problem: Problem
+    carriers: Int[np.ndarray, "m"]
+    """Joints that move its targets and are not solved for."""
+    tables: dict[bytes, _core.StartTable]
+    """By the values of the carriers."""
+    starts: list[Float[np.ndarray, "n dof"]]
+    """The configurations of the first table."""
+
+    def table(
+        self, model: CollisionModel | None, base: Float[np.ndarray, "dof"], options: IkOptions
+    ) -> _core.StartTable:
+        """Starts for this part, with the carriers where `base` has them.
+
+        Those of the first table are free with the other joints at `base`. A table for other values of the carriers
+        takes the same configurations: whether they are still free hardly matters, where their links are does.
+        """
+        key = base[self.carriers].tobytes()
+        found = self.tables.get(key)
+        if found is None:
+            judge = self.problem.robot if model is None else model
+            if not self.starts:
+                self.starts.append(
+                    free_configurations(judge, self.problem.joints, base, options.table, options.seed)
+                )
+            rows = np.array(self.starts[0])
+            rows[:, self.carriers] = base[self.carriers]
+            if len(self.tables) >= TABLES:
+                self.tables.pop(list(self.tables)[0], None)  # noqa: RUF015 (safe while other threads add)
+            found = self.tables[key] = _core.StartTable(self.problem.core, rows)
+        return found
+
+
+@dataclass(eq=False)
+class Setup:
+    """One shape of question, packed."""
+
+    shape: Shape
+    whole: Problem
+    """All targets, to measure errors with."""
+    parts: tuple[Part, ...]
+    fixed: tuple[int, ...]
+    """Positions of targets that no joint solved for can move."""
+    joint_idx: Int[np.ndarray, "n"]
+    """Joints solved for."""
+    weights: Float[np.ndarray, "n"]
+    """One over the range of each, so that a full turn of a wrist and of a shoulder count alike."""
+    core: _core.Ik
+
+    @classmethod
+    def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> Setup:
+        """Packs the problem of `joints` for targets of a shape."""
+        parts: list[Part] = []
+        fixed: list[int] = []
+        movers = moved_by(robot, shape)
+        for positions, names in groups(robot, shape, joints):
+            if not names:
+                fixed.extend(positions)
+                continue
+            carriers = set[str]().union(*(movers[k] for k in positions)) - set(names)
+            problem = Problem.of(robot, tuple(shape[k] for k in positions), names)
+            places = joint_places(robot, names), joint_places(robot, tuple(carriers))
+            parts.append(Part(tuple(positions), places[0], problem, places[1], {}, []))
+        idx = np.sort(np.concatenate([np.zeros(0, np.int64), *(part.joint_idx for part in parts)]))
+        whole = Problem.of(robot, shape, robot.joint_names)
+        return cls(
+            shape,
+            whole,
+            tuple(parts),
+            tuple(fixed),
+            frozen(idx),
+            _over_range(robot, idx),
+            _core.Ik(
+                whole.core,
+                [(part.problem.core, list(part.positions)) for part in parts],
+                robot.lower,
+                robot.upper,
+                _turning_freely(robot, shape),
+            ),
+        )
+
+    def tables(
+        self, model: CollisionModel | None, base: Float[np.ndarray, "dof"], options: IkOptions
+    ) -> list[_core.StartTable]:
+        """Starts for every part; see `Part.table`."""
+        return [part.table(model, base, options) for part in self.parts]
+
+
+def _turning_freely(robot: Robot, shape: Shape) -> Bool[np.ndarray, "dof"]:
+    """Joints whose whole turns do not count: they turn without end, no other joint follows them, and none is asked."""
+    tree = robot.tree
+    followed = {coupling_law(tree, i)[0] for i in np.flatnonzero(tree.is_coupled).tolist()}
+    named = {name for kind, name in shape if kind is JointTarget}
+    return np.array(
+        [
+            joint.type == "continuous" and k not in followed and joint.name not in named
+            for k, joint in enumerate(tree.actuated)
+        ],
+        dtype=np.bool_,
+    )
+
+
+def _over_range(robot: Robot, idx: Int[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+    span = (robot.upper - robot.lower)[idx]
+    return frozen(1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 2.0 * np.pi))
+
+
+def joint_places(robot: Robot, names: Sequence[str]) -> Int[np.ndarray, "n"]:
+    """Places of actuated joints in a configuration, ascending."""
+    places = {name: k for k, name in enumerate(robot.joint_names)}
+    return frozen(np.sort(np.array([places[name] for name in names], dtype=np.int64)))
+
+
+def check_joints(robot: Robot, names: Any, what: str) -> tuple[str, ...]:
+    """Names of actuated joints, once each.
+
+    Raises:
+        UnknownJointError: no such joint. InputError: not names, or a joint that has no value of its own.
+    """
+    if isinstance(names, str):
+        names = (names,)
+    found = tuple(dict.fromkeys(names))
+    for name in found:
+        if not isinstance(name, str):
+            raise InputError(f"{what}: expected names of joints, found {name!r:.60}")
+        if name in robot.joint_names:
+            continue
+        if any(joint.name == name for joint in robot.tree.joints):
+            coupling = robot.joint(name).coupling
+            follows = f"it follows {coupling.driver!r}" if coupling is not None else "it is fixed"
+            raise InputError(f"{what}: joint {name!r} has no value of its own: {follows}")
+        raise UnknownJointError(f"{what}: {unknown('joint', name, robot.joint_names)}")
+    return found
+
+
+def check_shape(robot: Robot, targets: Sequence[Target]) -> Shape:
+    """Kinds and links of targets that the robot has.
+
+    Raises:
+        UnknownLinkError, UnknownJointError: it does not have one.
+    """
+    for target in targets:
+        if isinstance(target, JointTarget):
+            check_joints(robot, target.joint, "target")
+        else:
+            robot.link_index(target.link)
+    return shape_of(targets)
