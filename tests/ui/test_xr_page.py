@@ -1,4 +1,4 @@
-"""The headset's page in a real browser, with a stand-in for the headset; what it sends is read by `elbowroom.ik`."""
+"""The headset's page in a real browser, with a stand-in for the headset; what it sends is read by `elbowroom.remote`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import queue
 import re
 import shutil
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -158,6 +159,17 @@ def says(page, element, text):
     page.wait_for_function(
         "([id, text]) => document.getElementById(id).textContent.includes(text)", arg=[element, text]
     )
+
+
+def first_state(box):
+    """The first headset state in a mailbox: what the page has sent may still be on its way to the server."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        for message in box.take():
+            if isinstance(message, XrState):
+                return message
+        time.sleep(0.01)
+    raise AssertionError("no headset state came")
 
 
 def next_state(server, ok=lambda data: True):
@@ -340,7 +352,7 @@ def test_the_door_of_a_session_takes_the_page(browser):
         page.click("#start")
         says(page, "robot", f"left: {LEFT}")
         page.wait_for_function("() => link.sent > 5")
-        state = next(message for message in box.take() if isinstance(message, XrState))
+        state = first_state(box)
         assert state.devices["left"].presses("squeeze")
     finally:
         page.close()
