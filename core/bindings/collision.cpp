@@ -184,6 +184,16 @@ void bind_collision(nb::module_ &m) {
         .def(
             "covers", [](const Scene &scene, In<double, 2> cfgs) { return scene.covers(rows_of(scene, cfgs)); }, "cfgs"_a,
             "The first of configurations (n, dof) with a value that the error bound does not cover, or -1.")
+        .def(
+            "decides",
+            [](const Scene &scene, In<double, 2> cfgs) {
+                const Configurations rows = rows_of(scene, cfgs);
+                const std::size_t dof = scene.range().lower.size();
+                for (std::size_t k = 0; k < rows.values.size(); k++)
+                    if (!(rows.values[k] >= scene.range().lower[k % dof] && rows.values[k] <= scene.range().upper[k % dof])) return false;
+                return scene.covers(rows) < 0;
+            },
+            "cfgs"_a, "Whether configurations (n, dof) are within the range, with values that the error bound covers.")
         .def("by_spheres", &by_spheres, "cfg"_a,
              "Whether spheres alone show that everything is farther apart than the buffer at one configuration (dof,).")
         .def("clearances", &clearances, "cfgs"_a, "without"_a, "smallest"_a.noconvert(), "closest"_a.noconvert(),

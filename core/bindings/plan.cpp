@@ -30,15 +30,34 @@ void make_sampler(Sampler *self, const Scene &scene, In<std::int64_t, 1> moving,
     }
     group.low.assign(span.data(), span.data() + n), group.high.assign(span.data() + n, span.data() + 2 * n);
     std::vector<double> from, to;
-    bool covered = true;
     const auto part = [&](const double *row, std::vector<double> &out) {
         for (int joint : group.moving) out.push_back(row[joint]);
-        covered &= scene.free({row, dof}, Judge::spheres) != Verdict::refused;
     };
     part(start.data(), from);
     for (std::size_t k = 0; k < goals.shape(0); k++) part(goals.data() + k * dof, to);
-    require(covered, "start, goals: values beyond what the scene's error bound covers");
+    require(scene.covers({{start.data(), dof}, 1}) < 0 && scene.covers({{goals.data(), goals.size()}, goals.shape(0)}) < 0,
+            "start, goals: values beyond what the scene's error bound covers");
     new (self) Sampler(scene, std::move(group), from, to, seed);
+}
+
+// What must be looked at more closely in configurations, the first of which is a start, as bits: 1 where a joint that moves leaves its
+// limits, 2 where one that is held does, 4 where held joints differ, 8 where another is within `same` of the first.
+int ends_marks(In<double, 2> rows, In<bool, 1> moves, In<double, 2> limits, double same) {
+    const std::size_t dof = moves.size();
+    require(rows.shape(0) >= 1 && rows.shape(1) == dof, "rows: expected shape (n, dof), n at least 1");
+    require(limits.shape(0) >= 2 && limits.shape(1) == dof, "limits: expected shape (2, dof)");
+    int marks = 0;
+    for (std::size_t k = 0; k < rows.shape(0); k++) {
+        bool here = k > 0;
+        for (std::size_t d = 0; d < dof; d++) {
+            const double value = rows(k, d);
+            if (!(value >= limits(0, d) && value <= limits(1, d))) marks |= moves(d) ? 1 : 2;
+            if (!moves(d) && !(value == rows(0, d))) marks |= 4;
+            here = here && std::fabs(value - rows(0, d)) <= same;
+        }
+        if (here) marks |= 8;
+    }
+    return marks;
 }
 
 Out<double, 2> rows_of(const Sampler &sampler, const Waypoints &path) {
@@ -184,6 +203,10 @@ void bind_plan(nb::module_ &m) {
                 return true;
             },
             "rows"_a, "Whether all tolerances are kept on the straight lines between rows (n, dof).");
+    m.def("ends_marks", &ends_marks, "rows"_a, "moves"_a, "limits"_a, "same"_a,
+          "What must be looked at more closely in configurations (n, dof), the first of which is a start: bits, 1 where a joint that moves (dof,) "
+          "leaves its limits (2, dof) or is no number, 2 where one that is held does, 4 where held joints differ, 8 where another row is within "
+          "`same` of the first.");
     nb::class_<Sampler>(m, "Sampler", "Two trees from a start and from goals that grow until they meet; the edges of a path are proved. Not for threads.")
         .def("__init__", &make_sampler, "scene"_a, "moving"_a, "span"_a, "start"_a, "goals"_a, "seed"_a,
              "Joints (m,) that may move, ascending; bounds (2, m) to sample from; configurations start (dof,) and goals (n, dof) that meshes "

@@ -375,13 +375,12 @@ void bind_world(nb::module_ &m) {
     nb::class_<ClearanceGrid>(m, "ClearanceGrid", "Lower bounds of the distance to the obstacles of a world, cell by cell.")
         .def(
             "__init__",
-            [](ClearanceGrid *self, std::shared_ptr<World> world, In<double, 2> rows, int threads) {
+            [](ClearanceGrid *self, std::shared_ptr<World> world, In<double, 2> rows) {
                 const Bounds region = region_of(rows);
-                require(threads >= 1 && threads <= 1024, "threads: expected from 1 to 1024");
                 nb::gil_scoped_release release;
-                new (self) ClearanceGrid(std::move(world), region, threads);
+                new (self) ClearanceGrid(std::move(world), region);
             },
-            "world"_a, "region"_a, "threads"_a, "Fills cells in a region (2, 3), its lower and upper corner.")
+            "world"_a, "region"_a, "Cells in a region (2, 3), its lower and upper corner; filled where they are asked for.")
         .def(
             "for_world", [](const ClearanceGrid &grid, std::shared_ptr<World> world) { return grid.for_world(std::move(world)); }, "world"_a,
             "The same cells for a world that differs in a few obstacles; None when it differs in too many.")

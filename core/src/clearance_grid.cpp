@@ -1,9 +1,9 @@
 #include "elbowroom/clearance_grid.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -15,7 +15,8 @@ constexpr double MAX_CELLS = 2'000'000;   // cells grow beyond it; 8 MB of float
 constexpr double SLACK = 1e-6;            // metres taken off every bound: more than the rounding of places in the grid
 constexpr double TIGHT = 0.4;             // metres beyond which bounds need not be tight: no ball around a part of a link is larger
 constexpr std::size_t MAX_LOOSE = 8;      // obstacles asked one by one at most
-constexpr int BLOCK = 4;                  // cells along an edge of a block; far from obstacles one distance serves a whole block
+constexpr int BLOCK = 4;                  // cells along an edge of a block, a power of two; far from obstacles one distance serves it
+constexpr double FAR = 3.0;               // distance of obstacles from there on, in halves of a block's diagonal
 constexpr std::size_t FEW = 16;           // obstacles near a block that are asked one by one; where there are more, the tree is
 constexpr double ROUNDING = 1.0 / 16777216.0;
 constexpr int MANY = 32;                  // obstacles from which on a grid pays
@@ -47,7 +48,8 @@ std::size_t hash_of(const Obstacle &o) {
 
 }  // namespace
 
-// What worlds share that differ in a few obstacles.
+// What worlds share that differ in a few obstacles. A block of cells is filled when one of them is first asked for, by whoever asks:
+// threads that meet there write the same numbers.
 struct ClearanceGrid::Cells {
     std::shared_ptr<const World> made_of;
     std::unordered_multimap<std::size_t, std::int32_t> inside;  // obstacles of that world in the cells, by hash
@@ -55,9 +57,10 @@ struct ClearanceGrid::Cells {
     Vec3 corner{};
     double cell = CELL, half = 0.0;  // edge, and half the diagonal
     int shape[3] = {0, 0, 0};
-    std::vector<float> bounds;  // z fastest; inside an obstacle anything that is not positive
+    std::size_t count = 0;
+    std::unique_ptr<std::atomic<float>[]> bounds;  // z fastest; 0: not known yet; inside an obstacle anything that is not positive
 
-    Cells(std::shared_ptr<const World> world, const Bounds &region, int threads) : made_of(std::move(world)) {
+    Cells(std::shared_ptr<const World> world, const Bounds &region) : made_of(std::move(world)) {
         for (const std::int32_t k : made_of->bounded()) inside.emplace(hash_of(made_of->obstacle(k)), k);
         if (made_of->tree().empty()) return;
         around = made_of->tree().bounds();
@@ -70,13 +73,24 @@ struct ClearanceGrid::Cells {
         half = 0.5 * std::sqrt(3.0) * cell;
         corner = low;
         for (int k = 0; k < 3; k++) shape[k] = static_cast<int>(std::min(along(k), MAX_CELLS));
-        bounds.resize(static_cast<std::size_t>(shape[0]) * static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(shape[2]));
-        if (!bounds.empty()) fill(threads);
+        count = static_cast<std::size_t>(shape[0]) * static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(shape[2]);
+        bounds = std::make_unique<std::atomic<float>[]>(count);
     }
 
     std::size_t at(int i, int j, int k) const {
         return (static_cast<std::size_t>(i) * static_cast<std::size_t>(shape[1]) + static_cast<std::size_t>(j)) *
                    static_cast<std::size_t>(shape[2]) + static_cast<std::size_t>(k);
+    }
+    void set(int i, int j, int k, double bound) const { bounds[at(i, j, k)].store(rounded_down(bound), std::memory_order_relaxed); }
+    double known(int i, int j, int k) const {
+        const std::atomic<float> &bound = bounds[at(i, j, k)];
+        if (bound.load(std::memory_order_relaxed) == 0.0f) fill_around(i, j, k);
+        return bound.load(std::memory_order_relaxed);
+    }
+    // Lanes read the cells as what they are in memory: aligned numbers of four bytes, which no store leaves half written.
+    const float *lanes() const {
+        static_assert(sizeof(std::atomic<float>) == sizeof(float) && std::atomic<float>::is_always_lock_free);
+        return reinterpret_cast<const float *>(bounds.get());
     }
 
     bool holds(const Obstacle &o) const {
@@ -85,60 +99,53 @@ struct ClearanceGrid::Cells {
         return false;
     }
 
-    void fill(int threads) {
-        const int columns = (shape[0] + BLOCK - 1) / BLOCK, workers = std::clamp(threads, 1, columns);
-        std::vector<std::thread> running;
-        // Columns are dealt out in turn: obstacles are seldom spread evenly.
-        const auto work = [&](int first) {
-            for (int bx = first; bx < columns; bx += workers) fill_column(bx);
-        };
-        for (int w = 1; w < workers; w++) running.emplace_back(work, w);
-        work(0);
-        for (std::thread &thread : running) thread.join();
+    // Fills the block that a cell is in.
+    void fill_around(int i, int j, int k) const {
+        thread_local std::vector<std::int32_t> some;
+        fill_block(i & -BLOCK, j & -BLOCK, k & -BLOCK, BLOCK, UNBOUNDED, some);
     }
 
-    // A block far from all obstacles, or deep inside one, gets the bounds that its centre's distance leaves to its cells.
-    void fill_column(int bx) {
+    // Fills a block of cells from its first one on, of which the obstacles are no farther from the middle than `limit`. A block far from
+    // all obstacles, or deep inside one, gets the bounds that the distance of its middle leaves to its cells; another is parted, and
+    // what is found in its middle bounds the search in its parts.
+    void fill_block(int i, int j, int k, int size, double limit, std::vector<std::int32_t> &some) const {
         const World &world = *made_of;
-        const double reach = BLOCK * half;
-        std::vector<std::int32_t> some;
-        for (int by = 0; by < (shape[1] + BLOCK - 1) / BLOCK; by++) {
-            double middle = TIGHT + reach;
-            for (int bz = 0; bz < (shape[2] + BLOCK - 1) / BLOCK; bz++) {
-                const auto place = [&](double i, double j, double k) { return corner + cell * Vec3{i, j, k}; };
-                const Vec3 center = place((bx + 0.5) * BLOCK, (by + 0.5) * BLOCK, (bz + 0.5) * BLOCK);
-                // The next block is at most a step farther.
-                middle = nearest_bounded(world, center, std::min(TIGHT + reach, middle + BLOCK * cell + SLACK));
-                const bool exact = -reach < middle && middle < 3.0 * reach;
+        const double reach = size * half;
+        const auto place = [&](double x, double y, double z) { return corner + cell * Vec3{x, y, z}; };
+        const Vec3 center = place(i + 0.5 * size, j + 0.5 * size, k + 0.5 * size);
+        double middle = std::min(TIGHT + reach, limit);
+        if (size == BLOCK || some.size() > FEW)
+            middle = nearest_bounded(world, center, middle);
+        else
+            for (std::size_t c = 0; c < some.size() && middle > -reach; c++)
+                middle = std::min(middle, world.distance_lower_bound(some[c], center, middle));
+        if (size == 1) {
+            set(i, j, k, middle - half - SLACK);
+        } else if (-reach < middle && middle < FAR * reach) {
+            if (size == BLOCK) {
                 some.clear();
                 // What is nearest to a cell of the block is not much farther from its centre than the nearest there.
-                if (exact) world.tree().visit_within(center, std::max(middle, 0.0) + 2.0 * reach, [&](std::uint32_t member) {
+                world.tree().visit_within(center, std::max(middle, 0.0) + 2.0 * reach, [&](std::uint32_t member) {
                     some.push_back(world.bounded()[member]);
                     return some.size() > FEW;
                 });
-                for (int i = bx * BLOCK; i < std::min(shape[0], (bx + 1) * BLOCK); i++)
-                    for (int j = by * BLOCK; j < std::min(shape[1], (by + 1) * BLOCK); j++)
-                        for (int k = bz * BLOCK; k < std::min(shape[2], (bz + 1) * BLOCK); k++) {
-                            const Vec3 p = place(i + 0.5, j + 0.5, k + 0.5);
-                            const double off = norm(p - center);
-                            double found = middle - off;
-                            if (exact) {
-                                found = middle + off + SLACK;
-                                if (some.size() > FEW)
-                                    found = nearest_bounded(world, p, found);
-                                else
-                                    for (std::size_t c = 0; c < some.size() && found > 0.0; c++)
-                                        found = std::min(found, world.distance_lower_bound(some[c], p, found));
-                            }
-                            bounds[at(i, j, k)] = rounded_down(found - half - SLACK);
-                        }
             }
+            const int part = size / 2;
+            const double most = middle + 0.5 * reach + SLACK;
+            for (int x = i; x < std::min(shape[0], i + size); x += part)
+                for (int y = j; y < std::min(shape[1], j + size); y += part)
+                    for (int z = k; z < std::min(shape[2], k + size); z += part) fill_block(x, y, z, part, most, some);
+        } else {
+            for (int x = i; x < std::min(shape[0], i + size); x++)
+                for (int y = j; y < std::min(shape[1], j + size); y++)
+                    for (int z = k; z < std::min(shape[2], k + size); z++)
+                        set(x, y, z, middle - norm(place(x + 0.5, y + 0.5, z + 0.5) - center) - half - SLACK);
         }
     }
 };
 
-ClearanceGrid::ClearanceGrid(std::shared_ptr<const World> world, const Bounds &region, int threads)
-    : world_(world), cells_(std::make_shared<const Cells>(std::move(world), region, threads)) {}
+ClearanceGrid::ClearanceGrid(std::shared_ptr<const World> world, const Bounds &region)
+    : world_(world), cells_(std::make_shared<const Cells>(std::move(world), region)) {}
 
 std::shared_ptr<const ClearanceGrid> ClearanceGrid::for_world(std::shared_ptr<const World> world) const {
     std::vector<std::int32_t> loose;
@@ -165,7 +172,7 @@ bool ClearanceGrid::pays(const World &world) {
     return false;
 }
 
-std::size_t ClearanceGrid::n_cells() const { return cells_->bounds.size(); }
+std::size_t ClearanceGrid::n_cells() const { return cells_->count; }
 
 double ClearanceGrid::lower_bound(Vec3 p, double limit) const {
     const Cells &c = *cells_;
@@ -173,7 +180,7 @@ double ClearanceGrid::lower_bound(Vec3 p, double limit) const {
     if (!c.inside.empty()) {
         const Vec3 at = 1.0 / c.cell * (p - c.corner), cell = {std::floor(at.x), std::floor(at.y), std::floor(at.z)};
         if (cell.x >= 0.0 && cell.x < c.shape[0] && cell.y >= 0.0 && cell.y < c.shape[1] && cell.z >= 0.0 && cell.z < c.shape[2]) {
-            const double known = c.bounds[c.at(static_cast<int>(cell.x), static_cast<int>(cell.y), static_cast<int>(cell.z))];
+            const double known = c.known(static_cast<int>(cell.x), static_cast<int>(cell.y), static_cast<int>(cell.z));
             // The centre of the cell tells more than the cell: the distance changes by at most the way to it.
             low = known + c.half - c.cell * norm(at - cell - Vec3{0.5, 0.5, 0.5});
         } else {
@@ -198,7 +205,7 @@ F32x8 ClearanceGrid::lower_bound(const Points8 &p, F32x8 limit) const {
         const F32x8 u = outside(c.around.low.x, c.around.high.x, p.x), v = outside(c.around.low.y, c.around.high.y, p.y),
                     w = outside(c.around.low.z, c.around.high.z, p.z);
         low = sqrt(fused(u, u, fused(v, v, w * w)));
-        if (!c.bounds.empty()) {
+        if (c.count > 0) {
             const float per = narrow(1.0 / c.cell), cell = narrow(c.cell);
             const F32x8 x = (p.x - narrow(c.corner.x)) * per, y = (p.y - narrow(c.corner.y)) * per, z = (p.z - narrow(c.corner.z)) * per;
             const auto within = [&](F32x8 a, int n) { return (a >= zero) & (a < splat8(static_cast<float>(n))); };
@@ -206,7 +213,15 @@ F32x8 ClearanceGrid::lower_bound(const Points8 &p, F32x8 limit) const {
             const I32x8 i = truncated(inside ? x : zero), j = truncated(inside ? y : zero), k = truncated(inside ? z : zero);
             const F32x8 dx = x - as_float(i) - 0.5f, dy = y - as_float(j) - 0.5f, dz = z - as_float(k) - 0.5f;
             const F32x8 off = sqrt(fused(dx, dx, fused(dy, dy, dz * dz)));
-            const F32x8 known = gather(c.bounds.data(), (i * c.shape[1] + j) * c.shape[2] + k);
+            const I32x8 cells = (i * c.shape[1] + j) * c.shape[2] + k;
+            F32x8 known = gather(c.lanes(), cells);
+            if (unsigned unknown = bits((known == zero) & inside)) {
+                for (; unknown; unknown &= unknown - 1) {
+                    const int q = std::countr_zero(unknown);
+                    c.known(i[q], j[q], k[q]);
+                }
+                known = gather(c.lanes(), cells);
+            }
             low = inside ? fused(off, splat8(-cell), known + narrow(c.half)) : low;
         }
         // What float32 makes of the place, and of the way to the centre or to the box around all.

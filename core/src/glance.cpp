@@ -73,8 +73,7 @@ Glance::Glance(const Scene &scene, const JointGroup &group)
         for (const int place : around->moving())
             if (body_moves_[static_cast<std::size_t>(robot.link_places()[static_cast<std::size_t>(around->link(place))].body)]) links_.push_back(place);
     }
-    const std::span<const double> rough = scene.rough_reach();
-    for (const int d : group.moving) rough_.push_back(rough[static_cast<std::size_t>(d)]);
+    rough_ = scene.rough_reach().of(group.moving);
 }
 
 void Glance::place(Seen &seen, bool all) {
@@ -153,9 +152,7 @@ unsigned Glance::touching(int count, bool any) {
 }
 
 double Glance::travel(const double *a, const double *b) const {
-    double total = 0.0;
-    for (std::size_t j = 0; j < rough_.size(); j++) total += rough_[j] * std::fabs(b[j] - a[j]);
-    return total;
+    return rough_.travel([&](std::size_t j) { return std::fabs(b[j] - a[j]); });
 }
 
 bool Glance::along(const double *a, const double *b, double apart) {
@@ -170,7 +167,7 @@ bool Glance::along(const double *a, const double *b, double apart) {
         for (int bit = 0; bit < width; bit++) block |= static_cast<int>(round >> bit & 1u) << (width - 1 - bit);
         if (block >= blocks) continue;
         const auto place_of = [&](int lane) { return (std::min(lane, count - 1) * blocks + block + 1) * share; };  // the end is one
-        for (std::size_t j = 0; j < rough_.size(); j++)
+        for (std::size_t j = 0; j * WIDE < columns_.size(); j++)
             for (int lane = 0; lane < WIDE; lane++) at(j, lane) = a[j] + place_of(lane) * (b[j] - a[j]);
         if (const unsigned met = touching(count, true)) {
             met_ = place_of(std::countr_zero(met));

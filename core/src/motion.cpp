@@ -5,6 +5,25 @@
 
 namespace elbowroom {
 
+void RoughReach::add(std::span<const double> link) {
+    const auto outdone = [](std::span<const double> one, std::span<const double> by) {
+        return std::equal(one.begin(), one.end(), by.begin(), [](double x, double y) { return x <= y; });
+    };
+    if (std::any_of(links_.begin(), links_.end(), [&](const auto &other) { return outdone(link, other); })) return;
+    std::erase_if(links_, [&](const auto &other) { return outdone(other, link); });
+    links_.emplace_back(link.begin(), link.end());
+}
+
+RoughReach RoughReach::of(std::span<const int> joints) const {
+    RoughReach out;
+    std::vector<double> part(joints.size());
+    for (const std::vector<double> &link : links_) {
+        for (std::size_t k = 0; k < joints.size(); k++) part[k] = link[static_cast<std::size_t>(joints[k])];
+        out.add(part);
+    }
+    return out;
+}
+
 void PartOfPiece::at(const Motion &motion, std::size_t piece, double t, double half) {
     const std::size_t dof = motion.dof, degree = motion.points - 1;
     const double *points = motion.piece(piece), *slack = motion.slack_of(piece);

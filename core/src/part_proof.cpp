@@ -307,7 +307,7 @@ struct LinkOnPart::Look {
     double middle = UNBOUNDED, share = UNBOUNDED;  // of those left: distance in the middle, and as a share of its movement
     int nearest = -1;        // obstacle
 
-    void balls(const LinkOnPart &self, const Surroundings &around, const ChainPoses &poses, std::span<const double> chords, double buffer,
+    void balls(const LinkOnPart &self, const Surroundings &around, const Pose &base, const ChainPoses &poses, std::span<const double> chords, double buffer,
                double margin) {
         const LinkSpheres &model = around.spheres();
         const LinkSpheres::Link &link = model.link(self.place_);
@@ -316,7 +316,7 @@ struct LinkOnPart::Look {
         low = middle = share = UNBOUNDED, nearest = -1;
         const auto look = [&](int point, bool keep) {
             const Ball &ball = model.exact[static_cast<std::size_t>(point)];
-            const Vec3 root = poses.end_b.apply(ball.center), world = around.base().apply(root);
+            const Vec3 root = poses.end_b.apply(ball.center), world = base.apply(root);
             const double move = movement(self.joints_.chain, poses, chords, self.moving_, root, [](std::size_t, double) {});
             const double size = ball.radius + buffer, need = size + move;
             const NearestObstacle found = around.world().distance_lower_bound(world, need + margin, allowed);
@@ -350,7 +350,7 @@ int LinkOnPart::blocked_in_middle(const Surroundings &around, const Motion &moti
     now.at(motion, part.piece, part.t, 0.0);
     joints_.chain.place(now.middle, poses);
     still.assign(joints_.chain.joints().size(), 0.0);
-    look.balls(*this, around, poses, still, buffer, 0.0);
+    look.balls(*this, around, around.base(), poses, still, buffer, 0.0);
     const Pose in_body = around.spheres().robot->link_places()[static_cast<std::size_t>(around.link(place_))].in_body;
     const Pose pose = around.base() * (poses.end_b * in_body);
     seen.clear();
@@ -381,6 +381,8 @@ void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const P
         out.who = {-1, around.link(place_), obstacle};
     };
     const Pose in_body = around.spheres().robot->link_places()[static_cast<std::size_t>(around.link(place_))].in_body;
+    Pose base = around.base();
+    base.t[0] -= request.shift.x, base.t[1] -= request.shift.y, base.t[2] -= request.shift.z;
     std::vector<Waiting> waiting = {{part.t, part.half, 0}};
     while (!waiting.empty()) {
         const Waiting at = waiting.back();
@@ -389,7 +391,7 @@ void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const P
         const bool good = widths.set(chain, now, motion.slack_of(part.piece));
         const bool last = !good || (widths.beside > 0.0 && widths.narrow()) || !(widths.along > 0.0);
         chain.place(now.middle, poses);
-        look.balls(*this, around, poses, widths.chords, buffer, margin);
+        look.balls(*this, around, base, poses, widths.chords, buffer, margin);
         out.by_spheres++;
         if (!good || out.by_spheres + out.by_meshes > request.budget || at.depth > DEEPEST || request.late())
             return end(Outcome::undecided, at.t, std::max(look.nearest, 0));
@@ -429,7 +431,7 @@ void LinkOnPart::prove(const Surroundings &around, const Motion &motion, const P
                     near.resize(kept);
                     low = std::min(low, margin);
                 }
-                const Pose pose = around.base() * (poses.end_b * in_body);
+                const Pose pose = base * (poses.end_b * in_body);
                 bool shown = !wide;
                 for (const std::int32_t k : near) {
                     if (wide && buffer == 0.0) {

@@ -95,7 +95,7 @@ const SceneProof &Scene::proof() const {
     return *later_->proof;
 }
 
-std::span<const double> Scene::rough_reach() const {
+const RoughReach &Scene::rough_reach() const {
     proof();
     return own_later_->proofs->rough;
 }

@@ -121,8 +121,8 @@ OwnProofs::OwnProofs(const Scene &scene) : bounds(scene.spheres()) {
         pairs.emplace_back(model, links, pair.a, pair.b, robot, scene.range().lower, scene.range().upper);
         moving.push_back({{lane_joints(model, pairs[k].joints(), pairs[k].moving(0)), lane_joints(model, pairs[k].joints(), pairs[k].moving(1))}});
     }
-    // Most of the distance of what hangs on a joint, with the joints at zero: about what it moves in the middle of its range.
-    rough.assign(static_cast<std::size_t>(robot.dof()), 0.0);
+    // Most of the distance of a link from a joint, with the joints at zero: about what it moves in the middle of its range.
+    std::vector<double> reach(static_cast<std::size_t>(robot.dof()));
     from_root.resize(model.links.size());
     const std::vector<double> zeros(robot.laws().size() + 4, 0.0);
     ExactPoses poses;
@@ -135,13 +135,14 @@ OwnProofs::OwnProofs(const Scene &scene) : bounds(scene.spheres()) {
             joints.push_back({model.bodies.place(chain.bodies[k]), robot.bodies()[static_cast<std::size_t>(chain.bodies[k])].joint,
                               chain.chain.joints()[k].turns});
         const Vec3 middle = poses.body_of_link(static_cast<int>(link), 0).apply(model.exact[static_cast<std::size_t>(model.number[link])].center);
+        std::fill(reach.begin(), reach.end(), 0.0);
         for (std::size_t k = 0; k < chain.bodies.size(); k++) {
             const ChainJoint &joint = chain.chain.joints()[k];
             const double slope = joint.law.size() > 1 ? std::fabs(joint.law[1]) : 0.0;
             const Pose body = poses.body_pose(chain.bodies[k], 0);
-            double &most = rough[static_cast<std::size_t>(joint.variable)];
-            most = std::max(most, slope * (joint.turns ? 0.7 * norm(middle - body.translation()) : 1.0));
+            reach[static_cast<std::size_t>(joint.variable)] += slope * (joint.turns ? 0.7 * norm(middle - body.translation()) : 1.0);
         }
+        rough.add(reach);
     }
 }
 
@@ -160,11 +161,11 @@ SceneProof::SceneProof(const Scene &scene, std::shared_ptr<const OwnProofs> own)
 
 double SceneProof::rough_travel(const Motion &motion, std::size_t piece) const {
     const double *points = motion.piece(piece);
-    double total = 0.0;
-    for (std::size_t k = 0; k + 1 < motion.points; k++)
-        for (std::size_t d = 0; d < motion.dof; d++)
-            total += own_->rough[d] * std::fabs(points[(k + 1) * motion.dof + d] - points[k * motion.dof + d]);
-    return total;
+    return own_->rough.travel([&](std::size_t d) {
+        double total = 0.0;
+        for (std::size_t k = 0; k + 1 < motion.points; k++) total += std::fabs(points[(k + 1) * motion.dof + d] - points[k * motion.dof + d]);
+        return total;
+    });
 }
 
 // Sixteen parts in lanes.
@@ -368,7 +369,7 @@ void SceneProof::prove_likely(const Motion &motion, std::size_t piece, const Pro
                               std::span<const std::uint64_t> still, std::span<PieceProof> out) const {
     std::size_t count = 0;
     for (std::uint64_t word : open) count += static_cast<std::size_t>(std::popcount(word));
-    if (count > FEW_OPEN && !request.late()) {
+    if (count > FEW_OPEN && !request.late() && norm(request.shift) == 0.0) {
         std::vector<Job> jobs, smaller, left;
         for (int c = 0; c < WIDE; c++) jobs.push_back({{piece, (c + 0.5) / WIDE, 0.5 / WIDE}, open});
         look(motion, request, jobs, out, smaller, left, LEVELS);
@@ -398,17 +399,23 @@ void SceneProof::look_at_piece(const Motion &motion, std::size_t piece, PiecePro
 void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::span<PieceProof> out) const {
     const bool nothing = pairs_.empty() && links_.empty();
     std::vector<std::uint64_t> in_lanes(words_, 0), by_meshes(words_, 0), still(words_, 0);
+    double most = nothing ? UNBOUNDED : request.margin;  // of what can be stated
+    const auto is_open = [&](std::size_t number, double buffer) {
+        if (request.kept(number) == ProofRequest::NOT_ASKED) return false;
+        const double left = request.left_of(number, buffer + request.kept(number));
+        if (!(left > 0.0)) return true;
+        most = std::min(most, left);
+        return false;
+    };
     for (std::size_t p = 0; p < pairs_.size(); p++)
-        if (request.kept(p) != ProofRequest::NOT_ASKED) add(scene_.pair(p).only_meshes ? by_meshes : in_lanes, p);
-    for (std::size_t n = 0; n < links_.size(); n++) {
-        if (request.kept(pairs_.size() + n) == ProofRequest::NOT_ASKED) continue;
-        add(links_[n].moving().empty() ? still : in_lanes, pairs_.size() + n);
-    }
+        if (is_open(p, scene_.buffer())) add(scene_.pair(p).only_meshes ? by_meshes : in_lanes, p);
+    for (std::size_t n = 0; n < links_.size(); n++)
+        if (is_open(pairs_.size() + n, scene_.around()->buffer())) add(links_[n].moving().empty() ? still : in_lanes, pairs_.size() + n);
     if (request.likely) {
         for (std::size_t w = 0; w < words_; w++) in_lanes[w] |= by_meshes[w];
         for (std::size_t k = 0; k < motion.pieces; k++) {
             out[k] = {};
-            out[k].clearance = nothing ? UNBOUNDED : request.margin;
+            out[k].clearance = most;
             prove_likely(motion, k, request, in_lanes, still, out);
         }
         return;
@@ -418,7 +425,7 @@ void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::s
     std::vector<Job> jobs, smaller, exact, later;
     for (std::size_t k = 0; k < motion.pieces; k++) {
         out[k] = {};
-        out[k].clearance = nothing ? UNBOUNDED : request.margin;
+        out[k].clearance = most;
         // The verdict knows one buffer for all, so it is no judge of those that shall keep more or less.
         if (costly_ && request.look == Look::meshes && request.keep.empty()) look_at_piece(motion, k, out[k]);
         if (out[k].outcome != Outcome::free) continue;
@@ -431,7 +438,7 @@ void SceneProof::prove(const Motion &motion, const ProofRequest &request, std::s
     const bool with_meshes = request.look == Look::meshes;
     if (any(still) && request.look != Look::glance && motion.pieces > 0) {  // the same on every piece
         PieceProof once;
-        once.clearance = request.margin;
+        once.clearance = most;
         if (with_meshes || !request.keep.empty())
             finish(motion, request, {{0, 0.5, 0.5}, still}, once);
         else if (scene_.around()->still_free(Judge::meshes))

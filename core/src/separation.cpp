@@ -30,10 +30,11 @@ constexpr double LEVEL =
 // Shares of the best translation at which directions are tried: an opening may be closed again further out.
 // The first of them is farther for directions away from the best, since a descent from there may still end
 // below it.
-constexpr double SHELLS[] = {0.999, 0.7, 0.35};
+constexpr double SHELLS[] = {1.0 - 1e-6, 0.7, 0.35};
 constexpr double OTHER_SHELL = 1.05;
 constexpr double AWAY = 0.95;  // cosine with the best direction below which another is away from it
-constexpr int ROUNDS = 4;      // times all directions are tried again after one of them was better
+constexpr int ROUNDS = 4;  // times all directions are tried again after one of them was better
+constexpr int REFINEMENTS = 16;  // times the directions around the best are tried again in each round
 
 // The axis that ends a sliding interval.
 struct AxisName {
@@ -426,9 +427,13 @@ Depth least_separation(const PosedPair &pair, const DirectionSearch &search, boo
     for (int round = 0; round < ROUNDS && best.depth > 0.0; round++) {
         const double before = best.depth;
         for (const Vec3 &direction : search.scan) try_direction(direction);
-        for (const Vec3 &offset : search.spread) {
-            const Vec3 near = best.direction + offset;
-            try_direction(1.0 / norm(near) * near);
+        for (int refinement = 0; refinement < REFINEMENTS; refinement++) {
+            const double coarse = best.depth;
+            for (const Vec3 &offset : search.spread) {
+                const Vec3 near = best.direction + offset;
+                try_direction(1.0 / norm(near) * near);
+            }
+            if (best.depth >= coarse * (1.0 - SAME)) break;
         }
         if (best.depth >= before * (1.0 - SAME)) break;
     }

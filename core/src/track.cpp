@@ -13,30 +13,23 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double UNBOUNDED_RATE = 1e30;
-constexpr double SLACK = 1e-9;       // metres by which bounds must be better: a thousand roundings over a few metres
 constexpr double HOLDS = 1e-9;       // relative to a bound, and per second: what rounding may add to a rate
-constexpr double CLOSER = 1e-6;      // metres by which things in contact may seem to come closer: what measuring and rounding add
-constexpr double HAIR = 1e-5;        // metres: closer, exact tools begin to differ on whether things touch, and no robot stands that still
-constexpr std::int64_t PARTS = 200;  // of a pair on one step that may be looked at: one that needs more is too close for its speed
 constexpr int MEASURED = 4;          // times at most that spheres that hold an answer back are replaced by meshes in one tick
 constexpr double DRAWN[] = {0.3, 0.05};  // shares of an answer that could not be proved that are tried, the rest being braking
 constexpr double ACTIVE = 1e-9;      // multipliers above this are of constraints that hold the answer back
+constexpr double AHEAD = 0.1;         // seconds: like `approach`, for obstacles that come
 constexpr double GIVING_WAY = 1e4;   // what it costs that rows give way, relative to the cost of velocities
 constexpr double CUT = 3e-4;         // metres above what is kept that a cut asks for
 constexpr double FOLLOWED = 0.02;    // rad or m: a robot within this of where it was sent moves as it was told; farther away it is at rest
 constexpr double SAMPLES[] = {0.25, 0.5, 0.75, 1.0};  // where on a step depths are measured
 
 using Clock = ProofRequest::Clock;
-using Deadline = std::optional<Clock::time_point>;
 
 double dot(const double *a, const double *b, std::size_t n) {
     double total = 0.0;
     for (std::size_t k = 0; k < n; k++) total += a[k] * b[k];
     return total;
 }
-
-// What is kept of a distance that is hardly there.
-double share_of(double distance) { return std::max(0.5 * distance, std::min(0.9 * distance, HAIR)); }
 
 Held held_by(const Culprit &who) {
     return who.pair >= 0 ? Held{Held::pair, who.pair, -1} : Held{Held::obstacle, who.link, who.obstacle};
@@ -93,7 +86,7 @@ SafeStep::Box SafeStep::box(const Tick &tick, std::span<const double> brake, boo
     out.low.resize(n), out.high.resize(n), out.why_low.resize(n), out.why_high.resize(n);
     for (int k = least ? 3 : 0; k < 4; k++) {
         const double stop = limited_ ? stops[k] : 0.0;
-        out.h = (dt + 0.5 * stop) * (1.0 + 1e-9);
+        out.h = (dt + 0.5 * stop) * (1.0 + 1e-9), out.seconds = dt + stop;
         for (std::size_t j = 0; j < n; j++) {
             const double a = limits_.acceleration[j], v = tick.velocity[j];
             double low = -limits_.speed[j], high = limits_.speed[j];
@@ -158,9 +151,9 @@ bool SafeStep::contacts_no_deeper(std::span<const double> cfg, std::span<const d
     return true;
 }
 
-SafeStep::Verdict SafeStep::prove(std::span<const double> cfg, std::span<const double> end, Keep keep, Survey &at, StepMemory &memory,
-                                  const Deadline &until, std::span<const double> drift, double seconds) const {
-    thread_local std::vector<double> widths, moving, ways, ways_outside, kept, control;
+SafeStep::Verdict SafeStep::prove(const WayToRest &asked, Survey &at, StepMemory &memory) const {
+    thread_local std::vector<double> widths, moving, link_ways, link_ways_outside, kept, apart, ways, control;
+    const std::span<const double> cfg = asked.begin, end = asked.end;
     const std::size_t n = cfg.size(), pairs = scene_.n_pairs(), places = scene_.around() ? scene_.around()->n_links() : 0;
     const Robot &robot = scene_.robot();
     Verdict out;
@@ -169,29 +162,28 @@ SafeStep::Verdict SafeStep::prove(std::span<const double> cfg, std::span<const d
     widths.resize(n);
     for (std::size_t j = 0; j < n; j++) widths[j] = std::fabs(end[j] - cfg[j]);
     const bool bounded = joint_widths(robot, cfg, widths, moving);
-    own_.ways(at.far, moving, ways);
-    if (outside_) outside_->ways(at.far_outside, moving, ways_outside);
-    kept.assign(pairs + places, ProofRequest::NOT_ASKED);
-    const bool coming = places > 0 && std::any_of(drift.begin(), drift.end(), [](double v) { return v != 0.0; });
-    if (coming && (!memory.moving || memory.moving->moving.size() * 3 != drift.size() ||
-                   !std::all_of(memory.moving->moving.begin(), memory.moving->moving.end(), [&, k = 0](char m) mutable { return drifts(drift, k++) == (m != 0); })))
-        memory.moving = std::make_shared<MovingScenes>(scene_, drift);
-    const Scene &scene = coming ? memory.moving->still : scene_;
-    bool any = false, contact = !at.overlaps.empty();
+    own_.ways(at.far, moving, link_ways);
+    if (outside_) outside_->ways(at.far_outside, moving, link_ways_outside);
+    const bool coming = places > 0 && std::any_of(asked.drift.begin(), asked.drift.end(), [](double v) { return v != 0.0; });
+    const Scene &scene = coming ? moving_scenes(asked.drift, memory).still : scene_;
+    kept.assign(pairs + places, ProofRequest::NOT_ASKED), apart.resize(pairs + places), ways.assign(pairs + places, INFINITE);
+    ProofRequest request;
+    request.budget = PARTS, request.likely = true, request.until = asked.until;
+    request.keep = kept, request.apart = apart, request.ways = ways;
+    bool contact = !at.overlaps.empty();
     for (std::size_t k = 0; k < pairs; k++) {
-        const double way = own_way(k, ways);
-        double left = 0.0, least = 0.0;
-        bool clear = false;
+        const double way = own_way(k, link_ways);
+        if (bounded) ways[k] = way;
+        double least = 0.0;
         for (;;) {
-            left = at.low[k] - buffer_;
-            least = left > 0.0 ? std::min(keep.metres + keep.spare * way, share_of(left)) : left - CLOSER;
-            clear = bounded && way + SLACK < left - least;
-            if (clear || at.fresh[k] || scene_.pair(k).a == nullptr || at.low[k] == -INFINITE) break;
+            const double left = at.low[k] - buffer_;
+            least = left > 0.0 ? std::min(asked.keep.metres + asked.keep.spare * way, share_of(left)) : left - CLOSER;
+            apart[k] = at.low[k];
+            if (request.left_of(k, buffer_ + least) > 0.0 || at.fresh[k] || scene_.pair(k).a == nullptr || at.low[k] == -INFINITE) break;
             measure_pair(k, buffer_ + options_.reach, memory, at, false);
             at.fresh[k] = 1;
         }
-        if (clear || at.low[k] == -INFINITE) continue;
-        kept[k] = extra_ + least, any = true;
+        if (at.low[k] != -INFINITE) kept[k] = extra_ + least;
     }
     std::vector<LinkObstacle> touching, close;
     double lowest = INFINITE;  // of what is within the clearance of an obstacle and does not touch it
@@ -204,93 +196,38 @@ SafeStep::Verdict SafeStep::prove(std::span<const double> cfg, std::span<const d
     }
     for (std::size_t place = 0; place < places; place++) {
         const double left = at.low_outside[place] - buffer_;
-        const double way = outside_->way(ways_outside, static_cast<int>(place), outside_->count(static_cast<int>(place)));
-        const double least = left > 0.0 ? std::min(keep.metres + keep.spare * way, share_of(left)) : 0.0;
-        if (bounded && (way == 0.0 || way + SLACK < left - least)) continue;
-        kept[pairs + place] = extra_ + least, any = true;
+        const double way = outside_->way(link_ways_outside, static_cast<int>(place), outside_->count(static_cast<int>(place)));
+        apart[pairs + place] = at.low_outside[place];
+        if (bounded) ways[pairs + place] = way;
+        if (bounded && way == 0.0) continue;
+        kept[pairs + place] = extra_ + (left > 0.0 ? std::min(asked.keep.metres + asked.keep.spare * way, share_of(left)) : 0.0);
     }
-    if (any) {
-        control.assign(cfg.begin(), cfg.end());
-        control.insert(control.end(), end.begin(), end.end());
-        const std::vector<double> slack(n, 0.0);
-        const Motion motion{n, 1, 2, control, slack};
-        ProofRequest request;
-        request.budget = PARTS, request.likely = true, request.until = until;
-        request.keep = kept, request.hints = memory.hints;
-        PieceProof proof;
-        const auto ask = [&](const Scene &scene) {
-            scene.prove(motion, request, {&proof, 1});
-            out.undecided = proof.outcome == Outcome::undecided, out.who = proof.who, out.t = proof.t;
-            return proof.outcome == Outcome::free;
-        };
-        if (close.empty()) {
-            if (!ask(scene)) return out;
-        } else {
-            // All that is apart stays apart; what is within the clearance comes no closer.
-            if (!ask(scene.among(scene.around()->allowing(close)))) return out;
-            if (lowest < INFINITE) {
-                std::fill(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(pairs), ProofRequest::NOT_ASKED);
-                for (std::size_t place = 0; place < places; place++)
-                    if (kept[pairs + place] != ProofRequest::NOT_ASKED) kept[pairs + place] = extra_ + lowest;
-                if (!ask(scene.among(scene.around()->allowing(touching)))) return out;
-            }
-        }
-    }
-    ProofRequest how;
-    how.until = until;
-    if (coming && !moving_clear(cfg, end, at, ways_outside, keep, memory, how, drift, seconds, out)) return out;
-    out.proved = !contact || contacts_no_deeper(cfg, end, at, out.who);
-    return out;
-}
-
-MovingScenes::MovingScenes(const Scene &scene, std::span<const double> drift) : still(scene) {
-    const Surroundings &around = *scene.around();
-    const auto allowing = [&](auto pick) {
-        std::vector<LinkObstacle> pairs;
-        for (int place = 0; place < static_cast<int>(around.n_links()); place++)
-            for (int k = 0; k < around.world().size(); k++)
-                if (pick(k)) pairs.push_back({place, k});
-        return scene.among(around.allowing(pairs));
-    };
-    for (int k = 0; k < around.world().size(); k++) moving.push_back(SafeStep::drifts(drift, k));
-    still = allowing([&](int k) { return moving[static_cast<std::size_t>(k)] != 0; });
-    for (int own = 0; own < around.world().size(); own++)
-        if (moving[static_cast<std::size_t>(own)]) each.emplace_back(own, allowing([&](int k) { return k != own; }));
-}
-
-bool SafeStep::moving_clear(std::span<const double> cfg, std::span<const double> end, const Survey &at, std::span<const double> ways, Keep keep,
-                            StepMemory &memory, const ProofRequest &how, std::span<const double> drift, double seconds, Verdict &out) const {
-    const std::size_t n = cfg.size(), pairs = scene_.n_pairs(), places = scene_.around()->n_links();
-    std::vector<double> kept, control(cfg.begin(), cfg.end());
+    control.assign(cfg.begin(), cfg.end());
     control.insert(control.end(), end.begin(), end.end());
     const std::vector<double> slack(n, 0.0);
     const Motion motion{n, 1, 2, control, slack};
-    for (const auto &[obstacle, scene] : memory.moving->each) {
-        const double *v = drift.data() + 3 * static_cast<std::size_t>(obstacle);
-        const double grown = norm({v[0], v[1], v[2]}) * seconds;
-        kept.assign(pairs + places, ProofRequest::NOT_ASKED);
-        bool any = false;
-        for (std::size_t place = 0; place < places; place++) {
-            double distance = buffer_ + options_.reach;
-            for (const Survey::Near &near : at.coming)
-                if (near.obstacle == obstacle && static_cast<std::size_t>(near.place) == place) distance = near.distance;
-            const double left = distance - buffer_, way = outside_->way(ways, static_cast<int>(place), outside_->count(static_cast<int>(place)));
-            if (left == -INFINITE || way == 0.0) continue;  // contacts are judged apart
-            // Nearer than it may come by itself: the robot's own motion brings it no nearer.
-            const double least = std::min(keep.metres + keep.spare * way + grown, left - CLOSER);
-            if (way + SLACK < left - least) continue;
-            kept[pairs + place] = extra_ + least, any = true;
-        }
-        if (!any) continue;
-        ProofRequest request = how;
-        request.budget = PARTS, request.likely = true, request.keep = kept;
+    request.hints = memory.hints;
+    const auto ask = [&](const Scene &scene) {
         PieceProof proof;
         scene.prove(motion, request, {&proof, 1});
-        if (proof.outcome == Outcome::free) continue;
         out.undecided = proof.outcome == Outcome::undecided, out.who = proof.who, out.t = proof.t;
-        return false;
+        return proof.outcome == Outcome::free;
+    };
+    if (close.empty()) {
+        if (!ask(scene)) return out;
+    } else {
+        // All that is apart stays apart; what is within the clearance comes no closer.
+        if (!ask(scene.among(scene.around()->allowing(close)))) return out;
+        if (lowest < INFINITE) {
+            std::fill(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(pairs), ProofRequest::NOT_ASKED);
+            for (std::size_t place = 0; place < places; place++)
+                if (kept[pairs + place] != ProofRequest::NOT_ASKED) kept[pairs + place] = extra_ + lowest;
+            if (!ask(scene.among(scene.around()->allowing(touching)))) return out;
+        }
     }
-    return true;
+    if (coming && !moving_clear(asked, at, link_ways_outside, memory, out)) return out;
+    out.proved = !contact || contacts_no_deeper(cfg, end, at, out.who);
+    return out;
 }
 
 // The programme ----------------------------------------------------------------------------------------------------
@@ -319,12 +256,14 @@ struct SafeStep::Programme {
         least.push_back(limit), who.push_back(held), number.push_back(of);
     }
     void take(const CollisionRows &found) {
-        const double horizon = std::max(box.h / (1.0 - options.share), options.approach);
+        const double horizon = std::max(box.h / (1.0 - options.share), options.approach), closing = box.seconds / box.h;
         for (std::size_t k = 0; k < found.rows.size(); k++) {
             const CollisionRow &row = found.rows[k];
             const double room = options.parts ? row.distance - options.skin : std::max(row.distance - options.skin, 0.0);
             const Held held = row.contact ? Held{Held::contact, -1, -1} : held_by(row.who);
-            add(&found.A[k * n], -room / horizon - row.drift, held, static_cast<int>(k));
+            // Before what comes, a robot must be able to stop.
+            const double ahead = row.drift < 0.0 ? std::max(horizon, AHEAD) : horizon, drift = row.drift < 0.0 ? row.drift * closing : row.drift;
+            add(&found.A[k * n], -room / ahead - drift, held, static_cast<int>(k));
         }
     }
 
@@ -391,12 +330,24 @@ struct SafeStep::Programme {
 
 class SafeStep::Choice {
   public:
-    Choice(const SafeStep &self, const Tick &tick, StepMemory &memory, Clock::time_point until)
-        : self_(self), tick_(tick), memory_(memory), end_(until), until_(tick.stop.empty() ? until - (until - Clock::now()) / 3 : until), brake_(self.brake(tick)), box_(self.box(tick, brake_, false)) {}
+    Choice(const SafeStep &self, const Tick &tick, StepMemory &memory, Clock::time_point until, std::span<const double> wanted = {})
+        : self_(self), tick_(tick), memory_(memory), end_(until), until_(tick.stop.empty() ? until - (until - Clock::now()) / 3 : until), brake_(self.brake(tick)), box_(self.box(tick, brake_, false)),
+          threat_(self.threat(tick, wanted, memory)) {}
 
-    Step choose(const Objective &objective) {
+    Step choose(Objective objective) {
         Survey &at = scratch<Survey>();
         const std::size_t n = self_.dof();
+        std::vector<double> H, f;
+        if (!threat_) memory_.refuge.clear();
+        if (threat_) {
+            note(out_.held, held_by(*threat_)), out_.met = true;
+            f = self_.towards_refuge(tick_, memory_, until_);
+            if (!f.empty()) {
+                H.assign(n * n, 0.0);
+                for (std::size_t j = 0; j < n; j++) H[j * n + j] = 1.0;
+                objective = {H, f};
+            }
+        }
         std::vector<double> widths(n);
         const double horizon = std::max(box_.h, self_.options_.approach);
         for (std::size_t j = 0; j < n; j++)
@@ -438,19 +389,19 @@ class SafeStep::Choice {
             out_.stop.assign(tick_.stop.begin(), tick_.stop.end());
         } else {
             std::vector<double> end = end_of(brake_);
-            if (within(end) && self_.prove(tick_.cfg, end, {}, at, memory_, end_, tick_.drift, seconds_of(brake_)).proved) out_.stop = std::move(end);
+            if (within(end) && self_.prove({tick_.cfg, end, end_, {}, tick_.drift, pace_of(brake_)}, at, memory_).proved) out_.stop = std::move(end);
         }
         return made(brake_, true);
     }
 
     // Where the robot comes to rest after a tick of this velocity, at most.
     std::vector<double> end_of(std::span<const double> velocity) const {
-        const double way = tick_.dt + 0.5 * self_.seconds_to_rest(velocity);
+        const double way = pace_of(velocity).way();
         std::vector<double> out(velocity.size());
         for (std::size_t j = 0; j < out.size(); j++) out[j] = tick_.cfg[j] + velocity[j] * way;
         return out;
     }
-    double seconds_of(std::span<const double> velocity) const { return tick_.dt + self_.seconds_to_rest(velocity); }
+    Pace pace_of(std::span<const double> velocity) const { return {tick_.dt, self_.seconds_to_rest(velocity)}; }
 
     // Whether no joint passes a limit on the way to rest: one that is beyond it may come back.
     bool within(std::span<const double> end) const {
@@ -458,6 +409,8 @@ class SafeStep::Choice {
             if (end[j] > std::max(self_.limits_.upper[j], tick_.cfg[j]) || end[j] < std::min(self_.limits_.lower[j], tick_.cfg[j])) return false;
         return true;
     }
+
+    bool threatened() const { return threat_.has_value(); }
 
   private:
     bool late() const { return Clock::now() >= until_; }
@@ -512,15 +465,16 @@ class SafeStep::Choice {
     Verdict prove(std::span<const double> velocity, Survey &at) {
         const std::vector<double> end = end_of(velocity);
         if (!within(end)) return {};
-        return self_.prove(tick_.cfg, end, {self_.options_.keep, self_.options_.spare}, at, memory_, until_, tick_.drift, seconds_of(velocity));
+        return self_.prove({tick_.cfg, end, until_, {self_.options_.keep, self_.options_.spare}, tick_.drift, pace_of(velocity)}, at, memory_);
     }
 
     // Adds the row of what was in the way as it is there; false where that says nothing new.
     bool cut(Programme &programme, std::span<const double> velocity, const Verdict &verdict, const Survey &at) {
         Survey there;
+        there.drift = tick_.drift;
         const std::size_t n = self_.dof();
         const std::vector<double> end = end_of(velocity);
-        const double way = tick_.dt + 0.5 * self_.seconds_to_rest(velocity);
+        const Pace pace = pace_of(velocity);
         std::vector<double> cfg(n);
         StepMemory memory;
         memory.pairs.resize(self_.scene_.n_pairs()), memory.hints = memory_.hints;
@@ -552,10 +506,10 @@ class SafeStep::Choice {
                 if (there.found.rows.empty() && there.overlaps.empty() && there.within.empty()) break;  // far away
             }
             if (there.found.rows.empty() || there.found.rows[0].contact) continue;
-            const double distance = there.found.rows[0].distance;
+            const double distance = there.found.rows[0].distance + there.found.rows[0].drift * pace.time(t);
             const double *row = there.found.A.data();
             violated = violated || distance < ask;
-            programme.add(row, dot(row, velocity.data(), n) + (ask - distance) / (t * way), held_by(verdict.who), -1);
+            programme.add(row, dot(row, velocity.data(), n) + (ask - distance) / (t * pace.way()), held_by(verdict.who), -1);
         }
         return violated;
     }
@@ -576,6 +530,7 @@ class SafeStep::Choice {
     Clock::time_point end_, until_;  // a part of the time is kept for braking where that is not proved yet
     std::vector<double> brake_;
     Box box_;
+    std::optional<Culprit> threat_;  // the robot has to make way for an obstacle that comes
     Step out_;
 };
 
@@ -620,14 +575,14 @@ Step SafeStep::towards(const Tick &tick, std::span<const double> wanted, StepMem
     const std::size_t n = dof();
     std::vector<double> rate(n), H(n * n, 0.0), f(n), widths(n);
     for (std::size_t j = 0; j < n; j++) rate[j] = (wanted[j] - tick.cfg[j]) / tick.dt, f[j] = -rate[j], H[j * n + j] = 1.0;
-    Choice choice(*this, tick, memory, until);
+    Choice choice(*this, tick, memory, until, wanted);
     bool fits = exactly;
     for (std::size_t j = 0; j < n; j++) {
         const double slack = HOLDS * (1.0 + std::fabs(rate[j])), a = limits_.acceleration[j];
         fits = fits && std::fabs(rate[j]) <= limits_.speed[j] + slack && std::fabs(rate[j] - tick.velocity[j]) <= a * tick.dt + slack;
     }
     std::vector<double> end = choice.end_of(rate);
-    if (fits && choice.within(end)) {
+    if (fits && !choice.threatened() && choice.within(end)) {
         Survey &at = scratch<Survey>();
         for (std::size_t j = 0; j < n; j++) widths[j] = std::fabs(end[j] - tick.cfg[j]);
         survey(tick.cfg, widths, options_.reach, memory, at, tick.drift);
@@ -635,11 +590,11 @@ Step SafeStep::towards(const Tick &tick, std::span<const double> wanted, StepMem
         for (std::size_t k = 0; k < at.found.rows.size(); k++) {
             const CollisionRow &row = at.found.rows[k];
             if (!(row.drift < 0.0)) continue;
-            const double room = std::max(row.distance - options_.skin, 0.0), horizon = std::max(choice.seconds_of(rate), options_.approach);
+            const double room = std::max(row.distance - options_.skin, 0.0), horizon = std::max(choice.pace_of(rate).seconds(), options_.approach);
             ahead = ahead && dot(&at.found.A[k * n], rate.data(), n) + row.drift >= -room / horizon;
         }
-        if (ahead && prove(tick.cfg, end, {HAIR, 0.0}, at, memory, until, tick.drift, choice.seconds_of(rate)).proved) {
-            altered = false;
+        if (ahead && prove({tick.cfg, end, until, {HAIR, 0.0}, tick.drift, choice.pace_of(rate)}, at, memory).proved) {
+            altered = false, memory.refuge.clear();
             Step out;
             out.cfg.assign(wanted.begin(), wanted.end()), out.velocity = std::move(rate), out.stop = std::move(end);
             out.clearance = at.lowest();
@@ -655,7 +610,7 @@ bool SafeStep::proved(std::span<const double> begin, std::span<const double> end
     std::vector<double> widths(dof());
     for (std::size_t j = 0; j < widths.size(); j++) widths[j] = std::fabs(end[j] - begin[j]);
     survey(begin, widths, options_.reach, memory, at);
-    return prove(begin, end, {}, at, memory, deadline(budget)).proved;
+    return prove({begin, end, deadline(budget)}, at, memory).proved;
 }
 
 }  // namespace elbowroom

@@ -1,12 +1,20 @@
 // What the files of SafeStep share.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "elbowroom/track.hpp"
 
 namespace elbowroom {
+
+inline constexpr double CLOSER = 1e-6;  // metres by which things in contact may seem to come closer: what measuring and rounding add
+inline constexpr double HAIR = 1e-5;    // metres: closer, exact tools begin to differ on whether things touch, and no robot stands that still
+inline constexpr std::int64_t PARTS = 200;  // of a pair on one step that may be looked at: one that needs more is too close for its speed
+
+// What is kept of a distance that is hardly there.
+inline double share_of(double distance) { return std::max(0.5 * distance, std::min(0.9 * distance, HAIR)); }
 
 // What is known of distances at one configuration.
 struct SafeStep::Survey {
@@ -55,6 +63,28 @@ struct SafeStep::Verdict {
     double t = 0.0;
 };
 
+// A tick at full rate, then slowing down evenly to rest.
+struct SafeStep::Pace {
+    double dt = 0.0, rest = 0.0;  // seconds
+
+    double seconds() const { return dt + rest; }
+    double way() const { return dt + 0.5 * rest; }  // seconds at full rate that lead as far
+    double gone(double t) const;                    // share of the way after t seconds,
+    double least_gone(double t) const;              // the same of a robot that slows down in steps of dt, at least,
+    double time(double share) const;                // and the other way round
+};
+
+// A straight motion that ends at rest, and what its proof shall show.
+struct SafeStep::WayToRest {
+    std::span<const double> begin, end;
+    std::optional<ProofRequest::Clock::time_point> until = {};  // undecided from then on
+    struct Keep {
+        double metres = 0.0, spare = 0.0;  // above the clearance; and as a share of the way
+    } keep = {};
+    std::span<const double> drift = {};  // velocities of obstacles, as of `Tick`
+    Pace pace = {};
+};
+
 // The scene with obstacles that stand still, and one for each that moves.
 struct MovingScenes {
     std::vector<char> moving;  // by obstacle
@@ -68,7 +98,8 @@ struct MovingScenes {
 struct SafeStep::Box {
     std::vector<double> low, high;
     std::vector<Held::Why> why_low, why_high;
-    double h = 0.0;  // seconds at the rate of the tick that lead to rest
+    double h = 0.0;        // seconds at the rate of the tick that lead to rest
+    double seconds = 0.0;  // until then
 
     bool empty() const {
         for (std::size_t k = 0; k < low.size(); k++)

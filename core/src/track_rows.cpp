@@ -12,7 +12,6 @@ namespace elbowroom {
 namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-constexpr double SLACK = 1e-9;    // metres by which bounds must be better: a thousand roundings over a few metres
 constexpr double SEARCH = 1e-9;   // relative difference to the true distance at which a search for it may end
 constexpr double NEAR = 1e-9;     // metres between spheres below which meshes are asked
 constexpr std::size_t SPREAD = 3;       // rows of spheres for one pair at most
@@ -100,7 +99,7 @@ void SafeStep::measure_pair(std::size_t k, double limit, StepMemory &memory, Sur
     StepMemory::Pair &known = memory.pairs[k];
     std::optional<TriangleNumbers> &hint = memory.hints[k];
     const Culprit who{static_cast<int>(k), -1, -1};
-    const bool apart = known.apart > SLACK;
+    const bool apart = known.apart > BOUND_SLACK;
     if (!apart && pair_state(posed.a, posed.b, posed.rel, true) != PairState::apart) {
         out.low[k] = -INFINITE, known.apart = 0.0;
         known.witnesses.clear();
@@ -180,7 +179,7 @@ void SafeStep::look_at_pairs(std::span<const double> cfg, double reach, StepMemo
         const Scene::Pair &pair = scene_.pair(k);
         StepMemory::Pair &known = memory.pairs[k];
         const double way = out.wild ? INFINITE : own_way(k, out.ways);
-        const double limit = buffer_ + std::min(reach, options_.skin + way + SLACK);
+        const double limit = buffer_ + std::min(reach, options_.skin + way + BOUND_SLACK);
         const double far = buffer_ + reach;
         out.low[k] = known.apart;
         if (known.apart > far) continue;
@@ -347,7 +346,7 @@ void SafeStep::survey(std::span<const double> cfg, std::span<const double> width
         own_.ways(out.far, moving, ways);
         for (std::size_t k = 0; k < pairs; k++) {
             double &apart = memory.pairs[k].apart;
-            apart = bounded ? std::max(0.0, apart - own_way(k, ways) - SLACK) : 0.0;
+            apart = bounded ? std::max(0.0, apart - own_way(k, ways) - BOUND_SLACK) : 0.0;
         }
         memory.where.assign(cfg.begin(), cfg.end());
     }

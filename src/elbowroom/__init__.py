@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from .plan import PlanResult as PlanResult
     from .plan import plan_motion as plan_motion
     from .plan import prove_path as prove_path
-    from .robot import Configurations as Configurations
+    from .recordings import Configurations as Configurations
+    from .recordings import read_configurations as read_configurations
     from .robot import Robot as Robot
     from .robot import as_robot as as_robot
     from .robot import catalogue as catalogue
     from .robot import load_robot as load_robot
-    from .robot import read_configurations as read_configurations
     from .spheres import FitOptions as FitOptions
     from .spheres import SphereModel as SphereModel
     from .spheres import fit_spheres as fit_spheres
@@ -77,12 +77,12 @@ _HOME = {
     "PlanResult": "plan",
     "plan_motion": "plan",
     "prove_path": "plan",
-    "Configurations": "robot",
+    "Configurations": "recordings",
     "Robot": "robot",
     "as_robot": "robot",
     "catalogue": "robot",
     "load_robot": "robot",
-    "read_configurations": "robot",
+    "read_configurations": "recordings",
     "FitOptions": "spheres",
     "SphereModel": "spheres",
     "fit_spheres": "spheres",
@@ -143,6 +143,7 @@ _FOLDERS = (
     "mesh",
     "pairs",
     "plan",
+    "recordings",
     "robot",
     "spheres",
     "world",

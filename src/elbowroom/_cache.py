@@ -7,7 +7,7 @@ that cannot be written (read-only home, full disk) costs time, never the answer.
 
 What the bundled robots need by default comes with the package, under the same hashes (`SHIPPED`, written by
 `make assets`): another version of an algorithm or an edited description has another hash and is computed. As with all
-cached results, coverage by spheres is proved again by whoever relies on it (`CollisionModel`); proofs that a pair of
+cached results, coverage by spheres is proved again wherever it is relied on (`CollisionModel`); proofs that a pair of
 links never meets are trusted.
 """
 
@@ -84,8 +84,8 @@ def cached(
         kind: folder name inside the cache, e.g. "spheres".
         parts: everything the result depends on, version of the algorithm included.
         compute: makes the arrays when they are not stored.
-        fits: whether stored arrays are what `compute` would make; a foreign file under our name is made anew.
-        rebuild: make them anew in any case.
+        fits: whether stored arrays are what `compute` would make; a foreign file of that name is replaced.
+        rebuild: compute them again in any case.
     """
     name = f"{content_hash(parts)}.npz"
     path = cache_dir() / kind / name
@@ -107,7 +107,7 @@ def read_arrays(path: Path) -> Arrays | None:
     except FileNotFoundError:
         return None
     except Exception as error:  # zipfile, zlib, lzma and numpy's parser share no class for damaged files
-        logger.warning("cache file %s cannot be read (%r); it will be made anew", path, error)
+        logger.warning("cache file %s cannot be read (%r); it will be recomputed", path, error)
         return None
 
 

@@ -57,7 +57,7 @@ class Clash:
         if self.distance <= buffer:
             return f"{self}, closer than the buffer of {number(1e3 * buffer)} mm"
         asked = f"the buffer of {number(1e3 * buffer)} mm" if buffer else "touching"
-        return f"{self} as measured, too little to be told from {asked}"
+        return f"{self} as measured, too little to be distinguished from {asked}"
 
     def __str__(self) -> str:
         if self.distance == 0.0:

@@ -68,7 +68,7 @@ def closed_pieces(vertices: Float64, faces: Int64) -> Pieces:
 def _wound_alike(vertices: Float64, faces: Int64) -> Int64:
     """The faces, turned to agree with their neighbours.
 
-    Slow, and asked several times of the same link by whoever needs its solid: answers are remembered. They depend on
+    Slow, and needed several times for the same link: answers are remembered. They depend on
     the faces alone, vertices only have to be there.
     """
     import trimesh

@@ -17,15 +17,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from ._kinds import EMPTY, kind_of, kind_of_large
 from .errors import InputError
 
 LARGEST_READ = 64 * 2**20
-"""Bytes of a file that is in the way and is looked at as a whole; of ours, only arrays are larger."""
+"""Largest existing file that is read as a whole, bytes; of our files, only arrays are larger."""
 UNFINISHED: set[str] = set()
-"""Files and folders under way, for whoever ends the process without unwinding it."""
+"""Unfinished files and folders, to remove when the process ends without unwinding."""
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -200,6 +198,8 @@ def _write_to_own(path: Path, data: bytes) -> None:
 
 def plain(value: Any) -> Any:
     """JSON values of nested mappings, sequences, arrays and numpy numbers; what is not finite becomes null."""
+    import numpy as np  # `elbowroom --help` does without
+
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 logger = logging.getLogger("elbowroom.progress")
 
 PATIENCE = 2.0
-"""Seconds of waiting before anything is said."""
+"""Seconds of waiting before a message."""
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def at_least(value: float, decimals: int = 2) -> str:
-    """A lower bound with so many decimals, rounded down: what is said still holds.
+    """A lower bound with this many decimals, rounded down, so that it stays a lower bound.
 
     >>> at_least(0.996), at_least(2.0), at_least(float("inf"))
     ('0.99', '2.00', 'inf')
@@ -79,6 +79,22 @@ def at_least(value: float, decimals: int = 2) -> str:
     down = np.floor(value * scale) / scale
     exact = f"{value:.{decimals}f}"
     return exact if float(exact) <= value else f"{down:.{decimals}f}"
+
+
+def proved_room(low: float) -> str:
+    """A proved clearance, metres, in words. A bound that would be printed as zero only says that nothing touches.
+
+    >>> proved_room(0.001), proved_room(2e-6), proved_room(float("inf"))
+    ('at least 1.00 mm of clearance among checked pairs', 'no contact among checked pairs', 'nothing is checked')
+    """
+    if not np.isfinite(low):
+        return "nothing is checked"
+    shown = at_least(1e3 * low)
+    return (
+        f"at least {shown} mm of clearance among checked pairs"
+        if float(shown)
+        else "no contact among checked pairs"
+    )
 
 
 def beyond(value: float, lower: float, upper: float) -> str:

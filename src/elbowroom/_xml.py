@@ -23,7 +23,7 @@ FORGIVEN = {
     "NS_ERR_UNDEFINED_NAMESPACE": "a prefix is not declared as a namespace; it is taken as part of the name",
     "ERR_HYPHEN_IN_COMMENT": "a comment has two hyphens inside",
 }
-"""Errors of form that change nothing of what is read (libxml2's names), and what is said of them."""
+"""Formal errors that do not change what is read (libxml2's names), and the note on each."""
 
 
 def read_xml(path: Path, kind: str = "description", mended: list[str] | None = None) -> Any:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._text import read_text
-from ._yaml_plain import read_plain
 from .errors import FormatError
 
 BRACKET = re.compile(r"[\[\]{}]")
@@ -59,8 +58,6 @@ def parse_yaml(text: str, path: Path, kind: Literal["rt", "safe"] = "rt") -> tup
     def parser() -> Any:
         return YAML(typ=kind, pure=True)  # the same answers whether or not its C parts are installed
 
-    if kind == "safe" and (plain := read_plain(text)) is not None:
-        return plain, []
     notes: list[str] = []
     _check_depth(text, path)
     try:

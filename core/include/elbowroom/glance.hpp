@@ -71,7 +71,7 @@ class Glance {
     std::unique_ptr<Seen> apart_;  // as obstacles see them, where that differs
     std::vector<std::uint8_t> body_moves_;
     std::vector<int> pairs_, mesh_pairs_, links_;  // that the group changes; links as obstacles number them, outermost first
-    std::vector<double> rough_;
+    RoughReach rough_;
     std::vector<double> one_;  // joint values of a single configuration
     float pad_ = 0.0f;
     double met_ = 0.0;

@@ -6,6 +6,7 @@
 // bounded by the values that occur.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -26,9 +27,36 @@ struct Motion {
     const double *slack_of(std::size_t k) const { return slack.data() + (slack.size() == dof ? 0 : k * dof); }
 };
 
+// How far a motion moves things, about: the link that goes farthest, not all branches of a robot together. It decides how densely to
+// look at first, so an estimate will do: what is proved does not depend on it.
+class RoughReach {
+  public:
+    // Metres that each of some joints moves a link, per unit.
+    void add(std::span<const double> link);
+    // The same of some of the joints.
+    RoughReach of(std::span<const int> joints) const;
+
+    // Metres; `step(k)` is how far joint k goes.
+    template <class Step>
+    double travel(Step step) const {
+        double most = 0.0;
+        for (const std::vector<double> &link : links_) {
+            double total = 0.0;
+            for (std::size_t k = 0; k < link.size(); k++) total += link[k] * step(k);
+            most = std::max(most, total);
+        }
+        return most;
+    }
+
+  private:
+    std::vector<std::vector<double>> links_;  // none that another one outdoes in every joint
+};
+
 // How closely to look. A glance is no proof: spheres in the middles of a few parts of a piece. By spheres, meshes still decide pairs
 // that only they can, and links that no joint moves.
 enum class Look { glance, spheres, meshes };
+
+inline constexpr double BOUND_SLACK = 1e-9;  // metres by which bounds must be better: a thousand roundings over a few metres
 
 struct ProofRequest {
     Look look = Look::meshes;
@@ -41,11 +69,17 @@ struct ProofRequest {
     // Metres above the buffer that every pair of links, then every link among obstacles (its place in the surroundings), shall keep,
     // maybe negative; NOT_ASKED for what is known to stay clear. None: the buffer is what all shall keep.
     std::span<const double> keep = {};
+    // What was measured where the motion begins, in the same order, or none: lower bounds of distances, metres; and how far things can
+    // come towards each other on all of the motion (link_ways.hpp), infinite where no bound holds.
+    std::span<const double> apart = {}, ways = {};
     std::span<std::optional<TriangleNumbers>> hints = {};  // by pair of links: triangles closest the last time, kept up to date; or none
     bool likely = false;                    // the motion is short and likely free: float64 at once, no search for a collision first
     std::optional<Clock::time_point> until = {};  // undecided from then on
+    Vec3 shift = {};                        // metres that all obstacles are from where the world has them; heeded where `likely`
 
     double kept(std::size_t k) const { return keep.empty() ? 0.0 : keep[k]; }
+    // Metres above `least` that stay at least, by what was measured where the motion begins; negative: it does not tell.
+    double left_of(std::size_t k, double least) const { return apart.empty() ? -1.0 : apart[k] - ways[k] - least - BOUND_SLACK; }
     bool late() const { return until && Clock::now() >= *until; }
 };
 

@@ -92,8 +92,8 @@ class Scene {
     };
     const LinkSpheres &spheres() const { return *spheres_; }
     const std::shared_ptr<const LinkSpheres> &shared_spheres() const { return spheres_; }
-    // Metres, about, that each actuated joint moves things per unit.
-    std::span<const double> rough_reach() const;
+    // How far motions of the actuated joints move things, about.
+    const RoughReach &rough_reach() const;
     // Whether the meshes of a pair touch or come closer than the buffer.
     bool meshes_refuse(std::size_t pair, int lane, ExactPoses &poses) const { return meshes_refuse((*pairs_)[pair], lane, poses); }
     const Pair &pair(std::size_t k) const { return (*pairs_)[k]; }

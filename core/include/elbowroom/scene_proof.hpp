@@ -42,7 +42,7 @@ struct OwnProofs {
     std::vector<Moving> moving;
     std::vector<LaneJoints> from_root;  // by place of a link: all joints that move it
     LaneBounds bounds;
-    std::vector<double> rough;  // metres a joint moves things per unit, about: only to choose how many parts to begin with
+    RoughReach rough;  // to choose how many parts to begin with
 
     explicit OwnProofs(const Scene &scene);
 };

@@ -15,9 +15,10 @@
 // proof that finds a collision at t gives a cut, the row of the pair as it is there, and the programme is solved again; one that
 // does not end slows the robot down; at the deadline, or where nothing helps, the robot brakes on the line that was proved before.
 //
-// Obstacles that move are taken to be anywhere within their speed times the time until the stop: distances to them must be as much
-// larger. Rows see them come, and send the robot out of the way. What is nearer than that already comes no nearer by the robot's own
-// motion.
+// Obstacles that move are proved where they will be: the way to rest is cut into short spans of time, and the robot keeps clear in
+// each of them of the obstacle in the middle of the span, grown by how far it moves in half of it. So a robot that brakes as it was
+// proved is not reached before it stands, and one that stands is moved only by a step that is proved as well. Rows see obstacles
+// come, and track_moving.cpp looks for a way out.
 //
 // Guaranteed: a robot that starts free and follows the steps stays free and within limits, whatever is wanted of it. A start within
 // the clearance comes no closer, a start in contact gets no deeper.
@@ -33,6 +34,8 @@
 #include "elbowroom/scene.hpp"
 
 namespace elbowroom {
+
+struct MovingScenes;
 
 struct JointLimits {
     std::vector<double> speed, acceleration;  // infinite for none; speed 0 holds a joint
@@ -92,7 +95,9 @@ struct StepMemory {
     std::vector<double> where;
     std::vector<Pair> pairs;
     std::vector<std::optional<TriangleNumbers>> hints;
-    std::shared_ptr<const struct MovingScenes> moving;
+    std::shared_ptr<const MovingScenes> moving;
+    std::vector<double> refuge;  // where the robot makes way for an obstacle that comes; empty: it need not, or knows none
+    std::uint64_t draws = 0;     // how often one was looked for
 
     void forget() { where.clear(), pairs.clear(), hints.clear(), moving.reset(); }
 };
@@ -151,6 +156,7 @@ class SafeStep {
     struct Survey;
     struct Programme;
     struct Verdict;
+    struct Pace;
     class Choice;
 
     void survey(std::span<const double> cfg, std::span<const double> widths, double reach, StepMemory &memory, Survey &out,
@@ -163,14 +169,18 @@ class SafeStep {
     void measure_obstacle(int place, int obstacle, double limit, Survey &out) const;
     double own_way(std::size_t pair, std::span<const double> ways) const;
     void pair_row(std::size_t pair, const PosedBodies &at, Vec3 a, Vec3 b, Vec3 normal, double *row) const;
-    struct Keep {
-        double metres = 0.0, spare = 0.0;  // above the clearance; and as a share of the way
-    };
-    // `drift` are velocities of obstacles, `seconds` the time until the robot is at rest.
-    Verdict prove(std::span<const double> cfg, std::span<const double> end, Keep keep, Survey &at, StepMemory &memory,
-                  const std::optional<ProofRequest::Clock::time_point> &until, std::span<const double> drift = {}, double seconds = 0.0) const;
-    bool moving_clear(std::span<const double> cfg, std::span<const double> end, const Survey &at, std::span<const double> ways, Keep keep,
-                      StepMemory &memory, const ProofRequest &how, std::span<const double> drift, double seconds, Verdict &out) const;
+    struct WayToRest;
+    Verdict prove(const WayToRest &asked, Survey &at, StepMemory &memory) const;
+    // Whether it keeps clear of the obstacles that move; says in `out` of whom not. `link_ways` are those of LinkWays.
+    bool moving_clear(const WayToRest &asked, const Survey &at, std::span<const double> link_ways, const StepMemory &memory, Verdict &out) const;
+    // Whom the robot must make way for: an obstacle that comes to where it is, or, once it makes way, to where it is wanted.
+    std::optional<Culprit> threat(const Tick &tick, std::span<const double> wanted, const StepMemory &memory) const;
+    const MovingScenes &moving_scenes(std::span<const double> drift, StepMemory &memory) const;
+    // Who reaches a robot that stands still, within seconds from now.
+    std::optional<Culprit> reached(std::span<const double> cfg, std::span<const double> drift, double begin, double until, double margin) const;
+    // The linear part of the objective of a tick that makes way; empty where no way is known.
+    std::vector<double> towards_refuge(const Tick &tick, StepMemory &memory, ProofRequest::Clock::time_point until) const;
+    bool way_out(const Tick &tick, std::span<const double> end, const Scene &still, ProofRequest::Clock::time_point until) const;
     bool contacts_no_deeper(std::span<const double> cfg, std::span<const double> end, const Survey &at, Culprit &who) const;
     Box box(const Tick &tick, std::span<const double> brake, bool least) const;
     std::vector<double> brake(const Tick &tick) const;

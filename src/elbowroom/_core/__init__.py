@@ -23,4 +23,12 @@ def _variant() -> Any:
     return module
 
 
-globals().update({name: value for name, value in vars(_variant()).items() if not name.startswith("_")})
+def _public() -> dict[str, Any]:
+    names = {name: value for name, value in vars(_variant()).items() if not name.startswith("_")}
+    for value in names.values():
+        if isinstance(value, type):
+            value.__module__ = __name__  # what is pickled here can be read where another variant runs
+    return names
+
+
+globals().update(_public())

@@ -1121,9 +1121,10 @@ class ClearanceGrid:
         region: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
         ],
-        threads: int,
     ) -> None:
-        """Fills cells in a region (2, 3), its lower and upper corner."""
+        """
+        Cells in a region (2, 3), its lower and upper corner; filled where they are asked for.
+        """
 
     def for_world(self, world: World) -> ClearanceGrid:
         """
@@ -1252,6 +1253,16 @@ class Scene:
         The first of configurations (n, dof) with a value that the error bound does not cover, or -1.
         """
 
+    def decides(
+        self,
+        cfgs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> bool:
+        """
+        Whether configurations (n, dof) are within the range, with values that the error bound covers.
+        """
+
     def by_spheres(
         self,
         cfg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -1359,6 +1370,20 @@ class Keeps:
         """
         Whether all tolerances are kept on the straight lines between rows (n, dof).
         """
+
+def ends_marks(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    moves: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    limits: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    same: float,
+) -> int:
+    """
+    What must be looked at more closely in configurations (n, dof), the first of which is a start: bits, 1 where a joint that moves (dof,) leaves its limits (2, dof) or is no number, 2 where one that is held does, 4 where held joints differ, 8 where another row is within `same` of the first.
+    """
 
 class Sampler:
     """
@@ -1513,6 +1538,31 @@ def smooth_path(
 ) -> tuple[Any, ...]:
     """
     A smooth curve along waypoints (n, dof) whose straight lines are free in a scene, proved free; joints that move (dof,), lower and upper limits (2, dof). Returns cubic Bezier pieces (k, 4, dof), parameters (k + 1,) at their ends, stops (k + 1,), how far moving joints may be off each piece (k,), and the clearance that is kept then, above the buffer (k,); k is 0 where nothing was proved.
+    """
+
+def finish_path(
+    scene: Scene,
+    path: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    moves: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    limits: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    rate: float,
+    smooth: bool,
+) -> tuple[Any, ...]:
+    """
+    A motion along waypoints (n, dof) whose straight lines are free in a scene, rounded if wished and where that can be proved; limits (4 or 5, dof) are lower, upper, of velocity, acceleration and jerk. Returns the curve as `smooth_path` does, and whether it is rounded; what `time_curve` does, None where it cannot be timed; times (t,) and rows (t, dof), so many a second; and whether curve and straight lines between rows are proved free, with joints how far off the curve (dof,), with what clearance above the buffer, in how many pieces; and the seconds of rounding, timing and proof.
+    """
+
+def polyline(
+    path: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[Any, ...]:
+    """
+    Straight lines through waypoints (n, dof): cubic Bezier pieces (k, 4, dof), parameters (k + 1,) at their ends, and stops (k + 1,) where it turns.
     """
 
 def resampled(

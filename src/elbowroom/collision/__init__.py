@@ -1,4 +1,5 @@
-"""The one verdict: is the robot free, how far from touching, why not, and all the way between two configurations."""
+"""The one verdict: is the robot free, how close is it to touching, why not, and is the motion between two
+configurations free."""
 
 from .._clash import Clash as Clash
 from ._attach import Attachment as Attachment

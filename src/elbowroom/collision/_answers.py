@@ -1,11 +1,12 @@
-"""What a CollisionModel answers: free or not, how far from touching, why, and all the way between configurations."""
+"""What a CollisionModel answers: free or not, how close to touching, why, and whether the motion between configurations
+is free."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,7 +15,7 @@ from .. import _core
 from .._clash import Clash
 from .._frozen import frozen
 from .._parallel import over_rows
-from ..distance.doors import MAX_ANGLE, bad_row, largest_values
+from ..distance.internal import MAX_ANGLE, bad_row, largest_values
 from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairEvidence, PairMatrix
 from ..robot import Robot
@@ -22,10 +23,8 @@ from ..typing import LinkPair
 from ..world import World
 from ._allow import Allow
 from ._constant import ConstantClearance, Constants, VaryingClearance
-from ._links import Links
-from ._near_links import NearLinks
-from ._segment import BUDGET, SegmentProof, SegmentProofs, as_proofs
-from ._slack import as_slacks
+from ._links import Links, NearLinks
+from ._segment import BUDGET, SegmentProof, SegmentProofs, as_proofs, as_slacks
 from ._surroundings import Surroundings
 from ._verdict import By, Verdict, out_of_limits
 
@@ -81,7 +80,7 @@ class Answers:
     _around: Surroundings | None
     """Obstacles, in compiled calls and measured; None where there are none."""
     _whole: tuple[Surroundings | None, CollisionModel] | None = None
-    """The same with all pairs checked, for what is asked beyond the limits of the joints."""
+    """The same with all pairs checked, for configurations beyond the joint limits."""
     _wide_robots: dict[bytes, tuple[_core.Scene, _core.LinkSpheres | None]]
     """By the values that are covered: robots whose error bounds cover them; shared by all worlds."""
     _wide: tuple[Surroundings | None, _core.Scene] | None = None
@@ -121,6 +120,12 @@ class Answers:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _wide_robots={})
+
+    def __copy__(self) -> Self:
+        """Without what was made for its obstacles; what was made of the robot is shared."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__getstate__(), _wide_robots=self._wide_robots)
+        return other
 
     # Answers ------------------------------------------------------------------------------------
 
@@ -167,7 +172,7 @@ class Answers:
         Args:
             ask: what the core is asked; it returns the first row that is beyond what its error bound covers, or -1.
             rows: configurations.
-            at_least: rows from which on threads share them.
+            at_least: rows above which threads share them.
             align: parts start at multiples of it.
             around: obstacles, if not those of the model.
 
@@ -202,18 +207,15 @@ class Answers:
         if not np.isfinite(rows).all() or np.abs(values := self.robot.tree.expand(rows)).max() > MAX_ANGLE:
             raise bad_row(self.robot.name, rows, bad, 1)
         largest = np.maximum(usual, np.abs(values).max(axis=0))
-        key, known = largest.tobytes(), self._wide_robots
-        if key not in known:  # of the robot, for all worlds
-            known.clear()
-            outside = None if around is None else around.outside.core_spheres(largest)
-            known[key] = self._own.scene(self._own.spheres_for(largest)), outside
-        own, outside = known[key]
-        if around is None:
-            return own
-        if outside is None:
+        key, known = largest.tobytes(), self._wide_robots  # of the robot, for all worlds
+        made = known.get(key)
+        own, outside = made or (self._own.scene(self._own.spheres_for(largest)), None)
+        if around is not None and outside is None:
             outside = around.outside.core_spheres(largest)
+        if made != (own, outside):
+            known.clear()
             known[key] = own, outside
-        return own.among(around.outside.surroundings(outside))
+        return own if around is None or outside is None else own.among(around.outside.surroundings(outside))
 
     @cached_property
     def _scene(self) -> _core.Scene:
@@ -321,6 +323,14 @@ class Answers:
         row = self.robot.as_cfg(cfg)
         return _closest_first(self._links.near(row), self._near_obstacles(row))
 
+    def obstacle_distances(self, cfg: Any) -> tuple[Clash, ...]:
+        """Distances of every link (`a`) to every obstacle (`b`): metres, positive apart, negative overlapping.
+
+        Measured at one configuration, the closest or deepest first. Pairs that are allowed to touch are measured too.
+        """
+        row = self.robot.as_cfg(cfg)
+        return () if self._around is None else _closest_first(self._around.all_measured(row))
+
     def explain(self, cfg: Any) -> Verdict:
         """What holds at one configuration, and why; see `Verdict`."""
         row = self.robot.as_cfg(cfg)
@@ -374,7 +384,7 @@ class Answers:
             a: (dof,) configuration.
             b: (dof,) another; all joints move together at constant rates, none wraps around.
             slack: (dof,) or a number: how far every joint may besides be off the line, rad or m, at any time in either
-                direction; None for not at all. Blocked is said only of the line itself.
+                direction; None for not at all. Only the line itself is ever reported as blocked.
         """
         return self.segments_free(self.robot.as_cfg(a)[None], self.robot.as_cfg(b)[None], slack)[0]
 
@@ -452,7 +462,10 @@ class Answers:
 
     def scene_within(self, rows: Float[np.ndarray, "n dof"]) -> _core.Scene:
         """The scene in the core that decides on motions within the limits and among rows: see `covering`."""
-        return self.covering(rows).scene
+        if self._scene.decides(rows):
+            return self._scene
+        whole = self._beyond_limits(rows, NO_SLACK)
+        return self._covering(rows) if whole is None else whole.scene_within(rows)
 
     def covering(self, rows: Float[np.ndarray, "n dof"]) -> Judge:
         """Who decides on motions within the limits and among rows: on all pairs where some row leaves the limits, with
@@ -482,7 +495,7 @@ class Answers:
     ) -> CollisionModel | None:
         """A model that checks "never" pairs too, where rows or their slack leave the limits; None within them.
 
-        Pairs are shown never to collide within the limits of the joints. What is asked beyond them is asked of all.
+        Pairs are proved never to collide within the joint limits. Beyond them, all pairs are checked.
         """
         lower, upper = self._proved_range
         if slacks is not NO_SLACK:

@@ -20,9 +20,9 @@ from ..distance import SelfCollisionChecker
 from ..errors import InputError
 from ..mesh import Box, Capsule, Sphere
 from ..pairs import PairEvidence, PairMatrix, PairReason
-from ..pairs.doors import made_for
+from ..pairs.internal import made_for
 from ..robot import Joint, Robot, Shape
-from ..robot.doors import build_tree, find_bodies, mesh_shape, primitive
+from ..robot.internal import build_tree, find_bodies, mesh_shape, primitive
 from ..spheres import FitOptions, SphereModel, fit_spheres
 from ..typing import LinkPair, Matrix4, sorted_pair
 

@@ -1,8 +1,8 @@
 """Audit of a recorded motion: what touches, when and how deep, and what is proved between the rows.
 
-Every row gets the meshes' verdict and a measured clearance. Between two free rows the joints are taken to move straight
-(`segment_free`), so that a gap in the recording is not a gap in the answer: a segment is proved free, blocked at a
-place that is named, or too close to tell. Depths of penetration are searched, which takes milliseconds, so in long
+Every row gets the meshes' verdict and a measured clearance. Between two free rows the joints are assumed to move
+straight (`segment_free`), so that a gap in the recording is not a gap in the answer: a segment is proved free, blocked
+at a place that is named, or too close to tell. Depths of penetration are searched, which takes milliseconds, so in long
 contacts they are measured at some rows only: evenly, then around the deepest. Those that are not are NaN.
 """
 
@@ -27,7 +27,7 @@ from ._model import CollisionModel, as_model
 BLOCK = 4096
 """Rows asked at a time: distances of all pairs are held in memory for so many."""
 DEPTHS = 300
-"""Rows in contact whose depth is measured, unless told otherwise."""
+"""Rows in contact whose depth is measured by default."""
 
 
 def audit(
@@ -38,12 +38,12 @@ def audit(
     depths: int | None = DEPTHS,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audits a motion: (n, dof) rows in order, and the way between them.
+    """Audits a motion: (n, dof) rows in order, and the motion between them.
 
     Args:
         model: who decides.
         cfgs: (n, dof), at least one row.
-        times: (n,) seconds, never falling; only for what is said.
+        times: (n,) seconds, never decreasing; used in reports only.
         depths: rows in contact whose depth is measured at most, the first and the worst found among them; None for all.
         progress: called with (rows done, rows).
 
@@ -150,7 +150,7 @@ class _Pairs:
 def _as_times(times: Any, n: int) -> Float[np.ndarray, "n"]:
     stamps = np.array(times, dtype=np.float64)
     if stamps.shape != (n,) or not np.isfinite(stamps).all():
-        raise InputError(f"times: expected {n} finite numbers, one a row, found shape {stamps.shape}")
+        raise InputError(f"times: expected {n} finite numbers, one per row, found shape {stamps.shape}")
     if np.any(np.diff(stamps) < 0.0):
         raise InputError(f"times go back at row {int(np.argmax(np.diff(stamps) < 0.0)) + 2}")
     return frozen(stamps)
@@ -211,5 +211,5 @@ def _jumps(model: CollisionModel, rows: Float[np.ndarray, "n dof"]) -> Iterator[
             row = int(np.argmax(steps[:, k]))
             yield (
                 f"{joint.name} turns by {steps[row, k]:.2f} rad from row {row + 1} to {row + 2}; angles that wrap "
-                "around must be unwrapped (numpy.unwrap), for the way between rows is taken as recorded"
+                "around must be unwrapped (numpy.unwrap), because the motion between rows is used as recorded"
             )

@@ -1,7 +1,7 @@
 """Clearances that a motion cannot change: a base over its table, two links between which only a round flange turns.
 
-They are true and hide what one wants to know, how close the motion comes. Three things are established, and each is
-said as such: no joint is between two things, so that their distance is always the same; the joints between them were
+They are correct but hide how close the motion comes. There are three cases, each reported as such:
+no joint is between two things, so that their distance is always the same; the joints between them were
 put in random positions and the distance stayed the same at all of these; or these joints do not move in a motion.
 Pairs that touch, or come closer than the buffer, are clashes and never counted as constant.
 """
@@ -20,10 +20,10 @@ from .._clash import Clash
 from .._frozen import Frozen
 from .._text import counted
 from ..robot import Robot
-from ..robot.doors import coupling_law, find_bodies
+from ..robot.internal import coupling_law, find_bodies
 from ..typing import LinkPair
 from ._allow import allow_text
-from ._near_links import NearLinks
+from ._links import NearLinks
 from ._surroundings import Surroundings
 
 SAMPLES = 64

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from .. import mesh as shapes
 from .._frozen import freeze
 from ..mesh import TriangleMesh
-from ..mesh.doors import collide_states
+from ..mesh.internal import collide_states
 from ..typing import Matrix4
 from ..world import (
     Box,
@@ -44,7 +44,7 @@ ROUNDING = 1e-6
 """Metres by which an obstacle is grown where it touches to rounding only, to find out where."""
 
 
-class Contact(NamedTuple):
+class ObstacleContact(NamedTuple):
     """Where a link and an obstacle are closest, or deepest in each other; world frame."""
 
     distance: float
@@ -56,15 +56,15 @@ class Contact(NamedTuple):
     """Unit vector from the link to the obstacle."""
 
 
-def contact_at(distance: float, point_link: np.ndarray, normal: np.ndarray) -> Contact:
+def contact_at(distance: float, point_link: np.ndarray, normal: np.ndarray) -> ObstacleContact:
     """A contact from the link's point and the normal."""
     a, n = np.array(point_link, dtype=np.float64), np.array(normal, dtype=np.float64)
     b = a + distance * n
     freeze(a, b, n)
-    return Contact(float(distance), a, b, n)
+    return ObstacleContact(float(distance), a, b, n)
 
 
-def overlap(mesh: TriangleMesh, T_world_mesh: Matrix4, obstacle: Obstacle) -> Contact:
+def overlap(mesh: TriangleMesh, T_world_mesh: Matrix4, obstacle: Obstacle) -> ObstacleContact:
     """Depth of a link that touches an obstacle.
 
     Args:
@@ -83,44 +83,44 @@ def overlap(mesh: TriangleMesh, T_world_mesh: Matrix4, obstacle: Obstacle) -> Co
 
 
 @singledispatch
-def _deepest(obstacle: Obstacle, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _deepest(obstacle: Obstacle, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     """Depth of a mesh in an obstacle; None where they are apart."""
     raise TypeError(f"no depth for a {type(obstacle).__name__}")
 
 
 @_deepest.register
-def _(obstacle: Box, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: Box, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     return _of_shape(mesh, T, shapes.Box(obstacle.size), obstacle.pose)
 
 
 @_deepest.register
-def _(obstacle: Sphere, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: Sphere, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     return _of_shape(mesh, T, shapes.Sphere(obstacle.radius), obstacle.pose)
 
 
 @_deepest.register
-def _(obstacle: Capsule, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: Capsule, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     return _of_shape(mesh, T, shapes.Capsule(obstacle.radius, obstacle.length), obstacle.pose)
 
 
 @_deepest.register
-def _(obstacle: HalfSpace, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: HalfSpace, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     return _of_shape(mesh, T, shapes.HalfSpace(obstacle.normal, obstacle.offset), obstacle.pose)
 
 
 @_deepest.register
-def _(obstacle: Cylinder, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: Cylinder, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     return _of_shape(mesh, T, prism(obstacle.radius, obstacle.length), obstacle.pose)
 
 
 @_deepest.register
-def _(obstacle: MeshObstacle, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: MeshObstacle, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     found = shapes.distance(mesh, T, obstacle.mesh, obstacle.pose)  # knows what touches to rounding only
     return contact_at(min(found.distance, 0.0), found.point_a, found.normal)
 
 
 @_deepest.register
-def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     """The ball that is deepest in the link: its radius minus the signed distance of its centre to the link."""
     reach = obstacle.radius + ROUNDING
     R = obstacle.pose[:3, :3].T @ T[:3, :3]  # the link in the frame of the cloud
@@ -148,7 +148,7 @@ def _(obstacle: PointCloud, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
 
 
 @_deepest.register
-def _(obstacle: SdfGrid, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
+def _(obstacle: SdfGrid, mesh: TriangleMesh, T: Matrix4) -> ObstacleContact | None:
     """The deepest corner or centre of the link's triangles."""
     corners = mesh.triangles.reshape(-1, 3, 3)
     local = np.concatenate([corners.reshape(-1, 3), corners.mean(axis=1)])
@@ -158,7 +158,9 @@ def _(obstacle: SdfGrid, mesh: TriangleMesh, T: Matrix4) -> Contact | None:
     return contact_at(min(float(values[k]), 0.0), points[k], _direction(-gradients[k]))
 
 
-def _of_shape(mesh: TriangleMesh, T: Matrix4, shape: shapes.ContactShape, pose: Matrix4) -> Contact | None:
+def _of_shape(
+    mesh: TriangleMesh, T: Matrix4, shape: shapes.ContactShape, pose: Matrix4
+) -> ObstacleContact | None:
     found = shapes.detect_contact(mesh, T, shape, pose)
     return None if found is None else contact_at(-found.depth, found.point_a, found.normal)
 

@@ -1,4 +1,8 @@
-"""The links of a robot against each other, in the compiled core: covering spheres, checked pairs, meshes."""
+"""The links of a robot against each other, in the compiled core: covering spheres, checked pairs, meshes.
+
+`NearLinks` measures what is close among the links at one configuration: by meshes, or by spheres where a link has no
+mesh.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .. import _core
+from .._clash import Clash
 from .._parallel import cores
-from ..distance.doors import largest_values
+from ..distance import SelfCollisionChecker
+from ..distance.internal import largest_values
 from ..mesh import ExactCollision, TriangleMesh
-from ..pairs import PairMatrix
+from ..pairs import PairEvidence, PairMatrix
 from ..robot import Robot
 from ..spheres import SphereModel
 from ..typing import LinkPair
-from ._cover import covering_in_world
 
 ORDER_SAMPLES = 256
 """Random configurations that decide the order of pairs, most often colliding first: it only costs or saves time."""
@@ -47,7 +52,7 @@ class Links:
             threads: for large batches; None uses all cores this process may run on.
         """
         self.robot, self.buffer, self.threads = robot, buffer, threads or cores()
-        self._given, self._meshes = spheres, ExactCollision(robot, pairs.checked, threads=self.threads)
+        self._meshes = ExactCollision(robot, pairs.checked, threads=self.threads)
         self.spheres = replace(spheres, radii=spheres.padded_radii("self"), self_padding={})
         """What covers the links, padding applied."""
         solid = set(self.spheres.counts)
@@ -76,11 +81,6 @@ class Links:
     def balls(self) -> Balls:
         """The spheres as arrays."""
         return self.spheres.centers, self.spheres.radii, self.spheres.link_idx
-
-    @property
-    def seen_by_obstacles(self) -> SphereModel:
-        """Spheres that cover the links with their padding against obstacles, which is not applied."""
-        return covering_in_world(self.robot, self._given)
 
     @cached_property
     def core_spheres(self) -> _core.LinkSpheres:
@@ -115,3 +115,52 @@ def link_spheres(robot: Robot, balls: Balls, largest: Float[np.ndarray, "moving"
     """Spheres of links in the compiled core, for joint values up to `largest`."""
     centers, radii, link_idx = balls
     return _core.LinkSpheres(robot.tree.core, np.column_stack([centers, radii]), link_idx, largest)
+
+
+class NearLinks:
+    """The checked pairs of links of a robot, and the ignored ones."""
+
+    def __init__(self, robot: Robot, spheres: SphereModel, pairs: PairMatrix) -> None:
+        self.robot, self.spheres, self.pairs = robot, spheres, pairs
+
+    def near(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
+        """Every checked pair, the closest first."""
+        found = self._checked.distances(row)
+        if self._round is None:
+            return found
+        return tuple(sorted((*found, *self._round.closest(row)), key=lambda clash: clash.distance))
+
+    def contacts(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
+        """Checked pairs that touch, the deepest first."""
+        if self._round is not None:
+            return tuple(clash for clash in self.near(row) if clash.distance <= 0.0)
+        return self._checked.contacts(row)
+
+    def measured(self, row: Float[np.ndarray, "dof"], pair: LinkPair) -> Clash:
+        """One checked pair."""
+        if self._round is not None and self.by_spheres(pair):
+            return next(clash for clash in self._round.closest(row) if clash.pair == pair)
+        return self._checked.distances(row, [pair])[0]
+
+    def by_spheres(self, pair: LinkPair) -> bool:
+        """Whether spheres have the last word on a pair: one of its links has no mesh."""
+        return pair in self._checked.unchecked
+
+    def ignored_touching(self, row: Float[np.ndarray, "dof"]) -> dict[LinkPair, PairEvidence]:
+        """Ignored pairs whose meshes touch, and why they are ignored."""
+        touching = np.flatnonzero(self._ignored.colliding(row))
+        return {pair: self.pairs.entries[pair] for pair in (self._ignored.pairs[k] for k in touching)}
+
+    @cached_property
+    def _checked(self) -> ExactCollision:
+        return ExactCollision(self.robot, self.pairs.checked)
+
+    @cached_property
+    def _round(self) -> SelfCollisionChecker | None:
+        """The spheres of checked pairs in which a link has no mesh; None when there are none."""
+        pairs = self._checked.unchecked
+        return SelfCollisionChecker(self.robot, self.spheres, pairs, threads=1) if pairs else None
+
+    @cached_property
+    def _ignored(self) -> ExactCollision:
+        return ExactCollision(self.robot, tuple(self.pairs.ignored))

@@ -5,8 +5,8 @@ what spheres refuse, for just those pairs at just those configurations, in the s
 pair of links is either checked or ignored for a reason, and the reasons rest on meshes. Among obstacles it is the same:
 every link is checked against every obstacle that it is not allowed to touch.
 
-Curved primitives of a robot are judged by triangles that enclose them (at most 1 % of the radius outside): a false
-alarm within that distance is possible, a miss is not. Obstacles are judged by their exact shapes, and curved links
+Curved primitives of a robot are checked by triangles that enclose them (at most 1 % of the radius outside): a false
+alarm within that distance is possible, a miss is not. Obstacles are checked by their exact shapes, and curved links
 among them by triangles at most 0.1 mm outside.
 """
 
@@ -25,17 +25,15 @@ from .._text import counted, number
 from ..errors import ApproximationWarning, InputError
 from ..pairs import PairMatrix
 from ..robot import Robot, as_robot
-from ..robot.doors import require_geometry
+from ..robot.internal import require_geometry
 from ..spheres import SphereModel
 from ..typing import LinkPair, RobotLike
 from ..world import World
 from ._allow import Allow, allow_entries, allow_text, as_allow, checked_world, kept_allow
 from ._answers import Answers
 from ._attach import Attachment, extended
-from ._cover import covering
-from ._defaults import default_pairs, default_spheres, refuse_foreign, warn_of_contradictions
-from ._links import Links
-from ._near_links import NearLinks
+from ._defaults import covering, default_pairs, default_spheres, refuse_foreign, warn_of_contradictions
+from ._links import Links, NearLinks
 from ._pick import picked_up, put_down
 from ._surroundings import Surroundings
 
@@ -249,7 +247,7 @@ class CollisionModel(Answers):
         """A model in which an obstacle has left the world and is fixed to a link, where it is at a configuration.
 
         It keeps its name and shape and is checked like a link, against the other obstacles too. Nothing is allowed in
-        silence: what it rests on, it touches. `explain` and `in_contact` say so, and `allow` is the answer.
+        silence: it touches what it rests on. `explain` and `in_contact` report it, and `allow` permits it.
 
         Args:
             name: of the obstacle: a box, sphere, cylinder, capsule or mesh.

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from .. import _core
 from .._frozen import freeze, frozen
 from .._poses import matrix_from_wxyz_xyz
-from ..distance.doors import largest_values
+from ..distance.internal import largest_values
 from ..mesh import TriangleMesh
 from ..spheres import SphereModel
 from ..world import World
@@ -39,7 +39,7 @@ class Outside:
             meshes: by link.
         """
         robot = own.robot
-        self.own, self.robot, self.buffer, self.threads = own, robot, own.buffer, own.threads
+        self.own, self.robot, self.buffer = own, robot, own.buffer
         self.links: tuple[str, ...] = tuple(name for name in robot.link_names if name in spheres.counts)
         """Links with geometry, as the core numbers them."""
         self.balls: Balls = spheres.centers, spheres.padded_radii("world"), spheres.link_idx
@@ -67,7 +67,7 @@ class Outside:
             allow: (link, obstacle) that may touch.
         """
         other = copy.copy(self)
-        other.__dict__.pop("core", None)
+        other.of_robot = self.of_robot
         other._enter(world, allow)
         return other
 
@@ -93,7 +93,7 @@ class Outside:
             trees = {robot.link_index(name): mesh.tree for name, mesh in self.meshes.items()}
             self.of_robot["meshes"] = trees
         pays = _core.ClearanceGrid.pays(world)
-        grid = self.world.clearance_grid(self.region, self.threads) if pays else None
+        grid = self.world.clearance_grid(self.region) if pays else None
         return _core.Surroundings(spheres, self.of_robot["meshes"], world, grid, self.allowed, self.buffer)
 
     @property

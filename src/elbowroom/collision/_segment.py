@@ -3,18 +3,22 @@
 Method and guarantee are those of the compiled core (`core/include/elbowroom/scene_proof.hpp`); here the answer gets its
 words. Joints move together from the first configuration to the second, each at constant rate (no joint wraps around);
 coupled joints follow their drivers.
+
+Slack is how far joints may be off the segments of a proof.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .._brief import brief
-from .._frozen import Frozen, freeze
-from .._text import at_least, counted, number
+from .._frozen import Frozen, freeze, frozen
+from .._text import counted, number, proved_room
+from ..errors import InputError
 from ..typing import LinkPair
 
 BUDGET = 20_000
@@ -97,12 +101,7 @@ class SegmentProofs(Frozen):
         by_spheres, by_meshes = int(self.by_spheres[k]), int(self.by_meshes[k])
         if names is None:
             pieces = f"{counted(by_spheres, 'piece')}, {by_meshes} of them by meshes"
-            room = (
-                f"at least {at_least(1e3 * low)} mm of clearance among checked pairs"
-                if np.isfinite(low)
-                else "nothing is checked"
-            )
-            why = f"free: {room} on the whole segment ({pieces})"
+            why = f"free: {proved_room(low)} on the whole segment ({pieces})"
         elif blocked_at is not None:
             verb = touch_text(self.buffer)
             why = f"blocked: {names[0]} and {names[1]} {verb} at {100.0 * blocked_at:.2f} % of the segment"
@@ -162,3 +161,18 @@ def as_proofs(
     freeze(proofs.free, proofs.blocked_at, proofs.undecided_at, proofs.pair_idx, proofs.clearance)
     freeze(proofs.by_spheres, proofs.by_meshes)
     return proofs
+
+
+def as_slacks(slack: Any, n: int, dof: int) -> Float[np.ndarray, "#n dof"]:
+    """Slack of `n` segments as rows; one row stands for all of them.
+
+    Raises:
+        InputError: not a number, (dof,) or (n, dof), or an entry that is negative or not finite.
+    """
+    given = np.zeros(1) if slack is None else np.asarray(slack, dtype=np.float64)
+    if given.shape not in ((), (1,), (dof,), (1, dof), (n, dof)):
+        raise InputError(f"slack must be a number, ({dof},) or ({n}, {dof}), found the shape {given.shape}")
+    if not bool(np.all((given >= 0.0) & (given < np.inf))):
+        raise InputError("slack must be rad or m from 0 up, found an entry that is negative or not finite")
+    rows = given if given.ndim == 2 else np.broadcast_to(given, dof)[None]
+    return frozen(np.array(rows, order="C"))

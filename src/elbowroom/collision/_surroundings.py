@@ -17,13 +17,13 @@ from .._clash import Clash
 from .._poses import matrix_from_wxyz_xyz
 from ..mesh import TriangleMesh
 from ..robot import Robot
-from ..robot.doors import find_bodies
+from ..robot.internal import find_bodies
 from ..spheres import SphereModel
 from ..typing import Matrix4
 from ..world import World
 from ._allow import Allow
-from ._contacts import Contact, contact_at, overlap
-from ._cover import covering_in_world
+from ._contacts import ObstacleContact, contact_at, overlap
+from ._defaults import covering_in_world
 from ._links import Links
 from ._outside import Outside
 
@@ -88,7 +88,7 @@ class Surroundings:
         meshes = {
             name: known[name]
             if name in known and all(shape.kind in FLAT for shape in robot.shapes[name])
-            else TriangleMesh.from_trimesh(robot.link_mesh(name, within=ENCLOSED))
+            else TriangleMesh.from_trimesh(robot.link_triangles(name, within=ENCLOSED))
             for name in robot.mesh_links
         }
         spheres = covering_in_world(robot, spheres)
@@ -172,10 +172,20 @@ class Surroundings:
 
     def measured(self, row: Float[np.ndarray, "dof"], pair: tuple[str, str]) -> Clash:
         """A link and an obstacle, however far apart."""
-        link, k = self.links.index(pair[0]), self.world.index(pair[1])
-        found = self._contact(link, self._poses(row)[link], k, np.inf)
+        return self._measured(self._poses(row), self.links.index(pair[0]), self.world.index(pair[1]))
+
+    def all_measured(self, row: Float[np.ndarray, "dof"]) -> tuple[Clash, ...]:
+        """Every link and every obstacle, those that may touch included."""
+        Ts = self._poses(row)
+        return tuple(
+            self._measured(Ts, link, k) for link in range(len(self.links)) for k in range(len(self.world))
+        )
+
+    def _measured(self, Ts: Float[np.ndarray, "links 4 4"], link: int, k: int) -> Clash:
+        found = self._contact(link, Ts[link], k, np.inf)
         assert found is not None  # within any reach
-        return Clash(*pair, found.distance, found.point_link, found.point_obstacle, found.normal)
+        names = self.links[link], self.world.obstacles[k].name
+        return Clash(*names, found.distance, found.point_link, found.point_obstacle, found.normal)
 
     def within(
         self, row: Float[np.ndarray, "dof"], reach: float, links: Sequence[int] | None = None
@@ -234,7 +244,7 @@ class Surroundings:
         ]
         return tuple(sorted(found))
 
-    def _contact(self, link: int, T: Matrix4, k: int, reach: float) -> Contact | None:
+    def _contact(self, link: int, T: Matrix4, k: int, reach: float) -> ObstacleContact | None:
         """What is measured of a link and an obstacle; None when they are farther apart than `reach`."""
         gap, on_link, normal = self._gap(link, T, k, reach)
         if gap > reach:

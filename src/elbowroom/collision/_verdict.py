@@ -14,7 +14,7 @@ from .._brief import brief
 from .._clash import Clash
 from .._text import beyond
 from ..pairs import PairEvidence, PairReason
-from ..pairs.doors import grouped_by_reason, some_pairs
+from ..pairs.internal import grouped_by_reason, some_pairs
 from ..robot import Robot
 from ..typing import LinkPair
 from ._allow import allow_text
@@ -139,6 +139,6 @@ class Verdict:
         lines += [f"  {entry}" for entry in self.out_of_limits]
         if self.clashes:
             few = len(self.clashes) <= MOST_CLASHES
-            how = self.how_to_allow if few else "`how_to_allow` of the verdict writes out what says so"
+            how = self.how_to_allow if few else "`how_to_allow` of the verdict lists how to allow it"
             lines.append("  if these are meant to touch: " + how.replace("\n", "\n    "))
         return "\n".join(lines)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import Robot, load_robot
-from ..robot.doors import as_kinematics, pair_list, require_geometry
+from ..robot.internal import as_kinematics, pair_list, require_geometry
 from ..typing import RobotLike
 from ._inputs import default_pairs
 from ._multi_sphere import MultiSphereCollision
@@ -29,7 +29,7 @@ def build_multi_sphere_collision(
 ) -> MultiSphereCollision:
     """Fits spheres along the centerlines of every link and lists the pairs to check.
 
-    Counts follow the name of the link unless `spheres_per_link` says otherwise (bases 2, torso and waist 4,
+    Counts follow the name of the link unless you pass `spheres_per_link` (bases 2, torso and waist 4,
     arms 3 to 4, frames 0 to 1 per centerline). Links that are adjacent are never checked, nor are, as in
     `compute_pairs`, the pairs that the robot's SRDF disables or its MJCF excludes (`robot.disabled_pairs`).
 
@@ -140,8 +140,8 @@ def self_collision_residual(
 
     Args:
         coll: the spheres and pairs. robot: whose links they are on. cfg: (..., dof).
-        margin: metres at which a pair starts to cost, one number or one a link pair in the order of `link_pairs()`.
-        weight: per metre, one number or one a link pair.
+        margin: metres at which a pair starts to cost, one number or one per link pair in the order of `link_pairs()`.
+        weight: per metre, one number or one per link pair.
     """
     robot = as_kinematics(robot)
     return colldist_from_sdf(coll.compute_link_pair_distance(robot, cfg, margin), margin) * weight

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from ..errors import InputError, UnknownLinkError, shape_text, unknown
 from ..robot import Robot
-from ..robot.doors import adjacent_pairs, pair_list
+from ..robot.internal import adjacent_pairs, pair_list
 from ..typing import LinkPair
 
 logger = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ def sphere_arrays(
     if index.min() < 0 or index.max() >= len(names):
         raise InputError(f"link_idx must be within 0..{len(names) - 1}, found {index.min()}..{index.max()}")
     position = {name: k for k, name in enumerate(link_names)}
-    for k in np.unique(index):
+    for k in sorted(set(index.tolist())):
         if names[k] not in position:
             text = unknown("link", names[k], link_names)
             raise UnknownLinkError(f"the sphere model is for another robot than {who}: {text}")

@@ -1,4 +1,7 @@
-"""The spheres of link pairs in the compiled core, and the joint values for which its error bound holds."""
+"""The spheres of link pairs in the compiled core, and the joint values for which its error bound holds.
+
+Bounding volumes of links and of groups of their spheres are balls around balls.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from .. import _core
 from .._brief import brief
 from .._frozen import Frozen, freeze
 from ..errors import InputError
-from ..robot.doors import KinematicTree, coupling_law
+from ..robot.internal import KinematicTree, coupling_law
 
 MAX_ANGLE = 1e5
 """Largest angle, rad, for which the reduction of angles keeps its accuracy."""
@@ -107,3 +110,13 @@ def bad_row(name: str, rows: np.ndarray, start: int, count: int = 16) -> InputEr
         f"{name}: a joint value {which} is beyond 1e5 rad, or a slide beyond twice its limits, where rounding errors "
         "are no longer bounded"
     )
+
+
+def enclosing_ball(balls: Float[np.ndarray, "n 4"]) -> Float[np.ndarray, "4"]:
+    """A ball (x, y, z, radius) that holds all given balls; near the smallest (Badoiu and Clarkson's iteration)."""
+    return _core.enclosing_ball(balls)
+
+
+def split_balls(balls: Float[np.ndarray, "n 4"]) -> list[Int[np.ndarray, "members"]]:
+    """Up to four groups of neighbouring balls, as index arrays: the widest group is halved until there are enough."""
+    return [np.array(group, dtype=np.int64) for group in _core.group_balls(balls)]

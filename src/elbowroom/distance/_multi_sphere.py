@@ -24,7 +24,7 @@ from .._brief import brief
 from .._text import short
 from ..errors import InputError, shape_text
 from ..robot import Robot, as_robot
-from ..robot.doors import as_kinematics, pair_list
+from ..robot.internal import as_kinematics, pair_list
 from ..typing import Kinematics, LinkPair, Pairs, RobotLike
 from ._inputs import Spheres, default_pairs, link_values, pairs_for_spheres, sphere_arrays
 from ._nearest import SphereGroups
@@ -156,8 +156,8 @@ class MultiSphereCollision:
         Args:
             robot: whose links are `link_names` in this order.
             cfg: (..., dof).
-            limit: metres, one number or one a link pair: distances below it are exact, others only known to be at least
-                as large. A low limit is faster.
+            limit: metres, one number or one per link pair: distances below it are exact, others only known to be at
+                least as large. A low limit is faster.
 
         Returns:
             Differentiable: the gradient of the nearest spheres of each link pair.
@@ -216,10 +216,13 @@ class MultiSphereCollision:
             )
 
     def _limits(self, limit: Any) -> Float[Array, "link_pairs"]:
+        problem = InputError(f"limit must be metres, found {short(limit)}")
+        if limit is None:  # NaN to older JAX
+            raise problem
         try:
             limits = jnp.asarray(limit, dtype=float)
         except (TypeError, ValueError) as error:
-            raise InputError(f"limit must be metres, found {short(limit)}") from error
+            raise problem from error
         count = len(self.link_pairs())
         if limits.shape not in ((), (count,)):
             raise InputError(

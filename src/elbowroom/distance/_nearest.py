@@ -90,8 +90,8 @@ class SphereGroups:
 
         Args:
             points: centres in the world, metres. radii: metres.
-            limit: metres, one a link pair; where no spheres of it are nearer, any two of its spheres are returned. With
-                one number in all, the nearest spheres of all link pairs together.
+            limit: metres, one per link pair; where no spheres of it are nearer, any two of its spheres are returned.
+                With one number in all, the nearest spheres of all link pairs together.
         """
         count = len(self.first)
         together = limit.shape == (1,)

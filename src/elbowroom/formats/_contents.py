@@ -19,7 +19,7 @@ from .._text import MAX_BYTES as MAX_BYTES
 from .._text import read_text as read_text
 from .._text import short as short
 from ..errors import FormatError, InputError, UnknownLinkError
-from ..pairs.doors import BY_MESHES, first_of
+from ..pairs.internal import BY_MESHES, first_of
 from ..typing import LinkPair, sorted_pair
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def naming(path: Path) -> Generator[None]:
 
 
 def for_robot(model: SphereModel, robot: Robot | None, path: Path | None = None) -> SphereModel:
-    """The spheres in the order of a robot's links, if one is given; says so when they are another robot's.
+    """The spheres in the order of a robot's links, if one is given; warns when they are another robot's.
 
     Args:
         model: the spheres.
@@ -193,8 +193,8 @@ def pairs_for_spheres(pairs: Any, robot: Robot | None, kind: str) -> tuple[dict[
     by_meshes = meshes_decide(ignored)
     if by_meshes:
         notes.append(
-            f"meshes alone decide {first_of(by_meshes)}, for spheres overlap there at rest: ignored in {kind}, and not"
-            " checked by its readers"
+            f"meshes alone decide {first_of(by_meshes)}, since their spheres overlap at rest: ignored in {kind} and"
+            " not checked by its readers"
         )
     return ignored, notes
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import FormatError, UnknownLinkError, unknown
-from ..pairs.doors import BY_MESHES
+from ..pairs.internal import BY_MESHES
 from ..robot import as_robot
 from ..spheres import SphereModel
 from ..typing import LinkPair, RobotLike
-from . import _link_maps as maps
+from . import _yaml as maps
 from ._contents import Contents, for_robot, name_of, number, short
 from ._yaml import load_yaml, read_mark
 
@@ -161,6 +161,8 @@ def sphere_file(name: str, path: Path) -> tuple[Any, Path, list[str]]:
         ) from error
     if folder not in file.parents:
         raise FormatError(f"{path}: collision_spheres: {short(name)} lies outside the file's own folder")
+    if not file.is_file():
+        raise FormatError(f"{path}: collision_spheres: there is no file {short(name)} beside it")
     data, notes = load_yaml(file)
     return data.get("collision_spheres", data), file, notes
 

@@ -17,8 +17,8 @@ from .._text import counted
 from .._xml import read_xml
 from ..errors import FormatError
 from ._contents import short
-from ._mesh_files import package_folders, packaged_outside
 from ._options import ExportOptions, RobotFacts, path_text, urdf_of
+from ._urdf import package_folders, packaged_outside
 from ._yaml import flow
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def describe_robot(
     path: Path,
     needed: set[str],
 ) -> list[str]:
-    """Says of the robot what the file does not say yet, and what the user's words change; returns what to mind."""
+    """Adds what the file lacks about the robot, and what the user's options change; returns notes."""
     notes: list[str] = []
 
     def tell(key: str, value: Any, asked: bool) -> None:
@@ -86,7 +86,7 @@ def describe_robot(
     if len(locked) < len(facts.locked):
         idle = ", ".join(name for name in facts.locked if name not in locked)
         notes.append(
-            f"locked joints that move no sphere and no tool are not told, for cuRobo refuses them: {idle}"
+            f"locked joints that move no sphere and no tool are not written, because cuRobo rejects them: {idle}"
         )
     tell("lock_joints", locked or None, bool(options.locked))
     _tell_cspace(kinematics, facts, options, version, path)
@@ -113,7 +113,7 @@ def _refused(robot: Robot, needed: set[str]) -> list[str]:
     """What cuRobo's reader of URDF cannot take in the joints that it needs."""
     moving = [joint for joint in robot.tree.moving if joint.name in needed or joint.coupling]
     kinds = {
-        "cuRobo reads joints along x, y or z alone; these are slanted": [
+        "cuRobo reads only joints along x, y or z; these are slanted": [
             joint.name for joint in moving if np.abs(joint.axis).max() < 1.0 - 1e-9
         ],
         "cuRobo needs a velocity limit in the URDF, which these joints lack": [

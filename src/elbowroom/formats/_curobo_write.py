@@ -1,7 +1,7 @@
 """Writing of cuRobo configurations (YAML) that its loader takes as they are.
 
 What the loader reads, key by key, is listed with its sources in `tests/formats/test_planner_keys.py`. A new file has
-all of it; a file that is there already keeps what it says, comments included, and gets what it lacks. So do links that
+all of it; an existing file keeps its content, comments included, and gets what it lacks. So do links that
 the file has and the sphere model has not, such as `attached_object` of `extra_links`.
 """
 
@@ -18,7 +18,7 @@ from ..errors import FormatError, InputError
 from ..robot import as_robot
 from ..spheres import SphereModel
 from ..typing import RobotLike
-from . import _link_maps as maps
+from . import _yaml as maps
 from ._contents import is_template, lost_poses, lost_spheres, meshes_decide, name_of, pairs_for_spheres
 from ._curobo import (
     extra_of,
@@ -50,7 +50,7 @@ def write_curobo(
     """Writes spheres, buffers, ignored pairs and what cuRobo must know of the robot.
 
     Args:
-        path: the file; one that is there already keeps everything else.
+        path: the file; an existing one keeps everything else.
         robot: the robot; without it the file lacks what only a robot can tell.
         spheres: the spheres.
         pairs: a PairMatrix or ignored pairs; those of the robot's SRDF if None.
@@ -60,7 +60,7 @@ def write_curobo(
         What the format cannot hold, what is missing and what to do about it.
 
     Raises:
-        InputError: the file that is there is for another version of cuRobo.
+        InputError: the existing file is for another version of cuRobo.
     """
     robot = None if robot is None else as_robot(robot)
     path, given = Path(path), options or ExportOptions()
@@ -147,7 +147,7 @@ def _write_model(
             rounded.append(link)
     if rounded:
         lost.append(
-            f"self padding of these links may come back changed in its last digit, for the file holds its difference"
+            f"self padding of these links may change in its last digit, because the file holds its difference"
             f" to world padding: {', '.join(rounded)}"
         )
     for key, values, default in (
@@ -205,7 +205,7 @@ def _in_extra_link(model: SphereModel, name: str, extra: Any, where: str) -> tup
 
 
 def _same(entries: Any, centers: np.ndarray, radii: np.ndarray) -> bool:
-    """Whether the enabled spheres of a file are these, but for rounding of the transform."""
+    """Whether the enabled spheres of a file are these, up to rounding of the transform."""
     found = maps.read_spheres({"link": entries}, "extra link")[0]["link"]
     old_centers, old_radii = maps.arrays_of(found)
     return np.array_equal(old_radii, radii) and np.allclose(

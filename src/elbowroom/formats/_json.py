@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import FormatError, InputError
 from ..pairs import PairMatrix
-from ..pairs.doors import BY_MESHES, is_pairs_json, pairs_from_json, pairs_to_json
+from ..pairs.internal import BY_MESHES, is_pairs_json, pairs_from_json, pairs_to_json
 from ..robot import as_robot
-from ..robot.doors import description_facts
+from ..robot.internal import description_facts
 from ..spheres import SphereModel
 from ..typing import RobotLike
 from ._contents import (

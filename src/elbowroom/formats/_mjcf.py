@@ -1,6 +1,6 @@
 """MJCF with sphere geoms and excluded pairs.
 
-A robot that came from an MJCF file keeps that file, and of it only the robot's own bodies are touched (`_mjcf_scene.py`
+A robot that came from an MJCF file keeps that file, and of it only the robot's own bodies are touched (`_mjcf_files.py`
 says which): their other geoms stay visible but no longer collide, spheres without mass are added, comments and order
 stay; floors, tables and what lies on them are as before. Included files that hold bodies become part of it. A robot
 from elsewhere gets a new file with the same tree, joints, limits, couplings and masses (`_mjcf_tree.py`,
@@ -25,9 +25,9 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from .._xml import add_line, read_xml, remove
 from ..errors import InputError
 from ..pairs import PairMatrix
-from ..pairs.doors import BY_MESHES
+from ..pairs.internal import BY_MESHES
 from ..robot import Robot, as_robot
-from ..robot.doors import adjacent_pairs, description_tree
+from ..robot.internal import adjacent_pairs, description_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, RobotLike, sorted_pair
 from . import _mjcf_spheres as balls
@@ -43,8 +43,7 @@ from ._contents import (
     write_bytes,
 )
 from ._mjcf_drive import CLASS
-from ._mjcf_files import anchor_assets, anchor_includes, splice_bodies
-from ._mjcf_scene import SPHERE_BITS, Scene, scene_of
+from ._mjcf_files import SPHERE_BITS, MjcfScene, anchor_assets, anchor_includes, scene_of, splice_bodies
 from ._mjcf_tree import WORLD, tree_of
 from ._options import ExportOptions
 from ._urdf import read_description
@@ -82,7 +81,7 @@ class _Sheet:
     """A document to write into."""
 
     tree: Any
-    scene: Scene
+    scene: MjcfScene
     source: Path | None
     """File that the document was read from; None for a new one."""
 
@@ -102,7 +101,7 @@ def write_mjcf(
     """Writes the robot as MJCF with spheres as its colliding geoms and ignored pairs as excludes.
 
     Args:
-        path: the file. Excludes alone go into a scene that is there already.
+        path: the file. Excludes alone are written into an existing scene.
         robot: the robot; needed unless pairs alone are written.
         spheres: the spheres; None leaves the robot's own geoms as they are.
         pairs: a PairMatrix or ignored pairs; None leaves the excludes of the robot's file, and writes those of its SRDF
@@ -110,7 +109,7 @@ def write_mjcf(
         options: not needed; accepted so that all writers are called alike.
 
     Returns:
-        What the format cannot hold, and what to mind.
+        What the format cannot hold, and what to keep in mind.
 
     Raises:
         InputError: spheres without a robot, another scene at the place of a new file, a body of the robot without a
@@ -156,7 +155,7 @@ def write_mjcf(
 def _sheet(
     path: Path, robot: Robot | None, spheres: SphereModel | None, pairs: Any
 ) -> tuple[_Sheet | None, list[str]]:
-    """What to write into: the robot's file, the scene that is there, or a new one; None where excludes stand alone."""
+    """What to write into: the robot's file, the existing scene, or a new one; None where excludes stand alone."""
     there = read_xml(path, "MJCF") if is_template(path) else None
     if there is not None and there.getroot().tag != "mujoco":
         raise InputError(f"{path}: there is a file already that is not MJCF: <{there.getroot().tag}>")
@@ -176,7 +175,7 @@ def _sheet(
 
 
 def _is_foreign(root: Any) -> bool:
-    """Whether a document holds geoms other than our spheres, so that it is not one that we made anew."""
+    """Whether a document holds geoms other than our spheres, so that it is not entirely ours."""
     bodies = root.find("worldbody")
     return bodies is not None and not all(map(balls.is_ours, bodies.iter("geom")))
 
@@ -268,8 +267,8 @@ def _write_spheres(sheet: _Sheet, model: SphereModel, path: Path) -> list[str]:
     moved = [link for link in links if "class" in refused.get(link, {})]
     if moved:
         notes.append(
-            f"spheres of these links take friction and solver settings from the class {balls.MAIN}, for the default"
-            f" class of their body has end points: {', '.join(moved)}"
+            f"spheres of these links take friction and solver settings from the class {balls.MAIN}, because the"
+            f" default class of their body has end points: {', '.join(moved)}"
         )
     return notes
 

@@ -21,7 +21,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._text import shortest
 from ..robot import Joint, Robot
-from ..robot.doors import urdf_links
+from ..robot.internal import urdf_links
 
 CLASS = "robot"
 """Default class of all that is the robot's in a new file."""
@@ -68,7 +68,7 @@ def add_servos(root: Any, robot: Robot, cfg: Float[np.ndarray, "dof"], still: Co
         still: names of joints that cannot move and are not in the document.
 
     Returns:
-        What to mind: joints whose stated effort does not hold the default pose.
+        What to keep in mind: joints whose stated effort does not hold the default pose.
     """
     joints = {joint.name: joint for joint in robot.tree.moving if joint.name not in still}
     if not joints:
@@ -95,7 +95,7 @@ def add_servos(root: Any, robot: Robot, cfg: Float[np.ndarray, "dof"], still: Co
         elif 0 < joint.effort < math.inf:
             weak.append(f"{name} ({joint.effort:.3g} of {load.rest:.3g})")
         etree.SubElement(actuators, "position", **said)
-    text = "stated efforts below what gravity asks of the joint in the default pose (N m, N) are left out, so that the"
+    text = "stated efforts below the gravity load of the joint in the default pose (N m, N) are left out, so that the"
     return [f"{text} servos hold it: {', '.join(weak)}"] if weak else []
 
 
@@ -161,7 +161,7 @@ def add_keyframes(root: Any, robot: Robot, cfg: Float[np.ndarray, "dof"]) -> lis
         etree.SubElement(keyframe, "key", name=name, **said)
     other = robot.named_cfgs.get(DEFAULT)
     clash = other is not None and (other != cfg).any()
-    return [f"the pose named {DEFAULT!r} is left out, for the default pose is another one"] if clash else []
+    return [f"the pose named {DEFAULT!r} is omitted because the default pose differs"] if clash else []
 
 
 def stated_losses(robot: Robot) -> dict[str, dict[str, str]]:

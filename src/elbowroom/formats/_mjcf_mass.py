@@ -19,7 +19,7 @@ from jaxtyping import Float
 from .._text import counted, shortest
 from ..errors import ElbowroomError
 from ..robot import Robot
-from ..robot.doors import urdf_links
+from ..robot.internal import urdf_links
 
 DENSITY = 1000.0
 """kg/m^3 of a link's convex hull where the description states no mass: that of water, as arms have on the whole."""

@@ -120,9 +120,7 @@ def prove_compiled(data: bytes, path: Path, beside: bool, model: SphereModel | N
             compiled: Any = mujoco.MjModel.from_xml_path(file.name)  # pyright: ignore[reportAttributeAccessIssue]
         except (ValueError, OSError, RuntimeError) as error:
             text = " ".join(str(error).split())
-            raise InputError(
-                f"{path}: MuJoCo refuses what would be written, so nothing is: {text}"
-            ) from error
+            raise InputError(f"{path}: MuJoCo rejects the result, so nothing is written: {text}") from error
     if model is None:
         return
     names = {compiled.geom(k).name: k for k in range(compiled.ngeom)}
@@ -143,5 +141,5 @@ def prove_compiled(data: bytes, path: Path, beside: bool, model: SphereModel | N
             for word, (taken, meant) in values.items():
                 if not np.abs(np.subtract(taken, meant)).max() <= TOLERANCE:  # NaN too
                     raise InputError(
-                        f"{path}: MuJoCo takes {word} of {name!r} as {taken}, meant is {meant}; nothing is written"
+                        f"{path}: MuJoCo takes {word} of {name!r} as {taken}, not as {meant}; nothing is written"
                     )

@@ -1,6 +1,6 @@
 """A robot's tree as a new MJCF document: bodies, masses, joints, limits, couplings, servos and poses, no geoms.
 
-A joint of ours moves its child by `T_parent_joint * motion(q) * T_joint_child`, several in order. MJCF says the same
+Our joints move their child by `T_parent_joint * motion(q) * T_joint_child`, several in order. MJCF says the same
 with one pose of the body at zero, and the axis and anchor of each joint in that body: what follows a motion is
 carried through it (X * motion = motion' * X). So bodies with several joints, or joints away from the origin, are
 written exactly as they move. Joints that cannot move become part of the pose.
@@ -20,7 +20,7 @@ from .._text import shortest
 from .._xml import parse_xml
 from ..errors import InputError
 from ..robot import Joint, Robot
-from ..robot.doors import joint_motion, urdf_links
+from ..robot.internal import joint_motion, urdf_links
 from ..typing import Matrix4
 from ._mjcf_drive import CLASS, FASTEST, FREQUENCY, SAG, add_keyframes, add_servos, stated_losses
 from ._mjcf_mass import masses_of
@@ -127,7 +127,7 @@ def _comment(text: str) -> Any:
 
 
 def _clean(values: np.ndarray) -> str:
-    """Numbers of a pose or a direction in full, but for rounding noise around zero."""
+    """Numbers of a pose or a direction in full, without rounding noise around zero."""
     return shortest(np.where(np.abs(values) < NOISE, 0.0, values))
 
 

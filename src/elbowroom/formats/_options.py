@@ -16,7 +16,7 @@ import numpy as np
 from .._xml import read_xml
 from ..errors import ElbowroomError, InputError, UnknownJointError, UnknownLinkError, unknown
 from ..pairs import PairMatrix
-from ..robot.doors import default_tool_frames
+from ..robot.internal import default_tool_frames
 from ._contents import ignored_pairs, links_below, loose_links
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ExportOptions:
     urdf: str | os.PathLike[str] | None = None
     """URDF that a planner is to read; the one that the robot was loaded from if None."""
     curobo_version: Literal[1, 2] | None = None
-    """Version of cuRobo that is to read the file; that of the file that is there, or else 2 if None."""
+    """Version of cuRobo that is to read the file; if None, that of the existing file, or else 2."""
 
     def __post_init__(self) -> None:
         if isinstance(self.tool_frames, str):
@@ -129,7 +129,7 @@ def spheres_below(spheres: SphereModel, facts: RobotFacts) -> tuple[SphereModel,
 def without_loose(
     robot: Robot | None, spheres: SphereModel | None, pairs: Any
 ) -> tuple[SphereModel | None, Any, list[str]]:
-    """Spheres and pairs without those of `loose_links`, and a note that says so."""
+    """Spheres and pairs without those of `loose_links`, and a note on it."""
     loose = loose_links(robot)
     if not loose:
         return spheres, pairs, []

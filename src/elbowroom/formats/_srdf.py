@@ -1,6 +1,6 @@
 """SRDF: sphere approximations of links, disabled pairs, planning groups and named states.
 
-A file that is there keeps its other contents as they are, and its groups and states; one without groups gets those of
+An existing file keeps its other contents as they are, and its groups and states; one without groups gets those of
 `_srdf_groups.py`, marked as ours so that the next writing renews them. Numbers have at most nine significant digits,
 and spheres are rounded outwards: each holds the exact one, so links stay covered.
 
@@ -23,9 +23,9 @@ from .._text import nine_digits, shortest
 from .._xml import add_line, append, at_line, attribute, numbers, parse_xml, remove
 from ..errors import FormatError
 from ..pairs import PairMatrix, PairReason
-from ..pairs.doors import TO_SRDF, edit_elements, edit_pairs, matrix_from_srdf, unseen_in_srdf
+from ..pairs.internal import TO_SRDF, edit_elements, edit_pairs, matrix_from_srdf, unseen_in_srdf
 from ..robot import as_robot
-from ..robot.doors import link_pair, srdf_pairs, srdf_tree
+from ..robot.internal import link_pair, srdf_pairs, srdf_tree
 from ..spheres import SphereModel
 from ..typing import LinkPair, RobotLike
 from ._contents import (
@@ -124,7 +124,7 @@ def write_srdf(
     pairs: Any = None,
     options: ExportOptions | None = None,
 ) -> tuple[str, ...]:
-    """Writes spheres, disabled pairs, groups and states; a file that is there keeps comments, order and all else.
+    """Writes spheres, disabled pairs, groups and states; an existing file keeps comments, order and everything else.
 
     Args:
         path: the file; groups and states of its own stay, and ours are not added to them.
@@ -162,7 +162,7 @@ def write_srdf(
 
 
 def _write_groups(root: Any, robot: Robot, pairs: Any, options: ExportOptions) -> None:
-    """Adds groups, end effectors and states to a file that has no groups of its own; renews those of ours."""
+    """Adds groups, end effectors and states to a file that has no groups of its own; renews ours."""
     kinds = ("group", "group_state", "end_effector")
     there = [element for kind in kinds for element in root.findall(kind)]
     ours = [element for element in there if element.get("computed") == OURS["computed"]]

@@ -159,7 +159,8 @@ def _way(tool: str, base: str, carriers: Mapping[str, list[Joint]]) -> list[Join
 
 
 def _own_part(tool: str, ways: Mapping[str, list[Joint]]) -> list[Joint]:
-    """What of a tool's way is not the way of another tool; a tool on the way to another one forks from nothing."""
+    """The part of a tool's chain that is not part of another tool's chain; a tool on the chain to another one has no
+    fork."""
     way = ways[tool]
     shared = 0
     for other, theirs in ways.items():

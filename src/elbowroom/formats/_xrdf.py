@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError, unknown
-from ..pairs.doors import BY_MESHES
+from ..pairs.internal import BY_MESHES
 from ..robot import as_robot
 from ..spheres import SphereModel
 from ..typing import RobotLike
-from . import _link_maps as maps
+from . import _yaml as maps
 from ._contents import (
     Contents,
     for_robot,
@@ -89,7 +89,7 @@ def write_xrdf(
     """Writes spheres, buffers, ignored pairs and what a planner must know of the robot.
 
     Args:
-        path: the file; one that is there already keeps everything else.
+        path: the file; an existing one keeps everything else.
         robot: the robot; without it the file lacks what only a robot can tell.
         spheres: the spheres.
         pairs: a PairMatrix or ignored pairs; those of the robot's SRDF if None.
@@ -117,7 +117,7 @@ def write_xrdf(
             lost += more
     elif data.get("cspace") is None:
         lost.append(
-            "XRDF needs cspace and readers need tool_frames, which the robot tells: give it, or add them"
+            "XRDF needs cspace and readers need tool_frames, which come from the robot: pass it, or add them"
         )
     world = _open(data, "collision", path)
     group = _group(world, own, path) or GROUP
@@ -139,7 +139,7 @@ def write_xrdf(
 
 
 def _describe(data: Any, facts: RobotFacts, options: ExportOptions, path: Path) -> list[str]:
-    """Says of the robot what the file does not say yet, and what the user's words change; returns what to mind.
+    """Adds what the file lacks about the robot, and what the user's options change; returns notes.
 
     Joints that are not in `cspace` are held at their default positions: so locked joints are told.
     """
@@ -168,8 +168,8 @@ def _describe(data: Any, facts: RobotFacts, options: ExportOptions, path: Path) 
             "jerk_limits": flow([JERK] * count),
         }
         notes.append(
-            f"acceleration and jerk limits, which XRDF needs and the robot does not tell, are {ACCELERATION:g} and"
-            f" {JERK:g} for every joint: put in your robot's"
+            f"acceleration and jerk limits, which XRDF needs and the robot does not state, are {ACCELERATION:g} and"
+            f" {JERK:g} for every joint; replace them with your robot's"
         )
     return notes
 

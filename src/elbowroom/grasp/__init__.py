@@ -2,8 +2,6 @@
 
 from ._checks import GraspCheck as GraspCheck
 from ._checks import GraspChecker as GraspChecker
-from ._choose import RatedGrasp as RatedGrasp
-from ._choose import best_grasp as best_grasp
 from ._execute import ApproachOptions as ApproachOptions
 from ._execute import GraspMotion as GraspMotion
 from ._execute import plan_approach as plan_approach
@@ -18,12 +16,14 @@ from ._planner import GraspRangeError as GraspRangeError
 from ._planner import Sweep as Sweep
 from ._quality import GraspContact as GraspContact
 from ._quality import GraspQuality as GraspQuality
+from ._quality import RatedGrasp as RatedGrasp
+from ._quality import best_grasp as best_grasp
 from ._quality import contacts_on_cylinder as contacts_on_cylinder
 from ._quality import contacts_on_sides as contacts_on_sides
 from ._quality import grasp_quality as grasp_quality
+from ._reach import ReachOptions as ReachOptions
+from ._reach import ReachResult as ReachResult
 from ._reach import reach_for as reach_for
-from ._reach_types import ReachOptions as ReachOptions
-from ._reach_types import ReachResult as ReachResult
 from ._registers import ANGLE_ACT as ANGLE_ACT
 from ._registers import ANGLE_SET as ANGLE_SET
 from ._types import Opposition as Opposition

@@ -5,8 +5,7 @@ are meant to touch the object. A grasp puts fingertip points on its surface, and
 so a shape may be inside the object by the tip tolerance, and by no more: a finger that is deeper stands where the
 object is. A hand wrapped around a cylinder may touch it with all links of
 the fingers that wrap it, which may overlap it only by what a mesh differs from a round object. Links that
-touch at rest, or that a joint joins, may touch each other. The table is a half-space and exact for
-meshes: their lowest vertex decides.
+touch at rest, or that a joint joins, may touch each other. The table is a half-space: the lowest vertex decides.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from .._brief import brief
-from .._poses import as_matrix, matrix_from_wxyz_xyz
+from .._poses import as_matrix
 from ..errors import InputError
 from ..typing import LinkPair
 from ._execute import GraspMotion
@@ -39,6 +37,8 @@ TIP_TOLERANCE = 0.003
 to 2.6 mm beyond fingertip points that are on the surface (two fingers, 10 to 60 mm), balls as fingertips 0.1 mm."""
 WRAP_TOLERANCE = 0.0005
 """m; the same for links that wrap a cylinder: a mesh of it has flat sides."""
+TABLE, OBJECT = "the table", "the object"
+"""Names of the two obstacles."""
 
 
 @dataclass(frozen=True)
@@ -157,13 +157,6 @@ class GraspChecker:
         pairs = compute_pairs(robot, spheres, PairOptions(default_cfgs=(rest,), use_srdf=False))
         return CollisionModel(robot, spheres, pairs)
 
-    @cached_property
-    def _meshes(self) -> dict[str, TriangleMesh]:
-        from ..mesh import TriangleMesh
-
-        robot = self.hand.robot
-        return {link: TriangleMesh.from_trimesh(robot.link_mesh(link)) for link in self._links}
-
     @property
     def pairs(self) -> tuple[LinkPair, ...]:
         """Link pairs that are checked against each other."""
@@ -207,27 +200,6 @@ class GraspChecker:
             return tuple(dict.fromkeys((*grasp.touching, *wrapping))), self.wrap_tolerance
         return tuple(link for link in self.hand.tip_links(tips) if link in self._links), self.tip_tolerance
 
-    def check_posture(
-        self,
-        ctrl: ArrayLike,
-        T_world_base: ArrayLike,
-        *,
-        tips: tuple[str, ...] = (),
-        table_height: float | None = 0.0,
-        object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
-        T_world_object: ArrayLike | None = None,
-    ) -> GraspCheck:
-        """Checks any control at any base pose; `tips` are the fingers that may touch the object."""
-        return self._check(
-            ctrl,
-            T_world_base,
-            self.hand.tip_links(tips),
-            self.tip_tolerance,
-            table_height=table_height,
-            object_mesh=object_mesh,
-            T_world_object=T_world_object,
-        )
-
     def _check(
         self,
         ctrl: ArrayLike,
@@ -239,22 +211,31 @@ class GraspChecker:
         object_mesh: TriangleMesh | trimesh.Trimesh | None,
         T_world_object: ArrayLike | None,
     ) -> GraspCheck:
-        poses = self._poses(self.hand.as_ctrl(ctrl), as_matrix(T_world_base, "T_world_base"))
-        clearance, lowest = np.inf, ""
+        from ..mesh import TriangleMesh
+        from ..world import HalfSpace, MeshObstacle, World
+
+        cfg, T_base_world = self.hand.cfg(ctrl), np.linalg.inv(as_matrix(T_world_base, "T_world_base"))
+        obstacles: list[HalfSpace | MeshObstacle] = []
         if table_height is not None:
             level = as_number(table_height, "table_height")
-            heights = {
-                link: float((mesh.vertices @ poses[link][2, :3]).min() + poses[link][2, 3]) - level
-                for link, mesh in self._meshes.items()
-            }
-            lowest = min(heights, key=lambda link: heights[link])
-            clearance = heights[lowest]
+            obstacles.append(HalfSpace(name=TABLE, offset=level, pose=T_base_world))
+        if object_mesh is not None:
+            T = np.eye(4) if T_world_object is None else as_matrix(T_world_object, "T_world_object")
+            mesh = (
+                object_mesh
+                if isinstance(object_mesh, TriangleMesh)
+                else TriangleMesh.from_trimesh(object_mesh)
+            )
+            obstacles.append(MeshObstacle(name=OBJECT, mesh=mesh, pose=T_base_world @ T))
+        any_touch = [(link, obstacle.name) for link in self._links for obstacle in obstacles]
+        near = self.model.with_world(World(obstacles), allow=any_touch).obstacle_distances(cfg)
+        lowest = next((clash for clash in near if clash.b == TABLE), None)
         return GraspCheck(
-            table_clearance=clearance,
-            table_link=lowest,
-            object_distances=self._object_distances(poses, object_mesh, T_world_object),
+            table_clearance=np.inf if lowest is None else lowest.distance,
+            table_link="" if lowest is None else lowest.a,
+            object_distances={clash.a: clash.distance for clash in near if clash.b == OBJECT},
             tip_links=tip_links,
-            self_collisions=tuple(clash.pair for clash in self.model.clashes(self.hand.cfg(ctrl))),
+            self_collisions=tuple(clash.pair for clash in self.model.clashes(cfg)),
             tip_tolerance=tolerance,
             link_fingers=self.hand.link_fingers,
         )
@@ -268,9 +249,9 @@ class GraspChecker:
         object_mesh: TriangleMesh | trimesh.Trimesh | None = None,
         T_world_object: ArrayLike | None = None,
     ) -> tuple[int, GraspCheck] | None:
-        """The first row of a motion that is not free, with its check; None when all looked at are.
+        """The first row of a motion that is not free, with its check; None when all checked rows are.
 
-        Rows between those looked at are not checked, and neither is the way from row to row.
+        Rows in between are not checked, nor is the motion from row to row.
 
         Args:
             motion: from `plan_approach`.
@@ -293,26 +274,3 @@ class GraspChecker:
             if not found.free:
                 return row, found
         return None
-
-    def _object_distances(
-        self,
-        poses: dict[str, np.ndarray],
-        object_mesh: TriangleMesh | trimesh.Trimesh | None,
-        T_world_object: ArrayLike | None,
-    ) -> dict[str, float]:
-        from ..mesh import TriangleMesh, distance
-
-        if object_mesh is None:
-            return {}
-        mesh = (
-            object_mesh if isinstance(object_mesh, TriangleMesh) else TriangleMesh.from_trimesh(object_mesh)
-        )
-        T = np.eye(4) if T_world_object is None else as_matrix(T_world_object, "T_world_object")
-        return {
-            link: float(distance(own, poses[link], mesh, T).distance) for link, own in self._meshes.items()
-        }
-
-    def _poses(self, ctrl: Float[np.ndarray, "actuators"], T_world_base: np.ndarray) -> dict[str, np.ndarray]:
-        robot = self.hand.robot
-        links = matrix_from_wxyz_xyz(robot.link_poses(self.hand.cfg(ctrl)))
-        return {link: T_world_base @ links[robot.link_index(link)] for link in self._links}

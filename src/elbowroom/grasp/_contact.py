@@ -30,11 +30,11 @@ FARTHER = 1.5
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class HandContact:
     """A hand at an object: its controls, and distances of its links."""
 
     ctrl: Float[np.ndarray, "actuators"]
-    """Controls in actuator order, rad: those of the grasp, but for `settled` fingers."""
+    """Controls in actuator order, rad: those of the grasp, except for `settled` fingers."""
     settled: tuple[str, ...]
     """Fingers that touch earlier or later than planned, and stop there."""
     distances: Mapping[str, float]
@@ -77,7 +77,7 @@ class Meeting:
         self._world = World([thing])
         self._last = np.array(grasp.ctrl)  # where fingers touched last: on a flat side they do everywhere
 
-    def at(self, T_world_base: Matrix4) -> Contact:
+    def at(self, T_world_base: Matrix4) -> HandContact:
         """The contact with the hand at a pose, each finger where it touches."""
         ctrl = np.array(self._last)
         if not self.grasp.touching:
@@ -93,7 +93,7 @@ class Meeting:
         ]
         distances = self._distances(ctrl, T_world_base, self.grasp.hand.robot.mesh_links)
         tips = self._tips(distances)
-        return Contact(
+        return HandContact(
             frozen(ctrl),
             tuple(settled),
             FrozenMap(distances),

@@ -1,6 +1,6 @@
 """A grasp as a timed sequence: down to the object with the hand open wider, then closed at constant grasp height.
 
-While closing, the grasp is planned anew at every width on the way, so the fingertips stay at the grasp's
+While closing, the grasp is planned again at every intermediate width, so the fingertips stay at the grasp's
 height and the hand follows. Around a cylinder the hand comes down open to where it will be and only the fingers
 move, until they touch. Timing is minimum-jerk (Flash & Hogan 1985) over the path's length measured in
 seconds at the speed limits: no control, base or tilt rate exceeds its limit.

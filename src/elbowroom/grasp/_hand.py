@@ -282,21 +282,6 @@ class Hand:
         """All moving joints, coupled ones included, in the order of `joints`."""
         return tuple(joint.name for joint in self.robot.tree.moving)
 
-    def joints_jacobian(self, ctrl: ArrayLike) -> Float[np.ndarray, "moving actuators"]:
-        """Derivative of `joints` by ctrl (one control), from the coupling polynomials."""
-        tree = self.robot.tree
-        q_full = self.joints(ctrl)
-        by_cfg = np.zeros((len(tree.moving), self.robot.dof))
-        for i in tree.order:
-            if tree.is_coupled[i]:
-                slope = np.polynomial.polynomial.polyval(
-                    q_full[tree.driver[i]], np.polynomial.polynomial.polyder(tree.polycoef[i])
-                )
-                by_cfg[i] = slope * by_cfg[tree.driver[i]]
-            else:
-                by_cfg[i, tree.driver[i]] = 1.0
-        return by_cfg[:, self._cfg_idx]
-
     def range_violation(self, ctrl: ArrayLike) -> Float[np.ndarray, "*batch"]:
         """Largest amount by which any joint leaves its range, rad; zero or less when all are inside."""
         q_full = self.joints(ctrl)
@@ -326,8 +311,7 @@ class Hand:
 
         Args:
             values: whole numbers from 0 (closed) to 1000 (open) in the order of `registers`. Readings are held to the
-                same range: no source that we know says that a hand reports others, so one that does is not taken for
-                an angle.
+                same range: no known source documents other values, so others are rejected.
 
         Raises:
             InputError: the hand has no such registers, or the values are not that.
@@ -371,7 +355,7 @@ class Hand:
 
     @cached_property
     def original(self) -> Hand | None:
-        """`mirror_of`, while this hand is its mirror image; None once somebody has replaced a part of it."""
+        """`mirror_of`, while this hand is its mirror image; None once a part of it has been replaced."""
         other = self.mirror_of
         if other is None or self.actuators != other.actuators or self.finger_names != other.finger_names:
             return None

@@ -23,7 +23,7 @@ from .._frozen import FrozenMap, frozen
 from .._poses import matrix_from_wxyz_xyz
 from ..errors import InputError, UnknownNameError, unknown
 from ..robot import Coupling, Joint, Robot
-from ..robot.doors import build_tree, root_pose
+from ..robot.internal import build_tree, root_pose
 from ..typing import Matrix4
 from ._hand import Finger, Hand
 from ._motors import make_actuator

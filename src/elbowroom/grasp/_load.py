@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from ..robot import Robot, load_robot
 from ._grasp import as_number
 from ._hand import Finger, Hand, UnknownFingerError, moving_joints
 from ._inspire import Names, inspire_hand, named_like_a_hand
-from ._known import KNOWN
 from ._motors import make_actuator, servo_ranges
 from ._rh56 import BUNDLED_HANDS, FINGERS, load_mujoco, load_rh56, rh56_spec
 from ._types import Opposition, Wrap
@@ -137,7 +137,7 @@ def load_hand(
         actuators=tuple(make_actuator(robot, name, joint) for name, joint in driven.items()),
         fingers=fingers,
         thumb=thumb,
-        oppositions=_oppositions(robot, fingers, thumb, oppositions),
+        oppositions=_oppositions(fingers, thumb, oppositions),
     )
 
 
@@ -162,7 +162,7 @@ def _inspire(
     actuators: Iterable[str] | Mapping[str, str] | None,
     package_dirs: Iterable[str | os.PathLike[str]],
 ) -> Hand | None:
-    """A hand from a description of the RH56; None when nobody said that it is one and its names do not either."""
+    """A hand from a description of the RH56; None when neither the caller nor its names identify it as one."""
     robot, notes = _robot(source, None, package_dirs), []
     if like is None and (actuators is not None or not named_like_a_hand(robot)):
         return None
@@ -233,7 +233,6 @@ def _finger(robot: Robot, name: str, tip: TipSpec, knuckle: TipSpec | None, radi
 
 
 def _oppositions(
-    robot: Robot,
     fingers: tuple[Finger, ...],
     thumb: str,
     given: Mapping[str, Opposition | Wrap | Sequence[str]] | None,
@@ -248,3 +247,57 @@ def _oppositions(
     for name, entry in given.items():
         found[name] = entry if isinstance(entry, (Opposition, Wrap)) else Opposition(tuple(entry))
     return found
+
+
+# Hands of example-robot-data that are known by name -----------------------------------------------
+# What `load_hand` needs besides the description, found by experiment on the Allegro hands (Wonik
+# Robotics): their fingertips are balls, and thumb and fingers meet along the palm, so that the hand lies
+# nearly flat over what it pinches.
+
+
+@dataclass(frozen=True)
+class KnownHand:
+    """Arguments of `load_hand` for a description."""
+
+    fingertips: Mapping[str, str]
+    tip_radius: float
+    """m."""
+    oppositions: Mapping[str, Opposition | Wrap]
+
+
+SETS = {
+    "line index": ("index",),
+    "line middle": ("middle",),
+    "line ring": ("ring",),
+    "plane 3": ("index", "middle"),
+    "plane 4": ("index", "middle", "ring"),
+}
+PLACES = ((0.070, 0.031, 0.030), (0.090, 0.031, 0.032), (0.110, 0.031, 0.035), (0.150, 0.031, 0.045))
+"""Near the best Ferrari-Canny quality of a grid of places; below 70 mm thumb and fingertips cross."""
+
+
+def _posture(finger: tuple[float, ...], thumb: tuple[float, ...]) -> dict[str, float]:
+    """Controls of joints 0 to 15: three fingers alike, then the thumb; rad."""
+    return {f"joint_{i}.0": value for i, value in enumerate((*finger, *finger, *finger, *thumb))}
+
+
+OPEN = _posture((0.0, 0.1, 0.1, 0.1), (1.3, 0.3, 0.0, 0.0))
+PINCHED = _posture((0.0, 1.0, 0.7, 0.5), (1.3, 0.4, 0.4, 0.6))
+CURLED = _posture((0.0, 1.5, 1.4, 1.2), (1.3, 0.8, 1.4, 1.2))
+
+ALLEGRO = KnownHand(
+    fingertips={
+        "thumb": "link_15.0_tip",
+        "index": "link_3.0_tip",
+        "middle": "link_7.0_tip",
+        "ring": "link_11.0_tip",
+    },
+    tip_radius=0.012,
+    oppositions={
+        **{name: Opposition(fingers, OPEN, PINCHED, closed_tilt=None) for name, fingers in SETS.items()},
+        "cylinder": Wrap(SETS["plane 4"], PLACES, OPEN, CURLED),
+    },
+)
+
+KNOWN: Mapping[str, KnownHand] = {"allegro_right_hand": ALLEGRO, "allegro_left_hand": ALLEGRO}
+"""By the name of the description; joints and links of the two hands have the same names."""

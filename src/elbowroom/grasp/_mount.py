@@ -20,11 +20,10 @@ from .._poses import matrix_from_wxyz_xyz
 from .._text import short
 from ..errors import ApproximationWarning, InputError
 from ..robot import Robot, as_robot, joined, load_robot, without_links
-from ..robot.doors import root_pose
+from ..robot.internal import root_pose
 from ..typing import Matrix4, RobotLike
 from ._hand import Hand, driver_law, moving_joints
-from ._known import KNOWN
-from ._load import load_hand
+from ._load import KNOWN, load_hand
 from ._rh56 import BUNDLED_HANDS
 
 

@@ -105,7 +105,7 @@ class GraspPlanner:
         method: "smooth" (continuous, level in the world, within joint ranges) or "proportional" (as specified).
         exact: proportional method without tables, with its limits refined beyond its grid. The smooth method is
             always exact; its branch is cached.
-        rebuild: make cached tables and branches anew.
+        rebuild: recompute cached tables and branches.
         unused: control of fingers that take no part, rad, within their bounds; by default they are as in the robot's
             default configuration. Curled, they do not reach below the grasp.
 

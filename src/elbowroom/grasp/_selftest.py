@@ -64,7 +64,7 @@ class TestLine:
     name: str
     value: float
     bound: str
-    """What it was held against, in words."""
+    """What it was compared with, in words."""
     ok: bool
 
 

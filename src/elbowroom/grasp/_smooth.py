@@ -43,7 +43,7 @@ BRIDGE_TRIES = 4
 BRIDGE_RETREATS = (0, 4, 8, 16, 32)
 """Nodes by which the bridge begins before the level branch ends, tried in this order."""
 SETTLE = 1e-7
-"""rad; last step of a query. Its equations are solved to 1e-11 m all the same."""
+"""rad; last step of a query. Its equations are nevertheless solved to 1e-11 m."""
 
 
 @dataclass(frozen=True)

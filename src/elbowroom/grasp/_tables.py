@@ -3,7 +3,7 @@
 Tables hold, per finger, the two points on a grid of the finger's own controls: 200 samples for one actuator,
 50 x 50 for two, interpolated linearly. On the RH56 they are within 1.3e-5 m of exact kinematics; a finger with
 more actuators is computed exactly. They are cached under a hash of the hand's kinematics, so a changed hand
-never meets an old table, and a file that does not hold what it should is made anew. A mirrored hand (`mirror_of`) uses
+never meets an old table, and a file with unexpected content is recomputed. A mirrored hand (`mirror_of`) uses
 the table of its original with the sign of y changed.
 """
 
@@ -58,7 +58,7 @@ class TableFingers:
 
     Args:
         hand: the hand.
-        rebuild: make the tables anew even if they are cached.
+        rebuild: recompute the tables even if they are cached.
     """
 
     def __init__(self, hand: Hand, *, rebuild: bool = False) -> None:

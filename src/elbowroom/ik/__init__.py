@@ -32,7 +32,9 @@ from .track import TrackStep as TrackStep
 if TYPE_CHECKING:
     from ._teaarm import TeaArmRobot as TeaArmRobot
     from .jax._batch import solve_jax as solve_jax
+    from .jax._clearance import jaxls_cost as jaxls_cost
     from .jax._clearance import margins_at_rest as margins_at_rest
+    from .jax._clearance import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from .jax._clearance import self_collision_cost as self_collision_cost
     from .jax._clearance import world_cost as world_cost
     from .jax._costs import Cost as Cost
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from .jax._costs import position_cost as position_cost
     from .jax._costs import rest_cost as rest_cost
     from .jax._costs import target_cost as target_cost
-    from .jax._pyroki_cost import jaxls_cost as jaxls_cost
-    from .jax._pyroki_cost import multi_sphere_self_collision_cost as multi_sphere_self_collision_cost
     from .jax._solve import Minimum as Minimum
     from .jax._solve import cost_by_name as cost_by_name
     from .jax._solve import minimize as minimize
@@ -59,14 +59,14 @@ _NEED_JAX = {
     "axis_cost": "jax._costs",
     "cost_by_name": "jax._solve",
     "heading_cost": "jax._costs",
-    "jaxls_cost": "jax._pyroki_cost",
+    "jaxls_cost": "jax._clearance",
     "joint_cost": "jax._costs",
     "limit_cost": "jax._costs",
     "look_at_cost": "jax._costs",
     "manipulability_cost": "jax._costs",
     "margins_at_rest": "jax._clearance",
     "minimize": "jax._solve",
-    "multi_sphere_self_collision_cost": "jax._pyroki_cost",
+    "multi_sphere_self_collision_cost": "jax._clearance",
     "pose_cost": "jax._costs",
     "position_cost": "jax._costs",
     "rest_cost": "jax._costs",

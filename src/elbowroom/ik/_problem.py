@@ -32,7 +32,7 @@ VALUES = 9
 weight; direction or point, axis, weight; value, weight."""
 
 Shape = tuple[tuple[type[Target], str], ...]
-"""Of each target its kind and its link or joint: what a `Problem` is made for."""
+"""Of each target its kind and its link or joint: what a `IkProblem` is made for."""
 
 
 class Linearised(NamedTuple):
@@ -47,12 +47,12 @@ class Linearised(NamedTuple):
 
 
 def shape_of(targets: Sequence[Target]) -> Shape:
-    """What a `Problem` for these targets is made for."""
+    """What a `IkProblem` for these targets is made for."""
     return tuple([(type(t), t.joint if isinstance(t, JointTarget) else t.link) for t in targets])
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class IkProblem:
     """A robot, targets without their values, and the joints solved for."""
 
     robot: Robot
@@ -61,7 +61,7 @@ class Problem:
     """Joints solved for that move some target."""
 
     @classmethod
-    def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> Problem:
+    def of(cls, robot: Robot, shape: Shape, joints: Sequence[str]) -> IkProblem:
         """Checks names.
 
         Args:
@@ -136,7 +136,7 @@ class Problem:
 
 def moved_by(robot: Robot, shape: Shape) -> list[set[str]]:
     """Names of the actuated joints that move each target."""
-    from ..robot.doors import coupling_law, find_bodies
+    from ..robot.internal import coupling_law, find_bodies
 
     bodies = find_bodies(robot.tree)
     found: list[set[str]] = []

@@ -29,7 +29,7 @@ UNIT = 1e-15
 FAR = 1e6
 """Metres: coordinates beyond it are mistakes, and their squares would drown what an arm can do."""
 NOT_UNIT = 1e-3
-"""How far a quaternion may be from length one before it is said that it was normalised: rounding to four decimals."""
+"""How far a quaternion may be from length one before a note says that it was normalised: rounding to four decimals."""
 
 
 @brief

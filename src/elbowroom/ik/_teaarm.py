@@ -20,11 +20,11 @@ from jaxtyping import Float
 from .. import assets
 from .._text import short
 from ..collision import CollisionModel
-from ..collision.doors import one_ball_a_link
+from ..collision.internal import one_ball_a_link
 from ..distance import MultiSphereCollision
 from ..errors import InputError
 from ..robot import Robot, load_robot
-from ..robot.doors import as_folders
+from ..robot.internal import as_folders
 from ..spheres import FitOptions, fit_spheres
 from .jax._clearance import margins_at_rest, self_collision_cost
 from .jax._costs import Cost, heading_cost, limit_cost, manipulability_cost, pose_cost, rest_cost
@@ -61,7 +61,7 @@ class TeaArmRobot:
             n_spheres: budget of the fit. Links whose spheres would overlap at rest get more, on top of it.
             urdf_path: a URDF of the robot with its own meshes and the same names of links and joints; None for the
                 bundled one.
-            package_dirs: folders in which `package://` meshes of that URDF are looked for.
+            package_dirs: folders to search for that URDF's `package://` meshes.
 
         Raises:
             InputError: a URDF that lacks joints or links of the TeaArm; the message lists them.

@@ -17,6 +17,8 @@ from ._bodies import Bodies as Bodies
 from ._bodies import Body as Body
 from ._bodies import BodyContact as BodyContact
 from ._bodies import BodyDistance as BodyDistance
+from ._collide import DeepestContacts as DeepestContacts
+from ._collide import MeshScene as MeshScene
 from ._collide import collide as collide
 from ._collide import collide_batch as collide_batch
 from ._collide import query_bvh_pair as query_bvh_pair
@@ -45,8 +47,6 @@ from ._geometry import triangle_aabbs_overlap as triangle_aabbs_overlap
 from ._manifold import Manifold as Manifold
 from ._manifold import contact_manifold as contact_manifold
 from ._mesh import TriangleMesh as TriangleMesh
-from ._scene import DeepestContacts as DeepestContacts
-from ._scene import Scene as Scene
 from ._shape_contact import detect_contact as detect_contact
 from ._shape_contact import shape_distance as shape_distance
 from ._shapes import Box as Box
@@ -74,7 +74,7 @@ __all__ = [
     "separation_along",
     "Contact",
     "Separation",
-    "Scene",
+    "MeshScene",
     "DeepestContacts",
     "contact_manifold",
     "Manifold",

@@ -144,7 +144,7 @@ def mesh_mesh_deepest_contact(a: TriangleMesh, T_a: Any, b: TriangleMesh, T_b: A
 
     The largest of `mesh_mesh_contact(...).depths`, found without making the other contacts. Moving B by the depth parts
     these two triangles, not the meshes: how far those must move, `mesh_mesh_separation` says, which takes longer.
-    Surfaces only: a mesh wholly inside another has no contacts. For many pairs at once see `Scene.deepest_contacts`.
+    Surfaces only: a mesh wholly inside another has no contacts. For many pairs see `MeshScene.deepest_contacts`.
 
     Args:
         a: first mesh.

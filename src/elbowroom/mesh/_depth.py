@@ -1,18 +1,22 @@
 """How deep two meshes are in each other, as wholes: the translation that separates them.
 
 For a direction the core computes the first separating translation from the exact sliding intervals of triangle pairs.
-The direction of two convex meshes with few edges is found by enumeration, that of others by a search (see
-`_directions`).
+The direction of two convex meshes with few edges is found by enumeration, that of others by a search.
 
 Guaranteed: B moved by (depth + 1e-6) * normal is apart from A, and B moved by less than depth * normal is not (gaps
 narrower than 2e-6 m excepted). The depth is never below the least separating translation. Exchanging A and B gives the
 same depth. Not guaranteed, unless both meshes are convex: that no other direction would do with less.
+
+Where the search begins: directions in A's frame. Convex pairs with few edges: the
+direction of least overlap, by enumeration, and no other. Other pairs: valleys of the overlap of the hulls, the line of
+centres, normals of triangles in contact, axes; and an even cover of the sphere.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -23,7 +27,6 @@ from .._frozen import freeze
 from ..errors import InputError
 from ._collide import STATES, collide_states
 from ._contact import Contact, deepest_row, leaf_contacts
-from ._directions import CONTACTS, convex_direction, convex_pair, search_directions
 from ._frames import one_row, row_matrix
 from ._mesh import TriangleMesh, check_meshes
 
@@ -179,3 +182,126 @@ def face_normals(triangles: np.ndarray) -> np.ndarray:
     n = np.cross(triangles[:, 3:6] - triangles[:, :3], triangles[:, 6:9] - triangles[:, :3])
     length = np.linalg.norm(n, axis=1, keepdims=True)
     return n / np.where(length > 0, length, 1.0)
+
+
+MAX_CROSSES = 2000
+"""Pairs of hull edges up to which all their crosses are tried."""
+HULL_FACES = 8
+"""Face normals and edge crosses of hulls taken as directions for a search: those with the least overlap."""
+CONTACTS = 16
+"""Contacts whose normals are taken as directions at most."""
+NEARLY = 0.999
+"""Fraction of the overlap of convex meshes at which sliding begins: before that they cannot be apart."""
+SURE = 20
+"""Directions from which a descent starts whether they look promising or not."""
+
+Directions = Float[np.ndarray, "n 3"]
+
+
+class SearchDirections(NamedTuple):
+    """Where the search for a depth goes; unit vectors in A's frame."""
+
+    starts: Directions
+    """Descents start from these."""
+    scan: Directions
+    """These are evaluated, and a descent starts where one is promising."""
+    spread: Directions
+    """Small offsets; the best direction is evaluated with each of them added."""
+    begin: float
+    """When positive, the one start is the best direction, and the meshes are not apart up to this translation."""
+
+
+def search_directions(
+    a: TriangleMesh, b: TriangleMesh, rel: np.ndarray, normals: Directions
+) -> SearchDirections:
+    """Directions worth a look for the depth of two meshes.
+
+    Args:
+        a: first mesh.
+        b: second mesh.
+        rel: `(12,)` its packed pose in the frame of the first.
+        normals: `(n, 3)` normals of contacts and of triangles in contact, any length.
+    """
+    R, t = rel[:9].reshape(3, 3), rel[9:]
+    directions, overlap = _face_and_cross_directions(a, b, rel)
+    even = _overlaps(a, b, rel, EVEN)
+    valleys = np.flatnonzero(even <= even[_neighbours()].min(axis=1))
+    faces = np.argsort(overlap)[:HULL_FACES]
+    hull = np.concatenate([EVEN[valleys], directions[faces]])
+    hull = hull[np.argsort(np.concatenate([even[valleys], overlap[faces]]))]
+    line = R @ b.center + t - a.center
+    found = np.concatenate([hull, line[None], normals, LATTICE, R.T, -R.T])
+    length = np.linalg.norm(found, axis=1)
+    found = found[length > 1e-12] / length[length > 1e-12, None]
+    _, first = np.unique(np.round(found, 2), axis=0, return_index=True)
+    found = found[np.sort(first)]
+    return SearchDirections(found[:SURE], np.concatenate([found[SURE:], DENSE]), OFFSETS, 0.0)
+
+
+def convex_pair(a: TriangleMesh, b: TriangleMesh) -> bool:
+    """Can the best direction of the pair, as solids, be found by enumeration?"""
+    return a.hull.convex and b.hull.convex and len(a.hull.edges) * len(b.hull.edges) <= MAX_CROSSES
+
+
+def convex_direction(a: TriangleMesh, b: TriangleMesh, rel: np.ndarray) -> SearchDirections:
+    """The best direction of a `convex_pair` whose meshes are solids; arguments as for `search_directions`."""
+    directions, overlap = _face_and_cross_directions(a, b, rel)
+    best = int(np.argmin(overlap))
+    return SearchDirections(directions[best : best + 1], NONE, NONE, NEARLY * max(0.0, float(overlap[best])))
+
+
+def _overlaps(a: TriangleMesh, b: TriangleMesh, rel: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """How far B must move along each direction until a plane across it parts the hulls."""
+    return _core.hull_overlaps(a.hull.points, b.hull.points, rel, d)
+
+
+def _face_and_cross_directions(
+    a: TriangleMesh, b: TriangleMesh, rel: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Normals of the Minkowski difference of the hulls (no crosses where there are too many), and their overlaps."""
+    R = rel[:9].reshape(3, 3)
+    parts = [a.hull.normals, -b.hull.normals @ R.T]
+    edges_a, edges_b = a.hull.edges, b.hull.edges @ R.T
+    if len(edges_a) * len(edges_b) <= MAX_CROSSES:
+        n = np.cross(edges_a[:, None], edges_b[None]).reshape(-1, 3)
+        length = np.linalg.norm(n, axis=1)
+        n = n[length > 1e-6] / length[length > 1e-6, None]
+        parts += [n, -n]
+    directions = np.concatenate(parts)
+    return directions, _overlaps(a, b, rel, directions)
+
+
+@cache
+def _neighbours() -> np.ndarray:
+    """The six nearest others of every direction of `EVEN`."""
+    return np.argsort(-(EVEN @ EVEN.T), axis=1)[:, 1:7]
+
+
+def _lattice() -> np.ndarray:
+    steps = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)]
+    return np.array(steps, dtype=np.float64)
+
+
+def _offsets() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.concatenate([size * rng.normal(size=(24, 3)) for size in (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)])
+
+
+def _fibonacci(n: int) -> np.ndarray:
+    k = np.arange(n) + 0.5
+    z = 1.0 - 2.0 * k / n
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * k
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
+
+
+NONE = np.empty((0, 3))
+"""No directions."""
+EVEN = _fibonacci(500)
+"""Directions spread evenly over the sphere, some 9 degrees apart."""
+DENSE = _fibonacci(1200)
+"""Directions spread evenly over the sphere, some 6 degrees apart; a narrower way out may be missed."""
+LATTICE = _lattice()
+"""The 26 directions to the neighbours in a cubic lattice."""
+OFFSETS = _offsets()
+"""Offsets tried around the best direction, of six sizes (radians, roughly): fixed, nothing is random."""

@@ -29,7 +29,7 @@ class MeshDistance:
     distance: float
     """Metres: clearance when positive, minus the depth of penetration when not."""
     point_a: Float[np.ndarray, "3"]
-    """Closest point on A's surface; when penetrating, the point of A that is last in touch on the way out."""
+    """Closest point on A's surface; when penetrating, the point of A that touches last while moving out."""
     point_b: Float[np.ndarray, "3"]
     """The same on B: `point_b - point_a` is `distance * normal`."""
     normal: Float[np.ndarray, "3"]

@@ -16,13 +16,13 @@ from jaxtyping import Bool, Float
 from .._clash import Clash
 from .._parallel import cores, over_rows
 from ..errors import InputError
-from ..robot import as_robot
-from ..robot.doors import pair_list
+from ..robot import Robot, as_robot
+from ..robot.internal import pair_list
 from ..typing import LinkPair, Pairs, RobotLike
+from ._collide import MeshScene, scene_rows
 from ._depth import mesh_mesh_separation
 from ._distance import distance
 from ._mesh import TriangleMesh
-from ._scene import Scene, scene_rows
 
 CHUNK = 64
 """Configurations whose poses are held at a time; below so many, one thread does it all."""
@@ -88,7 +88,7 @@ class ExactCollision:
         number = {name: k for k, name in enumerate(self.meshes)}
         self._link_idx = np.array([names.index(n) for n in self.meshes], dtype=np.int64)
         numbered = [(number[a], number[b]) for a, b in self.pairs]
-        self._scene = Scene(list(self.meshes.values()), numbered) if self.pairs else None
+        self._scene = MeshScene(list(self.meshes.values()), numbered) if self.pairs else None
 
     def free(self, cfgs: Any) -> Bool[np.ndarray, "*batch"]:
         """Which configurations have no colliding pair?
@@ -149,7 +149,7 @@ class ExactCollision:
         return dict(zip(self.meshes, poses, strict=True))
 
     def _states(self, cfgs: Any, *, first_only: bool) -> np.ndarray:
-        """States `(*batch, pairs)` as of `Scene.states`, by chunks over threads."""
+        """States `(*batch, pairs)` as of `MeshScene.states`, by chunks over threads."""
         array = np.asarray(cfgs, dtype=np.float64)
         if array.ndim == 0:
             raise InputError("cfgs: expected shape (..., dof), found a number")
@@ -171,5 +171,5 @@ class ExactCollision:
 
 
 def _link_mesh(robot: MeshedRobot, name: str) -> TriangleMesh | None:
-    mesh = robot.link_mesh(name)
+    mesh = robot.link_triangles(name) if isinstance(robot, Robot) else robot.link_mesh(name)
     return None if mesh is None or len(mesh.faces) == 0 else TriangleMesh.from_trimesh(mesh)

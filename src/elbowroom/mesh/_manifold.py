@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from .. import _core
 from .._brief import brief
@@ -128,6 +126,9 @@ def _manifold(patches: list[tuple[np.ndarray, np.ndarray, float, float]], deepes
 
 def _patches(a: TriangleMesh, b: TriangleMesh, tri_a: np.ndarray, tri_b: np.ndarray) -> np.ndarray:
     """Patch of every contact: two are connected when their triangles share a vertex (or are one) in both meshes."""
+    from scipy.sparse import coo_matrix  # slow to import, and no verdict needs it
+    from scipy.sparse.csgraph import connected_components
+
     label_a, _ = merge_vertices(a.vertices)
     label_b, first_b = merge_vertices(b.vertices)
     corners_a, corners_b = label_a[a.faces[tri_a]], label_b[b.faces[tri_b]]

@@ -4,12 +4,12 @@ A sphere is a point with a radius, a capsule a segment with a radius: their dist
 radii. Boxes and convex meshes are closed triangle meshes. Cylinders and ellipsoids are known to the core by their
 farthest points (`ConvexSolid`). All pairs are in one table, `DISPATCH`.
 
-Distances of shapes apart are exact to rounding; those of cylinders and ellipsoids to 1e-9 of the size of both, or 2e-8
-where less than 1e-6 of it is between them (measured above plates, where the gap is known). Depths are exact, the least
-separating translation, between convex shapes and for anything against a half-space. Against a triangle mesh
-they are those of `mesh_mesh_separation`, plus the radius: where a rounded shape meets a non-convex mesh in several
-places this is a lower bound of the separating translation. A cylinder or an ellipsoid in a triangle mesh is as deep as
-the polyhedron around it, at most 1 % of its radius larger; whether they meet at all is decided by its own shape.
+Distances of shapes apart are exact to rounding; those of cylinders and ellipsoids to 1e-9 of the size of both (measured
+above plates, where the gap is known). Depths are exact, the least separating translation, between convex shapes and for
+anything against a half-space. Against a triangle mesh they are those of `mesh_mesh_separation`, plus the radius: where
+a rounded shape meets a non-convex mesh in several places this is a lower bound of the separating translation. A
+cylinder or an ellipsoid in a triangle mesh is as deep as the polyhedron around it, at most 1 % of its radius larger;
+whether they meet at all is decided by its own shape.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from .. import _core
 from .._frozen import freeze
 from ..errors import InputError
-from ..robot.doors import primitive
+from ..robot.internal import primitive
 from ._depth import Separation, mesh_mesh_separation
 from ._distance import MeshDistance, distance, distance_batch
 from ._frames import one_row, row_matrix

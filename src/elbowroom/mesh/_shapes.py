@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
-from scipy.spatial import ConvexHull, QhullError
 
 from .._brief import brief
 from .._frozen import frozen
@@ -139,6 +138,8 @@ class ConvexMesh:
         Raises:
             InputError: wrong shape, NaN, or points on one plane.
         """
+        from scipy.spatial import ConvexHull, QhullError  # slow to import, and no verdict needs it
+
         if isinstance(points, TriangleMesh):
             points = points.vertices[np.unique(points.faces)]
         try:

@@ -13,8 +13,8 @@ from jaxtyping import Float, Int
 
 from .. import _core
 from .._frozen import Frozen
-from ..distance.doors import enclosing_ball, split_balls
-from ..robot.doors import Chain, Chains, KinematicTree
+from ..distance.internal import enclosing_ball, split_balls
+from ..robot.internal import Chain, Chains, KinematicTree
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,6 @@ class PairChains:
             balls[: len(spans), :3].mean(axis=0) for balls, spans in ((balls_a, spans_a), (balls_b, spans_b))
         )
         return PairChain(joints, joints.best_side(*middles), balls_a, spans_a, balls_b, spans_b)
-
-    def balls_of(self, link: int) -> tuple[Float[np.ndarray, "balls 4"], Int[np.ndarray, "groups 2"]]:
-        """Groups, then spheres of a link, in the frame of its body, and each group's first sphere and count."""
-        return self._balls[link]
 
 
 def _grouped(spheres: Float[np.ndarray, "n 4"]) -> tuple[np.ndarray, np.ndarray]:

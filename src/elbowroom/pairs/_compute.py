@@ -1,10 +1,10 @@
 """compute_pairs: which pairs of links need checking, each with its reason and evidence.
 
-In order: the word of the user and of the description, adjacency, default poses, sampling within the joint limits.
+In order: what the user and the description state, adjacency, default poses, sampling within the joint limits.
 Pairs whose meshes collide in a sample are checked. Spheres cover the links, so what they never do the links never do:
 for pairs whose spheres never came within the buffer a proof by branch and bound is tried with them, or a local search
-where its budget ends. All others are for the meshes (`_settle_meshes`): a search for a collision, and where there is
-none a proof with the meshes' own clearance. A pair that nobody could prove and that comes near stays checked. Where
+where its budget ends. All others are for the meshes (`_can_meet`): a search for a collision, and where there is
+none a proof with the meshes' own clearance. A pair without a proof that comes near stays checked. Where
 spheres overlap the links may be apart, so "default" and "always" are for the links' meshes to say; a pair whose spheres
 overlap at rest while its meshes do not is decided by meshes.
 """
@@ -25,11 +25,12 @@ from .._parallel import Progress, parallel_map
 from .._progress import waiting
 from .._text import counted
 from ..distance import SelfCollisionChecker
-from ..distance.doors import Spheres
+from ..distance.internal import Spheres
 from ..errors import InputError
 from ..robot import DefaultPose, as_robot
-from ..robot.doors import adjacent_pairs, named_poses, pair_list
+from ..robot.internal import adjacent_pairs, named_poses, pair_list
 from ..typing import LinkPair, RobotLike
+from ._can_meet import SphereTask, decide_by_meshes, decide_by_spheres, share_boxes
 from ._chain import PairChains
 from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS
@@ -39,7 +40,7 @@ from ._matrix import PairMatrix
 from ._meshes import MeshJudge
 from ._options import PairOptions
 from ._pose import Clashes, rest_pose
-from ._sample import count_meetings
+from ._sample import choose_workers, count_meetings
 from ._sentences import (
     Finding,
     always,
@@ -48,16 +49,13 @@ from ._sentences import (
     contradicted,
     disabled_and_meeting,
     meetings,
+    mesh_evidence,
     mm,
     near_facts,
-    settled,
-    settled_by_meshes,
+    sphere_evidence,
     touching,
     why_adjacent,
 )
-from ._settle import SettleTask, settle
-from ._settle_meshes import settle_meshes, share_boxes
-from ._spread import choose_workers
 
 LOCAL_WORK = 50_000_000
 """Samples times pairs below which starting worker processes costs more than it saves."""
@@ -84,7 +82,7 @@ def compute_pairs(
 
     Args:
         robot: a Robot, or what `load_robot` takes; a pyroki Robot holds no meshes, so spheres decide everything.
-        spheres: the sphere model. Links that have meshes and no spheres here take part all the same, by meshes.
+        spheres: the sphere model. Links that have meshes and no spheres here still take part, by meshes.
         options: see PairOptions.
         workers: processes; None decides by the amount of work, or takes joblib's active configuration (a Dask or
             Ray cluster). The answer does not depend on it.
@@ -163,7 +161,7 @@ class _Decisions:
                 if pair in pads and pair not in self.entries:
                     reason = SRDF_REASONS.get(given.lower(), PairReason.USER)
                     source = "MJCF" if given == "MJCF exclude" else "SRDF"
-                    says = "excludes it" if source == "MJCF" else f"says {given!r}" if given else "says so"
+                    says = "excludes it" if source == "MJCF" else f"says {given!r}" if given else "lists it"
                     self.put(pair, Finding(reason, f"the {source} {says}", {"source": source}))
         for pair in self.open:
             if pair in self.adjacent:
@@ -233,12 +231,12 @@ class _Decisions:
                 near.append(pair)
             else:  # no mesh, so it has spheres
                 self.put(pair, came_near(meets[pair], ground.pads[pair], options))
-        self._settle(never, near, meets, workers, progress)
+        self._decide(never, near, meets, workers, progress)
 
     def _near_facts(self, pair: LinkPair, meets: dict[LinkPair, int]) -> dict[str, Any]:
         return near_facts(meets[pair], self.options) if pair in meets else {}
 
-    def _settle(
+    def _decide(
         self,
         never: list[LinkPair],
         near: list[LinkPair],
@@ -250,7 +248,7 @@ class _Decisions:
         options, robot, judge = self.options, self.ground.robot, self.ground.judge
         chains = PairChains(robot.tree, *self.ground.arrays)
         tasks = [
-            SettleTask(
+            SphereTask(
                 chains.between(robot.link_index(a), robot.link_index(b)),
                 self.ground.pads[(a, b)],
                 options.proof_boxes,
@@ -262,9 +260,9 @@ class _Decisions:
         jobs = choose_workers(workers, len(tasks) * options.proof_boxes * BOX_WORK, LOCAL_WORK)
         fallback: dict[LinkPair, Finding] = {}
         for pair, task, found in zip(
-            never, tasks, parallel_map(settle, tasks, workers=jobs, progress=progress), strict=True
+            never, tasks, parallel_map(decide_by_spheres, tasks, workers=jobs, progress=progress), strict=True
         ):
-            verdict = settled(found, task, robot.default_cfg, options)
+            verdict = sphere_evidence(found, task, robot.default_cfg, options)
             if verdict.reason is PairReason.NEVER_PROVED or not judge.knows(pair):
                 self.put(pair, verdict)
             else:
@@ -274,10 +272,10 @@ class _Decisions:
         tasks = share_boxes([self.ground.mesh_task(pair) for pair in near])
         jobs = choose_workers(workers, len(tasks) * options.proof_boxes * MESH_WORK, LOCAL_WORK)
         for pair, task, found in zip(
-            near, tasks, parallel_map(settle_meshes, tasks, workers=jobs, progress=progress), strict=True
+            near, tasks, parallel_map(decide_by_meshes, tasks, workers=jobs, progress=progress), strict=True
         ):
             pad, facts = self.ground.pads[pair], self._near_facts(pair, meets)
-            verdict = settled_by_meshes(found, task, pad, robot.default_cfg, facts)
+            verdict = mesh_evidence(found, task, pad, robot.default_cfg, facts)
             if found.proved is None and found.closest > pad and pair in fallback:
                 verdict = fallback[pair]
             asked = self.ground.padding(pair)
@@ -364,7 +362,8 @@ class _Decisions:
     def said_never(self) -> dict[LinkPair, tuple[int, int, np.ndarray]]:
         """Pairs of which a file says "Never" and that collide in a longer look: samples that do, samples, one of them.
 
-        MoveIt's assistant says so of pairs that met in none of its samples; rare collisions need as many to be seen.
+        MoveIt's assistant does so for pairs that collided in none of its samples; rare collisions need as many samples
+        to be seen.
         """
         pairs = [
             pair
@@ -383,7 +382,7 @@ class _Decisions:
         return found.reason is not PairReason.CHECKED and found.mesh_hits > 0 and pair not in self.adjacent
 
     def _depth(self, pair: LinkPair) -> float | None:
-        """How deep the meshes of a pair meet in samples; None without meshes, or when nobody wants to know."""
+        """How deep the meshes of a pair meet in samples; None without meshes, or when not requested."""
         judge = self.ground.judge
         if not (self.options.depths and judge.knows(pair)):
             return None

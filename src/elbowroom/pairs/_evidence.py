@@ -1,4 +1,4 @@
-"""Why a pair is checked or not, and how one knows."""
+"""Why a pair is checked or not, and the evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class PairReason(StrEnum):
     """Why a pair is checked or not."""
 
     CHECKED = "checked"
-    """It can collide, or nobody has shown that it cannot; `PairEvidence.decided_by` says by spheres or by meshes."""
+    """It can collide, or has not been shown not to; `PairEvidence.decided_by` says by spheres or by meshes."""
     ADJACENT = "adjacent"
     """The links touch by construction: fixed to each other or joined by a joint."""
     DEFAULT = "default"
@@ -26,7 +26,7 @@ class PairReason(StrEnum):
     NEVER_SAMPLED = "never, sampled"
     """No sample and no search brought the spheres together: evidence, not proof."""
     USER = "user"
-    """Somebody said so."""
+    """Given by the user or a file."""
 
     def __str__(self) -> str:
         return self.value
@@ -35,7 +35,7 @@ class PairReason(StrEnum):
 @brief
 @dataclass(frozen=True)
 class PairEvidence:
-    """How one knows."""
+    """The evidence in words."""
 
     reason: PairReason
     text: str
@@ -98,7 +98,7 @@ class PairEvidence:
         """Whether the reason holds where links must keep `buffer` metres apart.
 
         "Never" does so up to the clearance that was proved, or that samples and searches asked for; other reasons, and
-        the word of a file that gives no figure, are not about a clearance.
+        a file's statement without a figure, are not about a clearance.
         """
         if self.reason is PairReason.NEVER_PROVED and self.clearance is not None:
             return self.clearance > buffer

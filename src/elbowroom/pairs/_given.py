@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from ..robot import DefaultPose, Robot, as_robot
-from ..robot.doors import adjacent_pairs
+from ..robot.internal import adjacent_pairs
 from ..typing import LinkPair, RobotLike
 from ._evidence import PairEvidence, PairReason
 from ._matrix import PairMatrix
@@ -37,7 +37,7 @@ def matrix_from_ignored(
         robot: the robot.
         known: evidence by pair; pairs of links without geometry are left out with a note.
         source: name of the format, for the sentences.
-        notes: what was lost on the way.
+        notes: what was lost.
         more_links: links that take part although they have no geometry in the description.
         otherwise: evidence of all other pairs.
         pose: the default pose.
@@ -75,5 +75,5 @@ def pairs_from_ignored(robot: RobotLike, ignored: Mapping[LinkPair, str], source
             continue
         guess = PairReason.ADJACENT if pair in adjacent else PairReason.USER
         reason = words.get(word.lower(), guess)
-        known[pair] = PairEvidence(reason, f"ignored because the {source} file says so", source=source)
+        known[pair] = PairEvidence(reason, f"ignored because the {source} file lists it", source=source)
     return matrix_from_ignored(robot, known, f"{source} file")

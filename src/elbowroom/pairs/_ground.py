@@ -15,16 +15,16 @@ import numpy as np
 from jaxtyping import Float
 
 from ..distance import SelfCollisionChecker
-from ..distance.doors import PairSpheres, Spheres, link_values, sphere_arrays
+from ..distance.internal import PairSpheres, Spheres, link_values, sphere_arrays
 from ..errors import InputError
 from ..robot import Robot
-from ..robot.doors import Chains
+from ..robot.internal import Chains
 from ..typing import LinkPair
+from ._can_meet import MeshTask
 from ._meshes import MeshJudge
 from ._options import PairOptions
 from ._sample import SampleTask, count_meetings, sample_chunk, samples_of
 from ._sentences import mm
-from ._settle_meshes import MeshTask
 
 FIRST_LOOK = 256
 """Samples in which meshes are asked about every pair, and after which a pair that was once apart is no longer a

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _cache
 from .._brief import brief
-from ..distance.doors import Spheres, sphere_arrays
+from ..distance.internal import Spheres, sphere_arrays
 from ..robot import Robot, as_robot
 from ..typing import RobotLike
 
@@ -142,7 +142,7 @@ def made_for(robot: RobotLike, spheres: Spheres, buffer: float | Mapping[str, fl
 
 
 def _mark(robot: Robot, name: str, centers: np.ndarray, radii: np.ndarray) -> LinkMark:
-    mesh = robot.link_mesh(name)
+    mesh = robot.link_triangles(name)
     shapes = "" if mesh is None else _cache.content_hash([np.asarray(mesh.vertices), np.asarray(mesh.faces)])
     if not len(radii):
         return LinkMark(shapes)

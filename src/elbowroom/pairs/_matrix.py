@@ -1,7 +1,9 @@
-"""PairMatrix: every pair of links, whether it is checked, why, and how one knows.
+"""PairMatrix: every pair of links, whether it is checked, why, and the evidence.
 
 A value: made by `compute_pairs` or read from a file, changed by making another. A pair is never just off; it is
 off for a reason with evidence, which prints as a sentence.
+
+`PairDiff` is what changed between two of them, for instance after the description of a robot changed.
 """
 
 from __future__ import annotations
@@ -11,22 +13,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from .._brief import brief
 from .._frozen import Frozen, FrozenMap
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import DefaultPose, as_robot
-from ..robot.doors import pair_list
+from ..robot.internal import pair_list
 from ..typing import LinkPair, RobotLike, sorted_pair
 from ._evidence import PairEvidence, PairReason
 from ._made_for import MadeFor
-
-if TYPE_CHECKING:
-    from ._diff import PairDiff
-
 
 MOST_NOTES = 4
 """Notes that a printed matrix shows."""
@@ -52,7 +51,7 @@ class PairMatrix(Frozen):
     bare_links: tuple[str, ...] = ()
     """The robot's links without geometry: they never collide."""
     notes: tuple[str, ...] = ()
-    """What was left out or could not be represented on the way here."""
+    """What was omitted or could not be represented."""
     default_pose: DefaultPose | None = None
     """The pose to start from: the robot's, moved to the nearest free one found if that was a guess and collided."""
     made_for: MadeFor | None = None
@@ -113,7 +112,7 @@ class PairMatrix(Frozen):
         return self.evidence(a, b).reason
 
     def evidence(self, a: str, b: str) -> PairEvidence:
-        """How one knows; the order of the names does not matter.
+        """The evidence for a pair; the order of the names does not matter.
 
         Raises:
             UnknownLinkError: no such link. InputError: a link with itself.
@@ -159,7 +158,7 @@ class PairMatrix(Frozen):
     def for_buffer(self, buffer: float) -> PairMatrix:
         """The matrix where links must keep `buffer` metres apart: what is only known to keep less is checked.
 
-        A pair that is proved never to collide may come close all the same; `CollisionModel` and `Guard` check it when a
+        A pair that is proved never to collide may still come close; `CollisionModel` and `Guard` check it when a
         clearance is asked that it is not proved to keep. Returns itself when nothing changes.
         """
         less = [pair for pair in self.ignored if not self.entries[pair].holds_for(buffer)]
@@ -185,7 +184,6 @@ class PairMatrix(Frozen):
 
     def diff(self, newer: PairMatrix) -> PairDiff:
         """What changed from this matrix to a newer one."""
-        from ._diff import diff_pairs
 
         return diff_pairs(self, newer)
 
@@ -222,7 +220,7 @@ class PairMatrix(Frozen):
     def write(self, path: str | Path) -> tuple[str, ...]:
         """Writes the matrix: JSON without loss, or what SRDF can hold if the path ends in `.srdf`.
 
-        An SRDF file that is there already keeps its comments and everything else.
+        An existing SRDF file keeps its comments and everything else.
 
         Returns:
             What the format cannot hold, as sentences; nothing for JSON.
@@ -260,3 +258,44 @@ class PairMatrix(Frozen):
             f"<p><b>{escape(str(self))}</b></p><table>{counts}</table>"
             f"<details><summary>{len(self.ignored)} ignored pairs</summary><table>{rows}</table></details>"
         )
+
+
+@brief
+@dataclass(frozen=True)
+class PairDiff:
+    """Differences from an older to a newer matrix."""
+
+    changed: dict[LinkPair, tuple[PairReason, PairReason]]
+    """Pairs of links that both have, whose reason differs: (old, new)."""
+    added_links: tuple[str, ...]
+    removed_links: tuple[str, ...]
+
+    @property
+    def newly_checked(self) -> tuple[LinkPair, ...]:
+        """Pairs that were ignored and are checked now."""
+        return tuple(pair for pair, (_, new) in self.changed.items() if new is PairReason.CHECKED)
+
+    @property
+    def newly_ignored(self) -> tuple[LinkPair, ...]:
+        """Pairs that were checked and are ignored now: look at these first."""
+        return tuple(pair for pair, (old, _) in self.changed.items() if old is PairReason.CHECKED)
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.added_links or self.removed_links)
+
+    def __str__(self) -> str:
+        lines = [f"link {name} is new" for name in self.added_links]
+        lines += [f"link {name} is gone" for name in self.removed_links]
+        lines += [f"{a}, {b}: {old} -> {new}" for (a, b), (old, new) in self.changed.items()]
+        return "\n".join(lines) or "no difference"
+
+
+def diff_pairs(old: PairMatrix, new: PairMatrix) -> PairDiff:
+    """What changed from one matrix to another."""
+    changed = {
+        pair: (found.reason, new.entries[pair].reason)
+        for pair, found in old.entries.items()
+        if pair in new.entries and new.entries[pair].reason is not found.reason
+    }
+    before, after = set(old.link_names), set(new.link_names)
+    return PairDiff(changed, tuple(sorted(after - before)), tuple(sorted(before - after)))

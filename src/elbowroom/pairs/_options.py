@@ -15,7 +15,7 @@ adds them to each sphere, which is 4 cm for a pair."""
 
 
 MOST = 10**9
-"""Samples, boxes of a proof or starts of a search beyond which a number is taken for a slip."""
+"""Samples, boxes of a proof or starts of a search beyond which a number is treated as a mistake."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +25,27 @@ class PairOptions:
     samples: int = 10_000
     """Configurations to sample within the limits."""
     seed: int = 0
-    """Of the samples; the same seed gives the same matrix for any number of workers."""
+    """Seed of the samples; the same seed gives the same matrix for any number of workers."""
     buffer: float | Mapping[str, float] = BUFFER
     """Metres within which a pair counts as near: a number counts once per pair (cuRobo pads each sphere: its 2 cm are
-    0.04 here), a map gives padding by link and a pair gets the sum of its two. A pair that nobody proved never to
-    collide is ignored only if it never came near. One that is proved is ignored also where it comes near; evidence
-    says how near, and models that ask for a clearance check it (`PairMatrix.for_buffer`)."""
+    0.04 here), a map gives padding by link and a pair gets the sum of its two. A pair without a proof that it never
+    collides is ignored only if it never came near. A pair with a proof is ignored even if it comes near; its evidence
+    states how near, and models with a clearance check it (`PairMatrix.for_buffer`)."""
     default_cfgs: Sequence[Any] = ("default",)
-    """Poses at which links may touch: pairs whose meshes do are ignored. "default" (the robot's default_pose; where
-    that is a guess, pairs that are mostly apart elsewhere stay checked), "zero", names of `robot.named_cfgs`, or
-    configurations. The first becomes the default pose of the matrix."""
+    """Poses at which links may touch: pairs whose meshes touch there are ignored. "default" (the robot's default_pose;
+    if that pose is a guess, pairs that are mostly apart elsewhere stay checked), "zero", names of `robot.named_cfgs`,
+    or configurations. The first becomes the default pose of the matrix."""
     ignore: Sequence[tuple[str, str]] = ()
-    """Pairs not to check, whatever is found."""
+    """Pairs to ignore, whatever else is found."""
     check: Sequence[tuple[str, str]] = ()
-    """Pairs to check, whatever is found."""
+    """Pairs to check, whatever else is found."""
     use_srdf: bool = True
     """Whether pairs that the robot's SRDF disables or its MJCF excludes are ignored, with the reasons given there."""
     always_share: float = 1.0
     """Share of samples in which meshes must overlap for "always"; MoveIt's 0.95 can hide free configurations."""
     proof_boxes: int = 20_000
-    """Boxes of joint values that one proof by spheres may take, about 20 ms; a proof by meshes, for a pair that comes
-    near, may take a sixteenth of them, some seconds."""
+    """Joint-space boxes that one proof by spheres may use, about 20 ms. A proof by meshes, for a pair that comes near,
+    may use a sixteenth of them, which takes some seconds."""
     search_starts: int = 8
     """Starts of the local search for a collision, for pairs that samples do not settle; half as many by meshes."""
     confidence: float = 0.95

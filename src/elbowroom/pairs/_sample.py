@@ -3,6 +3,8 @@
 Each chunk draws its own scrambled Sobol points, seeded by the seed and the number of the chunk: points fill the
 joint space evenly within a chunk and chunks are independent, so the counts do not depend on who does which chunk.
 Counts after each round can be kept in a file, from which an interrupted run goes on.
+
+One process does the work when there is little of it, else as many as joblib is configured for.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from jaxtyping import Float, Int
 from .. import _cache
 from .._files import check_place, is_template, write_bytes
 from .._parallel import Progress, parallel_map
-from ..distance.doors import PairSpheres, bad_row
+from ..distance.internal import PairSpheres, bad_row
 from ..errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -149,3 +151,13 @@ def _resume(path: Path, key: str, zero: np.ndarray) -> tuple[int, np.ndarray]:
             "choose another file"
         )
     return int(found["done"]), found["counts"].astype(np.int64)
+
+
+def choose_workers(workers: int | None, work: int, limit: int) -> int | None:
+    """One for work below a limit, unless the caller or joblib's active configuration asks for more."""
+    import joblib
+
+    if workers is not None:
+        return workers
+    backend = joblib.parallel.get_active_backend()[0]
+    return None if type(backend).__name__ != "LokyBackend" or work > limit else 1

@@ -1,4 +1,7 @@
-"""Verdicts on pairs: a reason, the sentence that explains it, and the figures behind it."""
+"""Verdicts on pairs: a reason, the sentence that explains it, and the figures behind it.
+
+For many pairs there are few lines: each reason once, with how many pairs it has and the first of them.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,11 @@ from jaxtyping import Float
 
 from .._text import at_least, counted, number
 from ..robot import Robot
-from ..robot.doors import find_bodies
+from ..robot.internal import find_bodies
 from ..typing import LinkPair
+from ._can_meet import MeshAnswer, MeshTask, SphereAnswer, SphereTask
 from ._evidence import PairEvidence, PairReason
 from ._options import PairOptions
-from ._settle import Settled, SettleTask
-from ._settle_meshes import MeshSettled, MeshTask
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,8 @@ def collided(hits: int, asked: int, witness: Float[np.ndarray, "dof"], facts: di
     return Finding(PairReason.CHECKED, text, {**facts, "closest": 0.0, "witness": tuple(witness.tolist())})
 
 
-def settled_by_meshes(
-    found: MeshSettled, task: MeshTask, pad: float, cfg: Float[np.ndarray, "dof"], facts: dict[str, Any]
+def mesh_evidence(
+    found: MeshAnswer, task: MeshTask, pad: float, cfg: Float[np.ndarray, "dof"], facts: dict[str, Any]
 ) -> Finding:
     """A pair whose meshes collided in no sample, after search and proof; `cfg` completes a witness."""
     witness = np.array(cfg)
@@ -125,7 +127,7 @@ def settled_by_meshes(
         text = "its meshes collide in a configuration that a search found; they did in no sample"
         return Finding(PairReason.CHECKED, text, shown)
     if found.proved is None:
-        tried = f"there is no proof within {_boxes(found.boxes)}" if found.boxes else "no proof was tried"
+        tried = f"no proof within {_boxes(found.boxes)} was found" if found.boxes else "no proof was tried"
         near = "it comes near" if found.closest <= pad else "its spheres come near"
         text = (
             f"{near} and nothing shows that it cannot collide: the closest configuration found leaves "
@@ -146,7 +148,9 @@ def _boxes(count: int) -> str:
     return f"{count} box" if count == 1 else f"{count} boxes"
 
 
-def settled(found: Settled, task: SettleTask, cfg: Float[np.ndarray, "dof"], options: PairOptions) -> Finding:
+def sphere_evidence(
+    found: SphereAnswer, task: SphereTask, cfg: Float[np.ndarray, "dof"], options: PairOptions
+) -> Finding:
     """A pair that no sample brought together, after proof and search; `cfg` completes a witness."""
     bound = upper_bound(0, options.samples, options.confidence)
     facts: dict[str, Any] = {
@@ -202,7 +206,7 @@ def contradicted(pair: LinkPair, found: PairEvidence, joints: Mapping[str, int])
 
 
 def disabled_and_meeting(pairs: Sequence[LinkPair], found: PairEvidence, joints: Mapping[str, int]) -> str:
-    """What is said of pairs that a file disables, without calling them never, and whose meshes collide in samples.
+    """The note on pairs that a file disables, without calling them never, and whose meshes collide in samples.
 
     Args:
         pairs: these pairs, the one to show first. found: its evidence. joints: as of `contradicted`, of this one.
@@ -226,3 +230,40 @@ def _witness(found: PairEvidence, joints: Mapping[str, int]) -> str:
 def _how_to_check(pair: LinkPair) -> str:
     a, b = pair
     return f'To check {a} and {b}: PairOptions(check=[("{a}", "{b}")]), or --check {a} {b}'
+
+
+LISTED = 6
+"""Pairs of a reason that are named."""
+
+
+def some_pairs(pairs: list[str], joint: str = ", ") -> str:
+    """Texts of pairs one after the other; of many, the first and how many more there are.
+
+    >>> some_pairs(["a and b", "b and c"])
+    'a and b, b and c'
+    """
+    more = len(pairs) - LISTED
+    rest = f"{joint}and {more} more {'pair' if more == 1 else 'pairs'}" if more > 0 else ""
+    return joint.join(pairs[:LISTED]) + rest
+
+
+def grouped_by_reason(entries: Mapping[LinkPair, PairEvidence]) -> dict[PairReason, str]:
+    """For each reason in `entries` a line on its pairs: one with its sentence, or their number, why, and the first.
+
+    Args:
+        entries: the pairs to speak of, with their evidence.
+    """
+    groups: dict[PairReason, list[LinkPair]] = {}
+    for pair, found in entries.items():
+        groups.setdefault(found.reason, []).append(pair)
+    return {reason: _line(pairs, entries) for reason, pairs in groups.items()}
+
+
+def _line(pairs: list[LinkPair], entries: Mapping[LinkPair, PairEvidence]) -> str:
+    names, texts = [" and ".join(pair) for pair in pairs], [entries[pair].text for pair in pairs]
+    if len(pairs) == 1:
+        return f"{names[0]}, {texts[0]}"
+    why = texts[0] if len(set(texts)) == 1 else texts[0].split("; ")[0]  # what follows is of one pair
+    if all(text.split("; ")[0] == why for text in texts) or len(set(texts)) == 1:
+        return f"{len(pairs)} pairs, each {why}: {some_pairs(names)}"
+    return f"{len(pairs)} pairs: {some_pairs([f'{names[0]} ({texts[0]})', *names[1:]])}"

@@ -25,7 +25,7 @@ from .._text import counted, nine_digits, shortest
 from .._xml import append, numbers, remove
 from ..errors import DescriptionError, ElbowroomError
 from ..robot import DefaultPose, Robot
-from ..robot.doors import DisabledPair, SrdfPairs, link_pair, srdf_pairs, srdf_tree
+from ..robot.internal import DisabledPair, SrdfPairs, link_pair, srdf_pairs, srdf_tree
 from ..typing import LinkPair
 from ._evidence import PairEvidence, PairReason
 from ._given import SRDF_REASONS, matrix_from_ignored
@@ -131,7 +131,7 @@ def edit_pairs(
         if (
             root.find("group_state[@computed='elbowroom']") is None
         ):  # those are the poses, for everybody to read
-            unseen.append("the default pose is in an element of ours, which other readers do not know")
+            unseen.append("the default pose is in an element that only Elbowroom reads")
     append(root, MARK, said, after=("disable_collisions",))
     return (
         "samples, bounds, seeds, witnesses and what the pairs were made for are not held by SRDF",
@@ -140,14 +140,14 @@ def edit_pairs(
 
 
 def unseen_in_srdf(reasons: Iterable[PairReason], by_meshes: Sequence[LinkPair] = ()) -> list[str]:
-    """What an SRDF of ours says of pairs that other readers of SRDF do not see."""
+    """What our SRDF holds on pairs that other readers of SRDF do not see."""
     counts = Counter(reasons)
     proved, sampled = counts[PairReason.NEVER_PROVED], counts[PairReason.NEVER_SAMPLED]
     lost: list[str] = []
     if proved:
         lost.append(
-            f"{counted(proved, 'pair')} proved never to meet and {sampled} that met in no sample are all Never to other"
-            " readers, who do not know our attribute proved"
+            f"{counted(proved, 'pair')} proved never to collide and {sampled} that collided in no sample are all Never"
+            " to other readers, which ignore our attribute proved"
         )
     if by_meshes:
         lost.append(f"other readers do not know that meshes alone decide {first_of(by_meshes)}")
@@ -207,7 +207,7 @@ def edit_elements(
 
 
 def _set(element: Any, attributes: Mapping[str, str]) -> None:
-    """Sets attributes unless they are there; marks of ours that no longer hold are taken away."""
+    """Sets missing attributes; our marks that no longer hold are removed."""
     if all(element.get(name) == value for name, value in attributes.items()):
         return
     for name in ("computed", "proved", "clearance", "by", "evidence"):
@@ -246,7 +246,7 @@ def _evidence(said: DisabledPair) -> PairEvidence:
     reason = SRDF_REASONS.get(said.reason.lower(), PairReason.USER)
     if reason is PairReason.NEVER_SAMPLED and said.attributes.get("proved") == "true":
         reason = PairReason.NEVER_PROVED
-    says = f"says {said.reason!r}" if said.reason else "says so"
+    says = f"says {said.reason!r}" if said.reason else "lists it"
     text = said.attributes.get("evidence") or f"ignored because the SRDF {says}"
     bound = clearance = None
     if reason is PairReason.NEVER_PROVED:

@@ -86,7 +86,7 @@ def plan_batch(
 
 @dataclass(frozen=True)
 class _PlanThese:
-    """Answers one problem; sent to other processes where joblib says so."""
+    """Answers one problem; runs in other processes if joblib is configured for it."""
 
     model: CollisionModel
     options: PlanOptions

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .. import _core
 from .._frozen import Frozen, freeze, frozen
 
 BULGE = 0.75
@@ -66,19 +67,7 @@ class Curve(Frozen):
 
         Waypoints that repeat the one before are left out. The parameter is the largest joint motion, rad or m.
         """
-        rows = np.asarray(path, dtype=np.float64)
-        steps = np.abs(np.diff(rows, axis=0)).max(axis=1)
-        keep = np.concatenate([[True], steps > 0.0])
-        rows = rows[keep] if keep.sum() > 1 else rows[[0, -1]]
-        begins, ends = rows[:-1], rows[1:]
-        if len(rows) == 2:
-            knots = np.array([0.0, max(float(steps.max()), 1e-12)])
-            return cls(straight_pieces(rows), knots, np.ones(2, dtype=np.bool_))
-        knots = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(ends - begins).max(axis=1), 1e-12))])
-        stops = np.ones(len(rows), dtype=np.bool_)
-        along = (ends - begins) / np.diff(knots)[:, None]
-        stops[1:-1] = np.abs(np.diff(along, axis=0)).max(axis=1, initial=0.0) > 1e-9
-        return cls(frozen(straight_pieces(rows)), frozen(knots), frozen(stops))
+        return cls(*_core.polyline(np.asarray(path, dtype=np.float64)))
 
     @property
     def end(self) -> float:

@@ -147,7 +147,8 @@ def _from_json(data: Mapping[str, Any]) -> Motion:
             raise ValueError(f"{name!r} does not fit the rest")
     if not ((np.diff(times) >= 0.0).all() and (np.diff(curve.knots) > 0.0).all()):
         raise ValueError("times or knots go back")
-    return Motion.of(curve, times, places, rates, pushes, jerks, pieces, limits, peaks, names)
+    rows = np.stack([times, places, rates, pushes, np.append(jerks, 0.0)])
+    return Motion.of(curve, rows, pieces, limits, peaks, names)
 
 
 def _floats(values: Any) -> np.ndarray:

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
+from .._frozen import frozen
 from ..collision import CollisionModel
 from ._curve import Curve
-from ._first import Found, Question, shorter
+from ._first_path import Found, Question, shorter
 from ._limits import limits_of
 from ._motion import Motion
 from ._path_proof import PathProof
-from ._piece_proofs import Evidence
-from ._prove import prove_path, prove_rest
-from ._roughness import roughness
-from ._smooth import smoothed
-from ._timing import time_curve
+from ._prove import PieceEvidence, prove_path, prove_rest
+from ._smooth import roughness, smoothed
+from ._timing import motion_of
 
 FINER = (1.0, 4.0, 16.0)
 """Factors of the rate that are tried: straight lines between rows that are closer together leave the curve by less."""
@@ -51,15 +51,18 @@ def finished(question: Question, found: Found) -> Finished | None:
     """
     first = found.path
     shortcuts = 0 if found.method == "stomp" else question.options.shortcuts
+    most = roughness(first) if found.method == "seed" else np.inf
     blamed: list[str] = []
-    for what, waypoints, curve, evidence in _candidates(question, first, shortcuts, found.method == "seed"):
-        made = (_timed if question.options.timed else _plain)(question, waypoints, curve, evidence)
+    for what, waypoints, smooth in _candidates(question, first, shortcuts, found.method == "seed"):
+        made = (_timed if question.options.timed else _plain)(question, waypoints, smooth)
+        if made is not None and most < np.inf and waypoints is not first and roughness(made.curve) > most:
+            continue  # a path that was given is never made rougher: shorter corners may be sharper ones
         if made is not None and (question.kept is None or question.kept.on_path(made.path)):
-            return replace(made, notes=(*blamed, *made.notes))
-        why = "could not be proved free as a whole" if made is None else "does not keep what is asked of it"
+            return replace(made, notes=(*blamed, *made.notes)) if blamed else made
+        why = "could not be proved free as a whole" if made is None else "does not keep its constraints"
         blamed.append(f"{what} {why} and was left out")
     if question.options.timed:  # better without speeds than not at all
-        made = _plain(question, first, Curve.polyline(first), None)
+        made = _plain(question, first, False)
         if made is not None:
             return replace(made, notes=(*blamed, "speeds were left out: the path is given as waypoints"))
     return None
@@ -67,67 +70,69 @@ def finished(question: Question, found: Found) -> Finished | None:
 
 def _candidates(
     question: Question, first: Float[np.ndarray, "w dof"], shortcuts: int, given: bool
-) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], Curve, Evidence | None]]:
-    """What may be returned, the best first, and what is proved of it already.
+) -> Iterator[tuple[str, Float[np.ndarray, "w dof"], bool]]:
+    """What may be returned, the best first: waypoints, and whether their corners are rounded.
 
-    Later ones are only made where those before fail. A path that was given is never made rougher: shorter corners
-    may be sharper ones.
+    Later ones are only made where those before fail.
     """
     options, watch = question.options, question.watch
     short = first
-    most = roughness(first) if given else np.inf
     if shortcuts and len(first) > 2 and not watch.over():
         watch.tell("shorten")
         short = shorter(question, first, shortcuts)
     watch.lap("shorten")
     for guide in (short,) if short is first or not given else (short, first):
         if options.smooth and len(guide) > 2 and not watch.over():
-            watch.tell("smooth")
-            curve, evidence = smoothed(question.model, question.group, guide)
-            watch.lap("smooth")
-            if not given or roughness(curve) <= most:
-                yield "the rounded path", guide, curve, evidence
-    # Edges are proved one by one already: where neither curve nor speeds are wanted, that is the proof. It knows of no
-    # more clearance than was asked for.
-    quick = not (options.timed or options.smooth)
-    if short is not first and (not given or roughness(short) <= most):
-        yield "the shortened path", short, *_straight(question, short, quick)
-    yield "the path as it was found", first, *_straight(question, first, quick)
+            yield "the rounded path", guide, True
+    if short is not first:
+        yield "the shortened path", short, False
+    yield "the path as it was found", first, False
 
 
-def _straight(
-    question: Question, path: Float[np.ndarray, "w dof"], proved: bool
-) -> tuple[Curve, Evidence | None]:
-    """A path as it is, and that its edges are proved."""
-    curve = Curve.polyline(path)
-    known = Evidence.of_edges(question.group, len(curve.pieces), question.model.buffer)
-    return curve, known if proved else None
-
-
-def _plain(
-    question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve, evidence: Evidence | None
-) -> Finished | None:
+def _plain(question: Question, waypoints: Float[np.ndarray, "w dof"], smooth: bool) -> Finished | None:
     """The path without times: rows where its pieces meet; their chords are part of the curve's proof."""
-    question.watch.tell("proof")
-    proof = prove_rest(question.model, curve, np.zeros(question.model.robot.dof), evidence)
-    question.watch.lap("proof")
+    watch, group, model = question.watch, question.group, question.model
+    if smooth:
+        watch.tell("smooth")
+        curve, evidence = smoothed(model, group, waypoints)
+        watch.lap("smooth")
+    else:
+        curve, evidence = Curve.polyline(waypoints), None
+    watch.tell("proof")
+    slack = frozen(np.zeros(model.robot.dof))
+    if smooth or question.options.timed or question.options.smooth:
+        proof = prove_rest(model, curve, slack, evidence)
+    else:  # edges are proved one by one already: that is the proof, of no more clearance than was asked for
+        proof = PathProof.of_free(model.buffer, slack, len(curve.pieces), 0.0)
+    watch.lap("proof")
     return Finished(curve.waypoints, None, waypoints, curve, None, proof, ()) if proof.free else None
 
 
-def _timed(
-    question: Question, waypoints: Float[np.ndarray, "w dof"], curve: Curve, evidence: Evidence | None
-) -> Finished | None:
+def _timed(question: Question, waypoints: Float[np.ndarray, "w dof"], smooth: bool) -> Finished | None:
     """The path with times, proved as rows with straight lines between them."""
-    options, watch, model = question.options, question.watch, question.model
+    options, watch, model, group = question.options, question.watch, question.model, question.group
+    if smooth:
+        watch.tell("smooth")
+    limits, scene = limits_of(model.robot, options), question.sampler.scene
+    if not scene.decides(waypoints):  # waypoints that were given may be anywhere
+        scene = model.scene_within(waypoints)
+    shape, rounded, timed, (times, rows), (proved, slack, clearance, segments), took = _core.finish_path(
+        scene, waypoints, group.moves, limits.rows, options.rate, smooth
+    )
+    pieces, knots, stops, spares, clearances = shape
+    curve = Curve(pieces, knots, stops)
+    motion = motion_of(curve, limits.limits, timed, model.robot.joint_names)
     watch.tell("timing")
-    limits = limits_of(model.robot, options)
-    motion = time_curve(curve, *limits, joint_names=model.robot.joint_names)
+    watch.tell("proof")
+    watch.laps(("smooth", "timing", "proof"), took)
+    if proved:
+        proof = PathProof.of_free(clearance + model.buffer, frozen(slack), segments, took[2])
+        return Finished(rows, times, waypoints, curve, motion, proof, ())
+    evidence = PieceEvidence(group.moves, spares, clearances + model.buffer, len(spares)) if rounded else None
     for finer in FINER:
         rate = options.rate * finer
         times, rows = motion.resampled(rate)
-        rows = question.group.whole(question.group.parts(rows))  # held joints to the last bit
-        watch.lap("timing")
-        watch.tell("proof")
+        rows = group.whole(group.parts(rows))  # held joints to the last bit
         proof = _proof(model, motion, rate, times, rows, evidence)
         watch.lap("proof")
         if proof.free:
@@ -146,7 +151,7 @@ def _proof(
     rate: float,
     times: Float[np.ndarray, "n"],
     rows: Float[np.ndarray, "n dof"],
-    evidence: Evidence | None,
+    evidence: PieceEvidence | None,
 ) -> PathProof:
     """Of the curve and the rows at once, or of the rows alone: where their distance from the curve is too much for a
     proof, and under limits of jerk, where it is not bound."""

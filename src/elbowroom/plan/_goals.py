@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .. import _core
 from .._frozen import frozen
 from .._text import number
 from ..collision import CollisionModel
@@ -25,6 +26,11 @@ from ._why import NoMotion, beyond_limits, blocked, named_clashes, not_kept, unr
 
 HELD = 1e-6
 """What a joint that is held may differ between start and goal (rad, m): the rounding of files."""
+
+SAME = 1e-9
+"""Start and goal that differ by no more (rad, m) are one place."""
+BEYOND, HELD_BEYOND, DIFFERENT, NEAR = 1, 2, 4, 8
+"""See `_core.ends_marks`."""
 
 _solvers: weakref.WeakKeyDictionary[CollisionModel, dict[tuple[str, ...], IkSolver]] = (
     weakref.WeakKeyDictionary()
@@ -44,6 +50,48 @@ class Goals:
     idx: tuple[int, ...]
     """Their places among the goals that were given, or among the answers of inverse kinematics."""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """A start and goals of which nothing needs to be said but what is held beyond its limits."""
+
+    start: Float[np.ndarray, "dof"]
+    group: Group
+    goals: Goals
+    near: bool
+    """Whether some goal may be the start."""
+    scene: _core.Scene
+    """Which decides."""
+
+
+def good_ends(model: CollisionModel, start: Any, goal: Any, joints: Sequence[str] | None) -> Ends | None:
+    """Start and goals, given as configurations, that are all free and within limits; None where that is not so.
+
+    What is wrong, and whatever else can be given, is for `start_of` and `goals_of`: this is the short way.
+
+    Raises:
+        UnknownJointError, InputError: the joints are wrong.
+    """
+    if is_pose_goal(goal):
+        return None
+    robot = model.robot
+    named = Group.naming(robot, joints)
+    try:
+        first, last = np.asarray(start, dtype=np.float64), np.asarray(goal, dtype=np.float64)
+        rows = np.concatenate([first[None], last if last.ndim == 2 else last[None]])
+        marks = _core.ends_marks(rows, named.moves, named.limits, SAME)
+    except (TypeError, ValueError):
+        return None
+    if first.ndim != 1 or len(rows) < 2 or marks & (BEYOND | DIFFERENT) or not np.isfinite(rows).all():
+        return None
+    scene, free = model.scene_within(rows), np.empty(len(rows), dtype=np.bool_)
+    if scene.free(rows, True, free) >= 0 or not free.all():
+        return None
+    at = frozen(rows)[0]
+    group = Group.of(robot, at, joints) if marks & HELD_BEYOND else Group(robot, named, at, ())
+    goals = Goals(len(rows) - 1, rows[1:], tuple(range(len(rows) - 1)))
+    return Ends(at, group, goals, bool(marks & NEAR), scene)
 
 
 def start_of(model: CollisionModel, start: Any) -> Float[np.ndarray, "dof"]:
@@ -81,7 +129,7 @@ def goals_of(
         group: the joints that move.
         start: where the others are held, and what answers of inverse kinematics should be near to.
         goal: (dof,) or (g, dof) configurations, or targets of `IkSolver` such as {link: pose}.
-        count: configurations of a pose goal that are looked for.
+        count: configurations of a pose goal to search for.
         start_free: whether the start is free and within limits, so that there is a free configuration.
 
     Raises:
@@ -114,10 +162,10 @@ def that_keep(goals: Goals, kept: Kept) -> Goals | NoMotion:
     lost = [kept.lost(row) for row in goals.cfgs]
     good = [k for k, text in enumerate(lost) if not text]
     if not good:
-        what = "the goal" if len(lost) == 1 else f"none of {len(lost)} goals keeps what is asked; the first"
+        what = "the goal" if len(lost) == 1 else f"none of {len(lost)} goals keeps the constraints; the first"
         return not_kept("goal", what, lost[0]) or NoMotion("goal", what)
     notes = tuple(
-        f"left out: goal {goals.idx[k]} does not keep what is asked: {text}"
+        f"left out: goal {goals.idx[k]} does not keep the constraints: {text}"
         for k, text in enumerate(lost)
         if text
     )
@@ -184,7 +232,7 @@ def _name(k: int, of: int) -> str:
 
 
 def _left_out(model: CollisionModel, k: int, cfg: Float[np.ndarray, "dof"], bound: NoMotion | None) -> str:
-    """What is said of one of several goals that will not do."""
+    """The note on one of several goals that cannot be used."""
     if bound is not None:
         return f"left out: {bound.why}"
     return f"left out: goal {k} is not free: {named_clashes(model.clashes(cfg), model.buffer)}"

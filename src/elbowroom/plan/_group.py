@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 
 from .._frozen import Frozen, frozen
 from .._text import beyond as beyond_text
-from ..collision.doors import joints_between
+from ..collision.internal import joints_between
 from ..errors import InputError, UnknownJointError, unknown
 from ..robot import Robot
 
@@ -26,10 +26,14 @@ class _Named(NamedTuple):
 
     joints: tuple[str, ...]
     moving: Int[np.ndarray, "m"]
-    lower: Float[np.ndarray, "m"]
-    upper: Float[np.ndarray, "m"]
-    held: Bool[np.ndarray, "dof"] | None
-    """The joints that do not move; None where all do."""
+    span: Float[np.ndarray, "2 m"]
+    """Their limits."""
+    moves: Bool[np.ndarray, "dof"]
+    """Whether each entry of a configuration moves."""
+    limits: Float[np.ndarray, "2 dof"]
+    """Of all joints."""
+    bounded: bool
+    """Whether every joint that moves has limits."""
 
 
 _of_robot: weakref.WeakKeyDictionary[Robot, dict[tuple[str, ...] | None, _Named]] = (
@@ -60,12 +64,23 @@ def _named(robot: Robot, joints: Any) -> _Named:
     if not asked:
         raise InputError("joints: at least one joint must move, found none")
     moving = frozen(np.array(sorted(names.index(name) for name in asked), dtype=np.int64))
-    held = np.ones(len(names), dtype=np.bool_)
-    held[moving] = False
-    lower, upper = (frozen(np.asarray(v, dtype=np.float64)[moving]) for v in (robot.lower, robot.upper))
+    moves = np.zeros(len(names), dtype=np.bool_)
+    moves[moving] = True
+    limits = frozen(np.array([robot.lower, robot.upper], dtype=np.float64))
+    span = frozen(limits[:, moving])
     return _Named(
-        tuple(names[k] for k in moving.tolist()), moving, lower, upper, frozen(held) if held.any() else None
+        tuple(names[k] for k in moving.tolist()),
+        moving,
+        span,
+        frozen(moves),
+        limits,
+        bool(np.isfinite(span).all()),
     )
+
+
+@lru_cache(64)
+def _held_beyond(joint: str, value: float, lower: float, upper: float) -> str:
+    return f"joint {joint!r} is held at {beyond_text(value, lower, upper)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +88,9 @@ class Group(Frozen):
     """Joints that move; limits are enforced on them alone."""
 
     robot: Robot
-    joints: tuple[str, ...]
-    """In the order of `robot.joint_names`."""
-    moving: Int[np.ndarray, "m"]
-    """Their entries of a configuration."""
+    named: _Named
     held: Float[np.ndarray, "dof"]
     """A configuration with the values of the joints that do not move; entries of moving joints mean nothing."""
-    lower: Float[np.ndarray, "m"]
-    upper: Float[np.ndarray, "m"]
-    """Limits of the moving joints; infinite where there are none."""
     notes: tuple[str, ...]
     """What has to be said: joints that are held beyond their limits."""
 
@@ -92,34 +101,58 @@ class Group(Frozen):
         Raises:
             UnknownJointError: no such joint. InputError: none, one twice, or one that another joint moves.
         """
+        named = cls.naming(robot, joints)
+        low, high = named.limits
+        beyond = ((start < low) | (start > high)) & ~named.moves
+        notes = tuple(
+            _held_beyond(robot.joint_names[k], float(start[k]), float(low[k]), float(high[k]))
+            for k in beyond.nonzero()[0].tolist()
+        )
+        return cls(robot, named, frozen(np.array(start, dtype=np.float64)), notes)
+
+    @staticmethod
+    def naming(robot: Robot, joints: Sequence[str] | None) -> _Named:
+        """What does not depend on the start; of joints named in a tuple it is made once.
+
+        Raises:
+            UnknownJointError: no such joint. InputError: none, one twice, or one that another joint moves.
+        """
+        if joints is not None and type(joints) is not tuple:
+            return _named(robot, joints)
         known = _of_robot.setdefault(robot, {})
-        key = joints if joints is None or type(joints) is tuple else None
-        named = known.get(key) if joints is None or key is not None else None
-        if named is None:
-            named = _named(robot, joints)
-            if joints is None or key is not None:
-                known[key] = named
-        notes = ()
-        if named.held is not None:
-            beyond = ((start < robot.lower) | (start > robot.upper)) & named.held
-            notes = tuple(
-                f"joint {robot.joint_names[k]!r} is held at "
-                + beyond_text(float(start[k]), float(robot.lower[k]), float(robot.upper[k]))
-                for k in np.flatnonzero(beyond).tolist()
-            )
-        held = frozen(np.array(start, dtype=np.float64))
-        return cls(robot, named.joints, named.moving, held, named.lower, named.upper, notes)
+        found = known.get(joints)
+        if found is None:
+            found = known[joints] = _named(robot, joints)
+        return found
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """In the order of `robot.joint_names`."""
+        return self.named.joints
+
+    @property
+    def moving(self) -> Int[np.ndarray, "m"]:
+        """Their entries of a configuration."""
+        return self.named.moving
+
+    @property
+    def moves(self) -> Bool[np.ndarray, "dof"]:
+        """Whether each entry of a configuration moves."""
+        return self.named.moves
+
+    @property
+    def lower(self) -> Float[np.ndarray, "m"]:
+        """Limits of the moving joints; infinite where there are none."""
+        return self.named.span[0]
+
+    @property
+    def upper(self) -> Float[np.ndarray, "m"]:
+        """Upper ones."""
+        return self.named.span[1]
 
     def changes(self, pair: tuple[str, str]) -> bool:
         """Whether a joint that moves is between two links, or between the root and a link (and an obstacle)."""
         return bool(set(joints_between(self.robot, pair)).intersection(self.joints))
-
-    @cached_property
-    def moves(self) -> Bool[np.ndarray, "dof"]:
-        """Whether each entry of a configuration moves."""
-        out = np.zeros(len(self.held), dtype=np.bool_)
-        out[self.moving] = True
-        return frozen(out)
 
     def parts(self, cfgs: Float[np.ndarray, "*n dof"]) -> Float[np.ndarray, "*n m"]:
         """The moving joints of configurations."""
@@ -133,15 +166,9 @@ class Group(Frozen):
 
     def span(self, *cfgs: Any) -> Float[np.ndarray, "2 m"]:
         """Bounds to sample from: the limits, and around the given configurations where a joint has none."""
-        if self._bounded is not None:
-            return self._bounded
+        if self.named.bounded:
+            return self.named.span
         rows = self.parts(np.atleast_2d(np.concatenate([np.atleast_2d(c) for c in cfgs])))
         low = np.where(np.isfinite(self.lower), self.lower, rows.min(axis=0) - UNBOUNDED)
         high = np.where(np.isfinite(self.upper), self.upper, rows.max(axis=0) + UNBOUNDED)
         return np.stack([low, high])
-
-    @cached_property
-    def _bounded(self) -> Float[np.ndarray, "2 m"] | None:
-        """The limits where every joint has them."""
-        limits = np.stack([self.lower, self.upper])
-        return frozen(limits) if np.isfinite(limits).all() else None

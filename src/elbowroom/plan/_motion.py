@@ -65,12 +65,18 @@ class Motion(Frozen):
 
     @classmethod
     def of(
-        cls, curve: Curve, times: Any, places: Any, rates: Any, pushes: Any, jerks: Any, pieces: Any, limits: Limits,
-        peaks: Any, joint_names: tuple[str, ...],
-    ) -> Motion:  # fmt: skip
-        """A motion of arrays that become read-only."""
-        freeze(times, places, rates, pushes, jerks, pieces, peaks)
-        return cls(curve, times, places, rates, pushes, jerks, pieces, limits, peaks, joint_names)
+        cls,
+        curve: Curve,
+        rows: Float[np.ndarray, "5 n+1"],
+        pieces: Any,
+        limits: Limits,
+        peaks: Any,
+        joint_names: tuple[str, ...],
+    ) -> Motion:
+        """A motion of arrays that become read-only; rows are times, places, rates, pushes, and jerks with one more."""
+        freeze(rows, pieces, peaks)
+        times, places, rates, pushes, jerks = rows
+        return cls(curve, times, places, rates, pushes, jerks[:-1], pieces, limits, peaks, joint_names)
 
     @property
     def duration(self) -> float:
@@ -113,7 +119,7 @@ class Motion(Frozen):
         """Times and configurations at a fixed rate.
 
         The last row is the goal exactly, at the first multiple of 1 / rate that is not before the end: at rest there,
-        so no limit is exceeded on the way. A motion of no time is one row.
+        so no limit is exceeded in between. A motion of no time is one row.
 
         Args:
             rate: rows per second.
@@ -128,8 +134,8 @@ class Motion(Frozen):
         """How far straight lines between the rows of `resampled(rate)` are from the curve, at most (rad, m).
 
         A function whose second derivative is at most A leaves its chord over h seconds by at most A h^2 / 8; velocities
-        do not jump, at stops neither. Under limits of jerk, accelerations were only looked at in many places, and this
-        is no proof: prove the rows themselves.
+        do not jump, at stops neither. Under jerk limits, accelerations were only checked at many points, so this
+        is not a proof: prove the rows themselves.
         """
         self._steps(rate)
         return self.peaks[1] / (8.0 * rate * rate)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import InputError
-from ._stomp_options import StompOptions
+from .stomp._options import StompOptions
 
 Method = Literal["auto", "sampler", "stomp"]
 
@@ -17,24 +17,24 @@ class PlanOptions:
     """How `plan_motion` searches, what it makes of a path, and when it gives up."""
 
     timeout: float = 5.0
-    """Seconds of search after which one without a path is given up, and a path is returned as far as it has been
-    improved. It counts from when the search begins: set-up and the goals come before it (`PlanResult.seconds`)."""
+    """Seconds of search before giving up, or before returning the path found so far. Counted from the beginning of the
+    search: setup and goals come before it (`PlanResult.seconds`)."""
     seed: int = 0
-    """Of all random choices: the same seed gives the same path, unless time runs out."""
+    """Seed of all random choices: the same seed gives the same path, unless time runs out."""
     method: Method = "auto"
     """"auto": the straight line, then the sampler. "sampler": RRT-Connect alone. "stomp": optimisation alone."""
     goals: int = 8
-    """Configurations of a pose goal that are aimed at together; the first reached wins."""
+    """Configurations of a pose goal that are searched for at once; the first that is reached wins."""
     max_nodes: int = 100_000
-    """Configurations that the trees of the sampler may hold in all."""
+    """Maximum number of configurations in the sampler's trees."""
     shortcuts: int = 120
-    """Attempts to cut a corner of the path that was found, in proportion more where more than seven joints move; 0
-    leaves it as it is."""
+    """Attempts to shorten the path, proportionally more if more than seven joints move; 0 keeps the path as
+    found."""
     improve: float = 0.0
     """Seconds of `timeout` that may be spent on shorter paths once there is one: searches with other seeds, whose
     corners are cut likewise; the shortest counts. Which that is depends on the speed of the machine."""
     smooth: bool = True
-    """Whether corners are rounded, as far as the curve can be proved free; False leaves straight segments."""
+    """Round corners wherever the curve can be proved free; otherwise keep straight segments."""
     timed: bool = True
     """Whether speeds along the path are chosen; False leaves `times` at None and `path` as waypoints."""
     rate: float = 100.0

@@ -21,7 +21,7 @@ from ..collision import CollisionModel
 from ..errors import InputError
 from ..robot import Robot, as_robot
 from ..typing import RobotLike
-from ._cost import as_trajectories, checked_number, checked_weight
+from .stomp._cost import as_trajectories, checked_number, checked_weight
 
 UPRIGHT, PLANE, TUBE = 0, 1, 2
 """Kinds, as the core numbers them."""
@@ -67,7 +67,7 @@ class UprightCost(_OfLink):
         *,
         weight: float = 1.0,
     ) -> None:
-        """Takes a link and where it shall point.
+        """Takes a link and where it must point.
 
         Args:
             robot: the robot (`model.robot`, where attached objects are links).

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from .._brief import brief
 from .._frozen import Frozen
+from .._text import number, proved_room
 
 
 @brief
@@ -36,11 +37,33 @@ class PathProof(Frozen):
     segments: int
     """Straight pieces looked at."""
     seconds: float
-    why: str
-    """A sentence."""
+    refused: str = ""
+    """A sentence on what is not free."""
+
+    @property
+    def why(self) -> str:
+        """A sentence."""
+        if not self.free:
+            return self.refused
+        return f"free: {proved_room(self.margin)} on the whole path{_slack_text(self.slack)}"
 
     def __bool__(self) -> bool:
         return self.free
 
     def __str__(self) -> str:
         return self.why
+
+    @classmethod
+    def of_free(
+        cls, margin: float, slack: Float[np.ndarray, "dof"], segments: int, seconds: float
+    ) -> PathProof:
+        """Of a path that is free."""
+        return cls(True, margin, None, None, None, None, True, slack, segments, seconds)
+
+
+def _slack_text(slack: Float[np.ndarray, "dof"]) -> str:
+    """How far joints may be off the path: all of them by the same, or each by its own."""
+    if not slack.any():
+        return ""
+    each = "" if (slack == slack.max()).all() else ", each within its own slack"
+    return f", joints up to {number(float(slack.max()))} off it{each}"

@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._frozen import FrozenMap, frozen
-from .._text import number, short
+from .._text import short
 from ..collision import CollisionModel, as_model
 from ..errors import InputError
 from ..typing import RobotLike
 from ._curve import Curve
 from ._finish import Finished, finished
-from ._first import Found, Question, checked_seed, first_path
-from ._goals import Goals, goals_of, start_of, that_keep
+from ._first_path import Found, Question, checked_seed, first_path
+from ._goals import SAME, goals_of, good_ends, start_of, that_keep
 from ._group import Group
 from ._limits import limits_of
 from ._options import PlanOptions
 from ._path_constraints import Kept
+from ._progress import PlanProgress, SearchClock
 from ._prove import prove_path
 from ._result import PlanResult
 from ._sampler import Sampler
 from ._timing import time_curve
-from ._watch import PlanProgress, Watch
 from ._why import NoMotion, beyond_limits, blocked, not_kept, nothing
 
 if TYPE_CHECKING:
     from ._roadmap import Roadmap
 
-SAME = 1e-9
-"""Start and goal that differ by no more (rad, m) are one place."""
+Search = Callable[[np.ndarray, np.ndarray], Any]
+"""Another planner: from a start (dof,) and goals (g, dof) to waypoints (w, dof), or None."""
 
 
 def plan_motion(
@@ -50,6 +51,7 @@ def plan_motion(
     roadmap: Roadmap | None = None,
     costs: Any = None,
     keep: Any = (),
+    search: Search | None = None,
     progress: Callable[[PlanProgress], None] | None = None,
     cancel: Any = None,
 ) -> PlanResult:
@@ -68,6 +70,10 @@ def plan_motion(
         costs: of method "stomp": what it minimises instead of its default costs.
         keep: what the motion keeps all the way within its tolerance: `UprightCost`, `PlaneCost`, `TubeCost`, or
             several. Start and goals must keep it too. Not of method "stomp", which has costs.
+        search: any other planner: called with the start (dof,) and the goals (g, dof), it returns waypoints (w, dof)
+            from the start to one of them, or None. What it proposes is proved, shortened, smoothed and timed like our
+            own; if it proposes nothing, or a path that is not proved free, our own search continues, with an entry in
+            `notes`.
         progress: called with a `PlanProgress` now and then.
         cancel: a function or `threading.Event` that is asked now and then whether to give up.
 
@@ -89,16 +95,21 @@ def plan_motion(
         raise InputError(
             "keep: only the sampler keeps constraints; STOMP takes them as `costs`, a roadmap knows none"
         )
-    watch = Watch(options.timeout, cancel, progress, began)
-    at = start_of(model, start)
-    group = Group.of(model.robot, at, joints)
+    watch = SearchClock(options.timeout, cancel, progress, began)
+    refused, near = None, True
+    ends = good_ends(model, start, goal, joints)
+    if ends is not None:
+        at, group, goals, near = ends.start, ends.group, ends.goals, ends.near
+    else:  # there is something to be said, or poses to be found
+        at = start_of(model, start)
+        group = Group.of(model.robot, at, joints)
+        refused = beyond_limits(group, "the start", at)
+        if refused is None and not model.free(at):
+            refused = blocked(model, group, "the start", at)
+        # Wrong input is told even where the start is blocked.
+        goals = goals_of(model, group, at, goal, options.goals, start_free=refused is None)
     if roadmap is not None:
         roadmap.check(model, group)
-    refused = beyond_limits(group, "the start", at)
-    if refused is None and not model.free(at):
-        refused = blocked(model, group, "the start", at)
-    # Wrong input is told even where the start is blocked.
-    goals = goals_of(model, group, at, goal, options.goals, start_free=refused is None)
     if kept is not None:
         refused = refused or not_kept("start", "the start", kept.lost(at))
         goals = goals if isinstance(goals, NoMotion) else that_keep(goals, kept)
@@ -107,14 +118,26 @@ def plan_motion(
         return _failed(refused, watch, group.notes)
     if isinstance(goals, NoMotion):
         return _failed(goals, watch, group.notes)
+    if search is not None and seed_path is not None:
+        raise InputError("give seed_path or search, not both: each is a path to begin with")
     given = None if seed_path is None else checked_seed(seed_path, at, goals, group)
-    sampler = Sampler(model, group, at, goals.cfgs, options.seed, None if kept is None else kept.core)
+    if search is not None:
+        if not callable(search):
+            raise InputError(f"search: expected a function of start and goals, found {short(search)}")
+        proposed = search(at.copy(), goals.cfgs.copy())
+        given = None if proposed is None else checked_seed(proposed, at, goals, group, "search")
+        watch.lap("proposal")
+    scene = None if ends is None else ends.scene
+    sampler = Sampler(model, group, at, goals.cfgs, options.seed, None if kept is None else kept.core, scene)
     watch.start_search()
     question = Question(model, sampler, group, at, goals, options, watch, kept)
-    here = np.flatnonzero(np.abs(goals.cfgs - at).max(axis=1) <= SAME)
-    if len(here):
+    if near and len(here := np.flatnonzero(np.abs(goals.cfgs - at).max(axis=1) <= SAME)):
         return _already_there(question, int(here[0]))
     found = first_path(question, given, roadmap, costs)
+    if search is not None and isinstance(found, Found):
+        used = found.method == "seed"
+        unused = () if used or given is not None else ("search proposed no path",)
+        found = replace(found, method="given search" if used else found.method, notes=(*found.notes, *unused))
     watch.lap("first")
     if isinstance(found, NoMotion):
         return _failed(found, watch, (*group.notes, *goals.notes))
@@ -133,14 +156,14 @@ def plan_motion(
     return _succeeded(question, found, made)
 
 
-def _failed(found: NoMotion, watch: Watch, notes: tuple[str, ...]) -> PlanResult:
+def _failed(found: NoMotion, watch: SearchClock, notes: tuple[str, ...]) -> PlanResult:
     return PlanResult(
         success=False,
         path=None,
         times=None,
         proof=None,
         cost_history=found.cost_history,
-        why=found.why,
+        refused=found.why,
         reason=found.reason,
         seconds=_seconds(watch),
         notes=notes,
@@ -159,12 +182,12 @@ def _succeeded(question: Question, found: Found, made: Finished) -> PlanResult:
         times=None if made.times is None else frozen(made.times),
         proof=made.proof,
         cost_history=found.cost_history,
-        why=_sentence(found, made, goals, goal),
         waypoints=frozen(made.waypoints),
         curve=made.curve,
         motion=made.motion,
         method=found.method,
         goal_idx=goal,
+        goals=goals.given,
         seconds=_seconds(watch),
         notes=(*question.group.notes, *goals.notes, *found.notes, *made.notes, *_said(question)),
         nodes=found.nodes,
@@ -178,9 +201,8 @@ def _already_there(question: Question, goal: int) -> PlanResult:
     proof = prove_path(question.model, curve)
     motion = None
     if options.timed:
-        motion = time_curve(
-            curve, *limits_of(question.model.robot, options), joint_names=question.model.robot.joint_names
-        )
+        limits, names = limits_of(question.model.robot, options), question.model.robot.joint_names
+        motion = time_curve(curve, *limits.speeds, joint_names=names)
     question.watch.lap("proof")
     return PlanResult(
         success=proof.free,
@@ -188,9 +210,7 @@ def _already_there(question: Question, goal: int) -> PlanResult:
         times=frozen(np.zeros(1)) if options.timed else None,
         proof=proof,
         cost_history=nothing(),
-        why="the start is a goal: there is nothing to move"
-        if proof.free
-        else f"the start is a goal: {proof.why}",
+        refused="" if proof.free else f"the start is a goal: {proof.why}",
         reason="" if proof.free else "start",
         waypoints=frozen(at[None].copy()),
         curve=curve,
@@ -202,13 +222,6 @@ def _already_there(question: Question, goal: int) -> PlanResult:
     )
 
 
-def _sentence(found: Found, made: Finished, goals: Goals, goal: int) -> str:
-    which = "the goal" if goals.given < 2 else f"goal {goal} (from 0) of {goals.given}"
-    lasts = "" if made.times is None else f" in {number(float(made.times[-1]), 3)} s"
-    how = "STOMP" if found.method == "stomp" else f"the {found.method}"
-    return f"reached {which}{lasts}, found by {how}, proved free all the way"
-
-
 def _said(question: Question) -> tuple[str, ...]:
     """What is kept, and how that is known."""
     return (
@@ -216,5 +229,5 @@ def _said(question: Question) -> tuple[str, ...]:
     )
 
 
-def _seconds(watch: Watch) -> FrozenMap[str, float]:
+def _seconds(watch: SearchClock) -> FrozenMap[str, float]:
     return FrozenMap({**watch.stages, "total": watch.seconds()})

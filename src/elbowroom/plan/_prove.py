@@ -3,29 +3,28 @@
 Cubic pieces, straight ones too, are proved by `CollisionModel.curves_free`: by spheres, and where these refuse, short
 parts as their chords with slack: each joint stays within the bulge of a part, so what is free within it is free on the
 curve. Pieces that cannot be proved are halved, which quarters the bulge, until they are proved, a configuration of the
-path itself is found to touch something, or they are all but straight. Blocked is said only of a configuration of the
-path that the meshes refuse.
+path itself is found to touch something, or they are all but straight. Only a configuration is reported as blocked, one
+of the path that the meshes refuse.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from .._clash import Clash
 from .._frozen import frozen
-from .._text import at_least, number
+from .._text import number
 from ..collision import CollisionModel, as_model
-from ..collision.doors import as_slacks
+from ..collision.internal import as_slacks
 from ..errors import InputError
 from ..typing import RobotLike
 from ._curve import Curve, bulges_of, halves, straight_pieces
 from ._path_proof import PathProof
-from ._piece_proofs import Evidence
 
 STRAIGHT = 1e-7
 """Bulge (rad, m) below which halving a piece shows nothing new."""
@@ -36,6 +35,23 @@ FIRST = 2.0**-10
 
 Clock = Callable[[float], float]
 """Seconds at a place of the path."""
+
+
+class PieceEvidence(NamedTuple):
+    """What was proved of the pieces of a curve one by one: evidence for the whole."""
+
+    moves: Bool[np.ndarray, "dof"]
+    """Joints that may be off the pieces."""
+    spares: Float[np.ndarray, "n"]
+    """By how much, rad or m; -1 where nothing is proved."""
+    margins: Float[np.ndarray, "n"]
+    """Metres of clearance then."""
+    segments: int
+    """Pieces and halves of pieces that were proved."""
+
+    def covers(self, slack: Float[np.ndarray, "dof"]) -> Bool[np.ndarray, "n"]:
+        """Which pieces are proved with joints this far off them (rad, m)."""
+        return (slack <= np.where(self.moves, self.spares[:, None], 0.0)).all(axis=1) & (self.spares >= 0.0)
 
 
 def prove_path(
@@ -62,9 +78,9 @@ def prove_path(
 
 
 def prove_rest(
-    model: CollisionModel, curve: Curve, slack: Float[np.ndarray, "dof"], evidence: Evidence | None
+    model: CollisionModel, curve: Curve, slack: Float[np.ndarray, "dof"], evidence: PieceEvidence | None
 ) -> PathProof:
-    """`prove_path` of a curve some pieces of which are proved: only the others are looked at.
+    """`prove_path` of a curve some pieces of which are proved: only the others are checked.
 
     Args:
         model: of the evidence.
@@ -80,26 +96,21 @@ def _proof(
     pieces: Float[np.ndarray, "k 4 dof"],
     clock: Clock | None,
     row: Float[np.ndarray, "dof"],
-    evidence: Evidence | None,
+    evidence: PieceEvidence | None,
 ) -> PathProof:
     start = time.perf_counter()
     found = _search(model, pieces, row, evidence)
     place, pair = found.blocked if found.blocked is not None else found.undecided or (None, None)
-    decided = found.undecided is None or found.blocked is not None
-    when = None if place is None or clock is None else clock(place)
-    clash = None if place is None else _measured(model, _at(pieces, place), pair)
-    by, distance = (pair, None) if clash is None else (clash.pair, clash.distance)
-    free = place is None
     if place is None:
-        room = f"at least {at_least(1e3 * found.margin)} mm of clearance among checked pairs"
-        why = f"free: {room if np.isfinite(found.margin) else 'nothing is checked'} on the whole path"
-        why += _slack_text(row)
-    else:
-        still = not np.ptp(pieces.reshape(-1, pieces.shape[2]), axis=0).any()
-        where = "where the path stands" if still else _where(place, len(pieces), when)
-        why = _why_not(where, clash, pair, model.buffer, decided, bool(row.any()))
+        return PathProof.of_free(found.margin, row, found.segments, time.perf_counter() - start)
+    decided = found.blocked is not None
+    when = None if clock is None else clock(place)
+    clash = _measured(model, _at(pieces, place), pair)
+    by, distance = (pair, None) if clash is None else (clash.pair, clash.distance)
+    still = not np.ptp(pieces.reshape(-1, pieces.shape[2]), axis=0).any()
+    where = "where the path stands" if still else _where(place, len(pieces), when)
     return PathProof(
-        free=free,
+        free=False,
         margin=found.margin,
         blocked_at=place,
         time=when,
@@ -109,7 +120,7 @@ def _proof(
         slack=row,
         segments=found.segments,
         seconds=time.perf_counter() - start,
-        why=why,
+        refused=_why_not(where, clash, pair, model.buffer, decided, bool(row.any())),
     )
 
 
@@ -133,7 +144,7 @@ def _search(
     model: CollisionModel,
     pieces: Float[np.ndarray, "k 4 dof"],
     slack: Float[np.ndarray, "dof"],
-    evidence: Evidence | None,
+    evidence: PieceEvidence | None,
 ) -> _Found:
     """Proves pieces, halves what cannot be proved, and looks for the first place that is blocked."""
     found = _Found()
@@ -240,18 +251,6 @@ def _bezier(control: Float[np.ndarray, "4 dof"], t: float) -> Float[np.ndarray, 
 
 
 # Words --------------------------------------------------------------------------------------------
-
-
-def _slack_text(slack: Float[np.ndarray, "dof"]) -> str:
-    """How far joints may be off the path: all of them by the same, or each by its own."""
-    if not slack.any():
-        return ""
-    most = number(float(slack.max()))
-    return (
-        f", joints up to {most} off it"
-        if (slack == slack.max()).all()
-        else f", joints off it by their slack (at most {most})"
-    )
 
 
 def _where(place: float, pieces: int, when: float | None) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._brief import brief
+from .._text import number
 from ._curve import Curve
 from ._path_proof import PathProof
 
@@ -34,8 +35,8 @@ class PlanResult:
     proof: PathProof | None
     cost_history: Float[np.ndarray, "iterations"]
     """Cost by iteration of STOMP; empty when it did not run."""
-    why: str
-    """A sentence: what was found and how, or why nothing."""
+    refused: str = ""
+    """A sentence on why there is nothing; "" of a success."""
     reason: Reason = ""
     waypoints: Float[np.ndarray, "w dof"] | None = None
     """Corners of the path before it was rounded."""
@@ -47,6 +48,8 @@ class PlanResult:
     """What found it: "straight line", "sampler", "stomp", "seed" or "roadmap"."""
     goal_idx: int | None = None
     """Which of several goals was reached."""
+    goals: int = 1
+    """Goals that were given; 0 for one that says where links should be."""
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     """By stage: "goals" until start and goals are checked (and found, where links have poses to reach), "setup" for
     what is made before a search (STOMP's costs), "first" from there to the first path,
@@ -59,6 +62,18 @@ class PlanResult:
     """What blocks start, goal or the way, the most frequent or deepest first: `Clash` or pairs of names."""
     nearest_free: Float[np.ndarray, "dof"] | None = None
     """Where start or goal is blocked: a free configuration near it."""
+
+    @property
+    def why(self) -> str:
+        """A sentence: what was found and how, or why nothing."""
+        if not self.success or self.path is None:
+            return self.refused
+        if len(self.path) == 1:
+            return "the start is a goal: there is nothing to move"
+        which = "the goal" if self.goals < 2 else f"goal {self.goal_idx} (from 0) of {self.goals}"
+        lasts = "" if self.times is None else f" in {number(float(self.times[-1]), 3)} s"
+        how = "STOMP" if self.method == "stomp" else f"the {self.method}"
+        return f"reached {which}{lasts}, found by {how}, proved free all the way"
 
     def __bool__(self) -> bool:
         return self.success

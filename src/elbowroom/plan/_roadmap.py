@@ -27,7 +27,7 @@ from ._roadmap_file import Mark, mark_of, read_arrays_of, write_arrays_of
 from ._sampler import BY_SPHERES, Sampler
 
 if TYPE_CHECKING:
-    from ._first import Found, Question
+    from ._first_path import Found, Question
 
 NEAR = 8
 """Nodes that a start or goal is connected to, at most."""
@@ -146,7 +146,7 @@ class Roadmap:
 
     def path(self, question: Question) -> Found | None:
         """The shortest way through the table; None where start or goal cannot be connected."""
-        from ._first import Found
+        from ._first_path import Found
 
         if not len(self._cfgs):
             return None

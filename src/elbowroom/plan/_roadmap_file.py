@@ -14,7 +14,7 @@ from .._files import write_bytes
 from ..collision import CollisionModel
 from ..errors import FormatError
 from ..mesh import TriangleMesh
-from ..pairs.doors import made_for
+from ..pairs.internal import made_for
 from ..world import Obstacle
 
 VERSION = 2

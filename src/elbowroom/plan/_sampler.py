@@ -1,4 +1,4 @@
-"""Sampler: the search for a path between a start and goals in the compiled core, and what else is asked of its edges.
+"""Sampler: the search for a path between a start and goals in the compiled core, and the constraints on its edges.
 
 Two trees grow by glances and what they find is proved; the method and what it guarantees are in `sampler.hpp`.
 """
@@ -17,7 +17,7 @@ from ..typing import LinkPair
 from ._group import Group
 
 BY_SPHERES, BY_MESHES = 1, 2
-"""How closely edges are looked at: see `_core.Scene.prove`."""
+"""How closely edges are checked: see `_core.Scene.prove`."""
 MARGIN = 1e-5
 """Metres of clearance beyond which proofs of edges do not look."""
 BUDGET = 400
@@ -40,6 +40,7 @@ class Sampler:
         goals: Float[np.ndarray, "g dof"],
         seed: int = 0,
         keeps: _core.Keeps | None = None,
+        scene: _core.Scene | None = None,
     ) -> None:
         """Plants the trees.
 
@@ -50,12 +51,12 @@ class Sampler:
             goals: free configurations, any of which will do; held joints as at the start.
             seed: of the random choices.
             keeps: what paths must keep, as start and goals do; None for nothing.
+            scene: of the model, which decides on start and goals, where it is at hand.
         """
         self.model, self.group, self._start, self._goals = model, group, start, goals
-        self._judge = model.covering(np.concatenate([start[None], goals]))
-        self._scene = self._judge.scene
+        self.scene = model.scene_within(np.concatenate([start[None], goals])) if scene is None else scene
         self._core = _core.Sampler(
-            self._scene, group.moving, group.span(start, goals), start, goals, seed % SEEDS
+            self.scene, group.moving, group.span(start, goals), start, goals, seed % SEEDS
         )
         self._keeps = keeps
         if keeps is not None:
@@ -112,7 +113,7 @@ class Sampler:
 
     def another(self, seed: int) -> Sampler:
         """The same search with another seed, from the beginning."""
-        return Sampler(self.model, self.group, self._start, self._goals, seed, self._keeps)
+        return Sampler(self.model, self.group, self._start, self._goals, seed, self._keeps, self.scene)
 
     # Edges --------------------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ class Sampler:
         if not len(begins):
             return np.zeros(0, dtype=np.bool_)
         control = np.stack([begins, ends], axis=1)
-        return self._scene.prove(control, self._no_slack, look, MARGIN, BUDGET)[1][:, 0] == 0
+        return self.scene.prove(control, self._no_slack, look, MARGIN, BUDGET)[1][:, 0] == 0
 
     @cached_property
     def _no_slack(self) -> Float[np.ndarray, "1 dof"]:
@@ -140,7 +141,10 @@ class Sampler:
     @property
     def blockers(self) -> tuple[tuple[LinkPair, int], ...]:
         """Who refused extensions and how often, the most frequent first: two links, or a link and an obstacle."""
-        counts, judge = self._core.refusals(), self._judge
+        counts, judge = (
+            self._core.refusals(),
+            self.model.covering(np.concatenate([self._start[None], self._goals])),
+        )
         found: list[tuple[LinkPair, int]] = []
         for k in np.argsort(-counts, kind="stable")[: int((counts > 0).sum())].tolist():
             link, obstacle = divmod(k - len(judge.pairs), max(1, len(judge.obstacles)))

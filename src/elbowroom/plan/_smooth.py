@@ -15,7 +15,10 @@ from .._frozen import frozen
 from ..collision import CollisionModel
 from ._curve import Curve
 from ._group import Group
-from ._piece_proofs import Evidence
+from ._prove import PieceEvidence
+
+COMPARED = 64
+"""Steps at which paths are compared."""
 
 
 def smooth(model: CollisionModel, group: Group, path: Any) -> Curve:
@@ -35,13 +38,28 @@ def smooth(model: CollisionModel, group: Group, path: Any) -> Curve:
     return smoothed(model, group, path)[0]
 
 
-def smoothed(model: CollisionModel, group: Group, path: Any) -> tuple[Curve, Evidence | None]:
-    """As `smooth`, with what was proved of its pieces on the way; None for a curve that is the path as it was."""
+def smoothed(model: CollisionModel, group: Group, path: Any) -> tuple[Curve, PieceEvidence | None]:
+    """As `smooth`, with what was proved of its pieces meanwhile; None for a curve that is the unchanged path."""
     rows = np.ascontiguousarray(path, dtype=np.float64)
     limits = np.array([model.robot.lower, model.robot.upper], dtype=np.float64)
     scene = model.scene_within(rows)
     pieces, knots, stops, spares, clearances = _core.smooth_path(scene, rows, group.moves, limits)
     if not len(pieces):
         return Curve.polyline(rows), None
-    evidence = Evidence(group.moves, frozen(spares), frozen(clearances + model.buffer), len(spares))
+    evidence = PieceEvidence(group.moves, frozen(spares), frozen(clearances + model.buffer), len(spares))
     return Curve(pieces, knots, stops), evidence
+
+
+def roughness(path: Any, steps: int = COMPARED) -> float:
+    """Sum of squared second differences of a path resampled at equally long steps (rad, m, Euclidean over all joints).
+
+    This is the squared acceleration of a motion along the path at constant speed, up to a factor of its duration; a
+    straight path has none.
+
+    Args:
+        path: (n, dof) configurations with straight lines between them, or a `Curve`.
+        steps: how many; paths are compared at the same number.
+    """
+    if isinstance(path, Curve):
+        return _core.curve_roughness(path.pieces, steps)
+    return _core.roughness(np.ascontiguousarray(path, dtype=np.float64), steps)

@@ -2,7 +2,7 @@
 
 The curve stays what it is, so what is proved of it stays proved; only the time at which each place is passed is chosen.
 Without jerk limits the answer is the time-optimal one of a grid, its limits proved between the grid points too. With
-them it is averaged over a window of time, and limits are looked at in many places; the method is in `timing.hpp` of the
+them it is averaged over a window of time, and limits are checked in many places; the method is in `timing.hpp` of the
 core.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from .. import _core
 from .._frozen import frozen
 from ..errors import InputError
-from ..robot.doors import per_joint
+from ..robot.internal import per_joint
 from ._curve import Curve
 from ._motion import Limits, Motion
 
@@ -48,12 +48,23 @@ def time_curve(
         raise InputError(f"joint_names must be {dof} names, one for each joint, found {len(names)}")
     all_limits = frozen(np.array(rows))
     try:
-        unlimited, found, pieces, peaks = _core.time_curve(curve.pieces, curve.knots, curve.stops, all_limits)
+        timed = _core.time_curve(curve.pieces, curve.knots, curve.stops, all_limits)
     except ValueError as error:  # numbers that float64 cannot compute with
         raise InputError(str(error)) from error
+    limits = Limits(all_limits[0], all_limits[1], None if jerk is None else all_limits[2])
+    return motion_of(curve, limits, timed, names)
+
+
+def motion_of(curve: Curve, limits: Limits, timed: tuple[Any, ...], names: tuple[str, ...]) -> Motion:
+    """A motion of what the core answers: see `_core.time_curve`.
+
+    Raises:
+        InputError: there is none for a joint that moves without a limit, or for numbers that cannot be computed with.
+    """
+    unlimited, found, pieces, peaks = timed
     if unlimited >= 0:
         named = repr(names[unlimited]) if names else str(unlimited)
         raise InputError(f"joint {named} moves: its velocity or its acceleration must have a finite limit")
-    limits = Limits(all_limits[0], all_limits[1], None if jerk is None else all_limits[2])
-    times, places, rates, pushes, jerks = found
-    return Motion.of(curve, times, places, rates, pushes, jerks[:-1], pieces, limits, peaks, names)
+    if found is None:
+        raise InputError("limits: too large or too small for this curve to be timed")
+    return Motion.of(curve, found, pieces, limits, peaks, names)

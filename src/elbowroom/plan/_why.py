@@ -17,7 +17,7 @@ from ._group import Group
 from ._result import Reason
 
 SHELLS = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""How far from a blocked configuration a free one is looked for: joints up to so much (rad, m), near ones first."""
+"""How far from a blocked configuration a free one is searched: joints up to this change (rad, m), near ones first."""
 TRIES = 256
 """Configurations of a shell."""
 HALVINGS = 8
@@ -65,7 +65,7 @@ def beyond_limits(group: Group, what: str, cfg: Float[np.ndarray, "dof"]) -> NoM
 
 def not_kept(reason: Reason, what: str, lost: str) -> NoMotion | None:
     """A failure when a start or goal does not keep what the motion must keep; None when nothing is lost."""
-    return NoMotion(reason, f"{what} does not keep what is asked of the motion: {lost}") if lost else None
+    return NoMotion(reason, f"{what} does not keep the constraints of the motion: {lost}") if lost else None
 
 
 def blocked(

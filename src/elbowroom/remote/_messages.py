@@ -1,4 +1,4 @@
-"""Messages of `elbowroom ik --serve`: JSON objects, one a line, each with a `type`.
+"""Messages of `elbowroom ik --serve`: JSON objects, one per line, each with a `type`.
 
 What comes in is read strictly: no NaN, no unknown keys, bounded size, names that exist; anything else is an
 `InputError` whose text is the answer. Nothing in a message is ever executed or opened. What goes out is made by
@@ -19,8 +19,7 @@ from .._text import short
 from ..errors import InputError, UnknownJointError, UnknownLinkError, unknown
 from ..ik import AxisTarget, LookAt, PoseTarget, PositionTarget, Target
 from ..robot import Robot
-from ._json_values import number_of, numbers_of, object_of, truth_of
-from ._xr import XrState, xr_state
+from ._xr import XrState, number_of, numbers_of, object_of, truth_of, xr_state
 
 MOST_BYTES = 256 * 1024
 """Of one message; two tracked hands with all joints need 15,000."""

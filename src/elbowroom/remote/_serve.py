@@ -96,7 +96,7 @@ class Outbox:
     """Answers on their way to one reader, written by a thread of their own."""
 
     def __init__(self, write: Callable[[str], bool]) -> None:
-        """`write` sends one text and says whether anybody listens."""
+        """`write` sends one text and returns whether a client listens."""
         self._write = write
         self._waiting: list[Mapping[str, Any]] = []
         self._changed = threading.Condition()
@@ -214,7 +214,7 @@ def _spread(values: deque[float]) -> dict[str, float]:
 def run_session(
     session: Session, mailbox: Mailbox, outbox: Outbox | Any, pacer: Pacer | None = None
 ) -> ServeReport:
-    """Ticks until the input ends, an `end` message comes or nobody listens; then brakes and says how it went.
+    """Ticks until the input ends, an `end` message comes or no client listens; then brakes and reports how it went.
 
     Args:
         session: the robot.
@@ -257,7 +257,7 @@ def serve_lines(
     Args:
         session: the robot.
         descriptor: where lines come from, such as 0.
-        write: sends one text without the end of its line, and says whether anybody listens.
+        write: sends one text without the end of its line, and returns whether a client listens.
         mailbox: closing it from elsewhere ends the session, too; None makes one.
     """
     mailbox, outbox = mailbox or Mailbox(), Outbox(write)

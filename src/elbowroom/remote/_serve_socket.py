@@ -1,8 +1,8 @@
 """The same messages over a WebSocket of the loopback address, for one controller at a time.
 
 Browsers say in the `Origin` header which page opens a socket: pages of other hosts are refused, so that no web page
-that happens to be open can move the robot. A second controller is told so and let go. When the controller leaves, the
-robot brakes, and the next one starts with a `hello`.
+that happens to be open can move the robot. A second controller is told so and disconnected. When the controller leaves,
+the robot brakes, and the next one starts with a `hello`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def serve_socket(
 
 
 class SocketDoor:
-    """A WebSocket server in threads of its own: fills a mailbox, and sends to whoever is connected."""
+    """A WebSocket server in threads of its own: fills a mailbox, and sends to the connected client."""
 
     def __init__(
         self,

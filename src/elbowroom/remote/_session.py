@@ -65,7 +65,7 @@ class Session:
         self._clutch, self._stopped = True, False
 
     def hello(self) -> dict[str, Any]:
-        """The first message to whoever steers: who is here and what the numbers mean."""
+        """The first message to a controller: who is here and what the numbers mean."""
         links = {link: pose.tolist() for link, pose in self._poses().items()}
         return {
             "type": "hello",

@@ -9,7 +9,8 @@ not tracked, or a stream that pauses, counts as released.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -20,7 +21,41 @@ from .._poses import as_matrix, as_wxyz_xyz
 from .._text import short
 from ..errors import InputError
 from ..robot import Robot
-from ._json_values import number_of, object_of
+from ..robot.internal import default_tool_frames
+
+
+def object_of(value: Any, what: str) -> dict[str, Any]:
+    """An object, as a dictionary."""
+    if not isinstance(value, dict):
+        raise InputError(f"{what}: expected an object, found {short(value)}")
+    return cast(dict[str, Any], value)
+
+
+def number_of(value: Any, what: str) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
+        raise InputError(f"{what}: expected a finite number, found {short(value)}")
+    return float(value)
+
+
+def truth_of(value: Any, what: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"{what}: expected true or false, found {short(value)}")
+    return value
+
+
+def numbers_of(value: Any, what: str) -> np.ndarray:
+    """Numbers in a list, or in rows of them; strings and truth values, which numpy would take, are refused."""
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{what}: expected numbers in a list, found {short(value)}")
+    rows = cast(list[Any], value)
+    if not isinstance(rows[0], list):
+        return np.array([number_of(entry, what) for entry in rows])
+    if any(not isinstance(row, list) or len(row) != len(rows[0]) for row in rows):
+        raise InputError(f"{what}: expected rows of the same length, found {short(value)}")
+    return np.array([[number_of(entry, what) for entry in row] for row in rows])
+
 
 R_ROBOT_XR = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """From WebXR (x right, y up, -z forward) to a robot that looks along x with z up."""
@@ -29,7 +64,7 @@ BUTTONS = {"trigger": 0, "squeeze": 1}
 PRESSED = 0.5
 """Of a button that only tells how far it is pressed."""
 PAUSE = 0.25
-"""Seconds without a message after which hands must be taken up anew."""
+"""Seconds without a message after which hands must be engaged again."""
 NEAR = 0.05
 """Metres between two links that do not tell left from right any more."""
 PARTS = ("left", "right", "head")
@@ -44,14 +79,14 @@ class XrOptions:
     right: str | None = None
     """Link that follows the right hand."""
     head: str | None = None
-    """Link that follows the head, while a hand is followed."""
+    """Link that follows the head while a hand is followed."""
     clutch: Literal["squeeze", "trigger", "none"] = "squeeze"
-    """Button that must be pressed for a hand to be followed; none follows as long as it is tracked."""
+    """Button that must be pressed for a hand to be followed; none follows as long as the hand is tracked."""
     scale: float = 1.0
-    """Metres of the robot per metre of the operator."""
+    """Robot motion per operator motion, metres per metre."""
     yaw: float | None = None
-    """Where the operator's forward is in the world, a turn about z from x, radians; None: such that the left link is
-    on the left of the right one in the default pose, to a quarter of a turn, or 0."""
+    """Direction of the operator's forward in the world, as a rotation about z from x, radians; None chooses the quarter
+    turn that has the left link on the left in the default pose, or 0."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0.0):
@@ -115,7 +150,7 @@ class XrState:
 
 
 def xr_state(data: Any) -> XrState:
-    """Reads the `data` of an `xr_state` message; keys that are not needed are passed over.
+    """Reads the `data` of an `xr_state` message; keys that are not needed are ignored.
 
     Raises:
         InputError: a key is missing, or a value is not what it should be.
@@ -164,9 +199,9 @@ class XrFollower:
         """Targets of the links that are followed just now.
 
         Args:
-            state: what the headset saw. One that is older than the last is passed over: the answer is as before.
+            state: what the headset saw. One that is older than the last is ignored: the answer is as before.
             poses: link -> T_world_link where it is now, wxyz_xyz.
-            now: seconds on a clock of ours.
+            now: seconds on the local clock.
         """
         if 0.0 < self._stamp - state.stamp < 1.0:  # out of order; a larger step back is another clock
             return self._last
@@ -229,3 +264,33 @@ def _pose(value: Any, what: str) -> np.ndarray:
     )
     wxyz = [number_of(orientation.get(key), f"{what}: {key} of the orientation") for key in "wxyz"]
     return as_matrix(wxyz + [number_of(position.get(key), f"{what}: {key}") for key in "xyz"], what)
+
+
+# Which links an operator steers, and with which hand ----------------------------------------------
+
+NOT_A_HAND = re.compile(r"leg|ankle|foot|feet|sole|toe|head", re.IGNORECASE)
+
+
+def steered_links(
+    robot: Robot, asked: Sequence[str] = (), xr: XrOptions | None = None
+) -> tuple[tuple[str, ...], XrOptions]:
+    """The links to follow, and which of them a headset's hands steer.
+
+    Args:
+        robot: the robot.
+        asked: links; if none are, nor in `xr`, the ends of the arms.
+        xr: what the hands steer; where it names no link, those with left and right in their names.
+
+    Raises:
+        InputError: nothing is asked for, and no end of an arm was found.
+    """
+    xr = xr or XrOptions()
+    links = tuple(dict.fromkeys((*asked, *xr.links.values())))
+    links = links or tuple(link for link in default_tool_frames(robot) if not NOT_A_HAND.search(link))
+    if not links:
+        raise InputError(f"no end-effector of {robot.name} was found; --link LINK names those to follow")
+    if not xr.links:
+        sides = {side: [link for link in links if side in link.lower()] for side in ("left", "right")}
+        found = {side: names[0] for side, names in sides.items() if len(names) == 1}
+        xr = replace(xr, **(found or ({"right": links[0]} if len(links) == 1 else {})))
+    return links, xr

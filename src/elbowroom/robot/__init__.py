@@ -5,12 +5,8 @@ It loads no JAX until something is computed by it.
 
 from __future__ import annotations
 
-from ._catalogue import CatalogueEntry as CatalogueEntry
-from ._catalogue import catalogue as catalogue
-from ._configurations import Configurations as Configurations
-from ._configurations import read_configurations as read_configurations
 from ._default import DefaultPose as DefaultPose
-from ._jax_door import register_with_jax as _register_with_jax
+from ._jax_facts import register_with_jax as _register_with_jax
 from ._join import joined as joined
 from ._join import without_links as without_links
 from ._load import as_robot as as_robot
@@ -21,10 +17,11 @@ from ._types import Joint as Joint
 from ._types import Note as Note
 from ._types import Shape as Shape
 from ._visuals import Visual as Visual
+from .descriptions._catalogue import CatalogueEntry as CatalogueEntry
+from .descriptions._catalogue import catalogue as catalogue
 
 __all__ = [
     "CatalogueEntry",
-    "Configurations",
     "Coupling",
     "DefaultPose",
     "Joint",
@@ -36,7 +33,6 @@ __all__ = [
     "catalogue",
     "joined",
     "load_robot",
-    "read_configurations",
     "without_links",
 ]
 

@@ -3,22 +3,28 @@
 A description rarely says how the robot rests. A state of its SRDF or a keyframe of its MJCF with a telling name does;
 otherwise the pose is our own guess: zero, or the middle of the range where a joint cannot reach zero. A guess may
 collide, so it says that it is one, joint by joint.
+
+Configurations by name are those of the description, "default" and "zero".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from .._brief import brief
 from .._frozen import Frozen, frozen
+from ..errors import UnknownNameError, unknown
 from ._tree import KinematicTree
 from ._types import Joint
+
+if TYPE_CHECKING:
+    from ._robot import Robot
 
 WORDS = (
     "default", "home", "homing", "ready", "rest", "resting", "neutral", "nominal", "stand", "standing",
@@ -37,7 +43,7 @@ class DefaultPose(Frozen):
     source: str
     """Where it comes from: "SRDF state 'home'", "keyframe 'home'", "zero", ..."""
     guessed_joints: tuple[str, ...] = ()
-    """Joints whose value nobody gave."""
+    """Joints without a given value."""
 
     @property
     def guessed(self) -> bool:
@@ -104,3 +110,27 @@ def _guess(joint: Joint, zero: float) -> float:
         return zero
     middle = 0.5 * (joint.lower + joint.upper)
     return float(middle if np.isfinite(middle) else np.clip(zero, joint.lower, joint.upper))
+
+
+def named_poses(robot: Robot, poses: Sequence[Any]) -> list[tuple[str, Float[np.ndarray, "dof"]]]:
+    """Configurations with labels, from names and from configurations as they are.
+
+    Args:
+        robot: the robot.
+        poses: names of `robot.named_cfgs`, "default" (the robot's `default_cfg`) and "zero", which always exist, or
+            configurations, which are labelled "given 1", "given 2", ...
+
+    Raises:
+        UnknownNameError: no configuration of that name. InputError: not a configuration.
+    """
+    known = {"zero": np.zeros(robot.dof), "default": robot.default_cfg, **robot.named_cfgs}
+    found: list[tuple[str, np.ndarray]] = []
+    for pose in poses:
+        if not isinstance(pose, str):
+            count = 1 + sum(label.startswith("given ") for label, _ in found)
+            found.append((f"given {count}", robot.as_cfgs(pose)[0]))
+        elif pose in known:
+            found.append((pose, np.array(known[pose], dtype=np.float64)))
+        else:
+            raise UnknownNameError(unknown("named configuration", pose, known))
+    return found

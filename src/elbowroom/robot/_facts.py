@@ -110,7 +110,7 @@ def _joint(name: str, old: Facts, new: Facts) -> list[str]:
         if old[key] != new[key]:
             said.append(f"joint {name}: {_moved(np.array(old[key]), np.array(new[key]))}")
     if (old["follows"], old["polycoef"]) != (new["follows"], new["polycoef"]):
-        said.append(f"joint {name}: follows {new['follows'] or 'nobody'} by another law")
+        said.append(f"joint {name}: follows {new['follows'] or 'no joint'} by another law")
     return said
 
 

@@ -19,7 +19,7 @@ ADVICE = "use_visual=True (--use-visual) takes it"
 
 
 def require_geometry(robot: Robot) -> None:
-    """Refuses a robot without collision geometry: whatever is said of it would be said of nothing.
+    """Refuses a robot without collision geometry: no verdict on it would mean anything.
 
     Raises:
         InputError: no link has any; says whether there is visual geometry to take instead.

@@ -1,8 +1,18 @@
-"""What a Robot offers to JAX code beside forward kinematics: single links, and what pyroki's costs ask of a robot."""
+"""What a Robot offers to JAX code beside forward kinematics: single links, and what pyroki's costs ask of a robot.
+
+A Robot may be an argument of jitted functions, which JAX must have been told before the call. Elbowroom does not
+import JAX by itself (it takes about a second), so if JAX is not loaded yet, the registration waits for its import.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from functools import cached_property
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ._tree import KinematicTree
@@ -69,3 +79,32 @@ class JaxFacts:
     def _link_poses_from_joint_poses(self, Ts_world_joint: Any) -> Any:
         """Link poses (*batch, links, 7) from those of the joints; the same."""
         return self.links.poses(Ts_world_joint)
+
+
+def register_with_jax() -> None:
+    """Registers `Robot` as a pytree: now if JAX is loaded, otherwise as soon as it is."""
+    if "jax" in sys.modules:
+        from . import _fk_jax as _fk_jax
+    else:
+        sys.meta_path.insert(0, _AfterJax())
+
+
+class _AfterJax(MetaPathFinder):
+    """Steps aside when JAX is looked for, and registers `Robot` when JAX has been loaded."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "jax":
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_register(module: ModuleType) -> None:
+                load(module)
+                register_with_jax()
+
+            spec.loader.exec_module = load_and_register
+        return spec

@@ -2,7 +2,7 @@
 
 The joined robot is a Robot like any other. Its configuration is that of the carrier followed by that of what it
 carries. It has no description file of its own (`xml` and `path` are None), so what edits the user's file (a spherized
-URDF) refuses it and says so; MJCF, SRDF and the others are written as for any robot.
+URDF) refuses it with an error; MJCF, SRDF and the others are written as for any robot.
 """
 
 from __future__ import annotations

@@ -17,20 +17,19 @@ from .._poses import as_matrix
 from .._xml import parse_xml, read_xml
 from ..errors import ApproximationWarning, DescriptionError, InputError
 from ..typing import Kinematics, RobotLike
-from ._catalogue import find_robot, notes_on_shapes
 from ._default import default_pose
-from ._hold import hold_joints
-from ._parts import Parts
 from ._pyroki import is_pyroki, robot_from_pyroki
-from ._resolve import MeshResolver, as_folders
 from ._robot import Robot
-from ._srdf import Srdf, srdf_for_robot
 from ._tree import KinematicTree, build_tree
-from ._types import Note
-from ._xacro import expand, is_xacro
+from ._types import Description, Note
+from .descriptions._catalogue import find_robot, notes_on_shapes
+from .descriptions._hold import hold_joints
+from .descriptions._resolve import MeshResolver, as_folders
+from .descriptions._srdf import Srdf, srdf_for_robot
+from .descriptions._urdf_elements import expand, is_xacro
 
 LIMIT_SLACK = 1e-4
-"""Published poses are rounded to a few digits; so much outside a limit is not worth a note (rad or m)."""
+"""Published poses are rounded to a few digits; exceeding a limit by this does not deserve a note (rad or m)."""
 
 
 def load_robot(
@@ -51,7 +50,7 @@ def load_robot(
             robot_descriptions ("panda_description"), a path to a URDF (.urdf), xacro (.xacro) or MJCF
             (.xml) file, a `yourdfpy.URDF`, a `mujoco.MjModel` or a `mujoco.MjSpec`.
         srdf: SRDF file with named poses and disabled pairs; robots known by name bring their own.
-        package_dirs: folders in which `package://` meshes are looked for, and from which meshes outside
+        package_dirs: folders to search for `package://` meshes, and from which meshes outside
             the description's own folder may be read.
         base_pose: pose of the base in the world, (7,) or (4, 4): of the floating or planar base if the
             description has one, of the root link otherwise.
@@ -98,7 +97,7 @@ def load_robot(
 
 
 def as_robot(robot: RobotLike) -> Robot:
-    """Returns a Robot as it is, a pyroki Robot as one of ours, and the robot of whatever else `load_robot` takes.
+    """Returns a Robot as it is, a pyroki Robot converted to ours, and the robot of whatever else `load_robot` takes.
 
     Every function that asks for a robot does this with what it is given. A pyroki Robot holds kinematics alone.
 
@@ -117,7 +116,7 @@ def as_kinematics(robot: RobotLike) -> Kinematics:
     return robot if hasattr(robot, "forward_kinematics") else as_robot(robot)
 
 
-def _files(source: Any, parts: Parts, path: Path | None) -> list[Path]:
+def _files(source: Any, parts: Description, path: Path | None) -> list[Path]:
     """The description file, or the folder that a `MjSpec` was read from, and the mesh files of the shapes."""
     folder = getattr(source, "modelfiledir", "")
     shapes = (shape.source for shapes in parts.shapes.values() for shape in shapes if shape.kind == "mesh")
@@ -154,7 +153,7 @@ def description_tree(robot: Robot) -> Any:
 
 def package_dirs_of(robot: Robot) -> tuple[Path, ...]:
     """Folders in which the `package://` files of a robot's URDF were looked for, as given to `load_robot`."""
-    from ._urdf_visuals import UrdfVisuals
+    from .descriptions._urdf_visuals import UrdfVisuals
 
     sources = [source for source, _ in robot.visual_sources.values() if isinstance(source, UrdfVisuals)]
     return tuple(dict.fromkeys(folder for source in sources for folder in source.package_dirs))
@@ -162,7 +161,7 @@ def package_dirs_of(robot: Robot) -> tuple[Path, ...]:
 
 def urdf_links(robot: Robot) -> dict[str, Any]:
     """Link -> its `<link>` element, for links that come from URDFs, each from its own where robots were joined."""
-    from ._urdf_visuals import UrdfVisuals
+    from .descriptions._urdf_visuals import UrdfVisuals
 
     texts: dict[bytes, dict[str, Any]] = {}
     found: dict[str, Any] = {}
@@ -181,7 +180,7 @@ def _read_tree(
     path: Path, package_dirs: tuple[Path, ...], xacro_args: Mapping[str, str]
 ) -> tuple[Any, list[str]]:
     """The tree of a file, and what of its form was mended."""
-    from ._urdf_elements import without_namespace
+    from .descriptions._urdf_elements import without_namespace
 
     mended: list[str] = []
     if is_xacro(path):
@@ -197,40 +196,40 @@ def _read_tree(
 
 def _read_file(
     path: Path, package_dirs: tuple[Path, ...], use_visual: bool, xacro_args: Mapping[str, str]
-) -> Parts:
+) -> Description:
     tree, mended = _read_tree(path, package_dirs, xacro_args)
     tag, xml = tree.getroot().tag, etree.tostring(tree, encoding="utf-8")
     if tag == "robot":
-        from ._urdf import parts_from_tree
-        from ._urdf_visuals import UrdfVisuals
+        from .descriptions._urdf import description_from_tree
+        from .descriptions._urdf_visuals import UrdfVisuals
 
-        parts = parts_from_tree(tree, path, package_dirs, use_visual)
+        parts = description_from_tree(tree, path, package_dirs, use_visual)
         parts.notes[:0] = [Note("mended", path.name, text) for text in mended]
         return replace(parts, xml=xml, visuals=UrdfVisuals(xml, path, package_dirs))
     if tag == "mujoco":
-        from ._mjcf import model_from_file, parts_from_model
-        from ._mjcf_visuals import MjcfVisuals
+        from .descriptions._mjcf import description_from_model, model_from_file
+        from .descriptions._mjcf_visuals import MjcfVisuals
 
-        parts = parts_from_model(model_from_file(path, package_dirs), use_visual, str(path))
+        parts = description_from_model(model_from_file(path, package_dirs), use_visual, str(path))
         return replace(parts, xml=xml, visuals=MjcfVisuals(path, package_dirs))
     raise DescriptionError(f"{path}: expected a URDF (<robot>) or MJCF (<mujoco>) file, found <{tag}>")
 
 
 def _read_object(
     source: Any, package_dirs: Iterable[str | os.PathLike[str]], use_visual: bool
-) -> tuple[Parts, str]:
+) -> tuple[Description, str]:
     """Reads a yourdfpy.URDF, MjModel or MjSpec, told by its class's name: neither library is imported in vain."""
     kind = type(source).__name__
     if kind == "URDF" and hasattr(source, "robot"):
-        from ._urdf import parts_from_yourdfpy
+        from .descriptions._urdf import description_from_yourdfpy
 
-        return parts_from_yourdfpy(source, package_dirs, use_visual), "yourdfpy.URDF"
+        return description_from_yourdfpy(source, package_dirs, use_visual), "yourdfpy.URDF"
     if kind in ("MjModel", "MjSpec"):
-        from ._mjcf import compile_spec, parts_from_model
-        from ._mjcf_visuals import visuals_of_model
+        from .descriptions._mjcf import compile_spec, description_from_model
+        from .descriptions._mjcf_visuals import visuals_of_model
 
         model = source if kind == "MjModel" else compile_spec(source, "mujoco.MjSpec")
-        parts = parts_from_model(model, use_visual)
+        parts = description_from_model(model, use_visual)
         return replace(parts, visuals=visuals_of_model(model)), f"mujoco.{kind}"
     raise InputError(
         f"cannot load a robot from a {kind}; expected a name, a path, a Robot (elbowroom's or pyroki's), "
@@ -239,7 +238,7 @@ def _read_object(
 
 
 def _assemble(
-    parts: Parts,
+    parts: Description,
     srdf_path: Path | None,
     base_pose: Any,
     origin: str,

@@ -63,7 +63,7 @@ def is_pyroki(robot: Any) -> bool:
 
 
 def robot_from_pyroki(robot: Any) -> Robot:
-    """One of ours with the kinematics of a pyroki Robot, which holds no geometry."""
+    """Our Robot with the kinematics of a pyroki Robot, which holds no geometry."""
     from ._robot import Robot
 
     joints, links = robot.joints, robot.links

@@ -30,11 +30,39 @@ from ..typing import LinkPair
 from ._default import DefaultPose
 from ._jax_facts import JaxFacts
 from ._tree import KinematicTree
-from ._types import Joint, Note, Shape
+from ._types import Joint, MeshData, Note, Shape
 from ._visuals import Visual, VisualSource, read_visuals
 
 if TYPE_CHECKING:
     import trimesh
+
+MAX_VALUE = 1e5
+"""Radians up to which the core reduces angles without loss (`lanes.hpp`, `sincos`); as many metres for slides."""
+
+
+def safe_values(tree: KinematicTree) -> Float[np.ndarray, "dof"]:
+    """Magnitudes of actuated joints up to which these and all that follow them are within `MAX_VALUE` for sure.
+
+    By the sum of the terms of each law, so followers may be within it even then; -1 where they may be beyond at once.
+    """
+    most = np.full(len(tree.actuated), MAX_VALUE)
+    bounds, owner = np.zeros(len(tree.moving)), np.zeros(len(tree.moving), dtype=np.int64)
+    while True:
+        for i in tree.order:
+            if tree.is_coupled[i]:
+                owner[i] = owner[tree.driver[i]]
+                bound = 0.0
+                with np.errstate(over="ignore"):
+                    for factor in np.abs(tree.polycoef[i])[::-1]:
+                        bound = factor + bound * bounds[tree.driver[i]]
+                bounds[i] = bound
+            else:
+                owner[i], bounds[i] = tree.driver[i], most[tree.driver[i]]
+        beyond = owner[~(bounds <= MAX_VALUE)]
+        beyond = beyond[most[beyond] >= 0.0]
+        if not len(beyond):
+            return frozen(most)
+        most[beyond] = np.where(most[beyond] > 1e-3, 0.5 * most[beyond], -1.0)
 
 
 PARALLEL_ROWS = 4096
@@ -60,7 +88,7 @@ class Robot(JaxFacts, Frozen):
     """What was mended, approximated, held, skipped, meshed or modelled by us; see `Note`."""
     disabled_pairs: Mapping[LinkPair, str] = field(default_factory=dict[LinkPair, str])
     """Link pairs that the SRDF disables, with its reasons, and those that an MJCF excludes. Entries of an SRDF that
-    Elbowroom computed are left out: they are to be computed anew when something changes, not believed."""
+    Elbowroom computed are omitted: they are recomputed when something changes, not believed."""
     visual_only: tuple[str, ...] = ()
     """Links that have visual geometry but no collision geometry, so that no check sees them; `use_visual` takes it."""
     left_out: tuple[str, ...] = ()
@@ -76,7 +104,7 @@ class Robot(JaxFacts, Frozen):
     """Description file, where there is one."""
     xml: bytes | None = field(default=None, repr=False)
     """Text of that file in UTF-8: xacro expanded, form mended, elements as they were."""
-    _meshes: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    _meshes: dict[str, MeshData] = field(default_factory=dict, repr=False)
 
     # Names and limits -------------------------------------------------------------------------
 
@@ -249,16 +277,18 @@ class Robot(JaxFacts, Frozen):
 
     @cached_property
     def _safe_values(self) -> Float[np.ndarray, "dof"]:
-        from ._value_range import safe_values
 
         return safe_values(self.tree)
 
     def _refuse_far(self, rows: Float[np.ndarray, "n dof"]) -> None:
         """Raises where a joint, or one that follows it, is so far that its angle has lost digits."""
-        from ._value_range import MAX_VALUE
 
         if not np.isfinite(rows).all():
-            raise InputError(f"{self.name}: configurations have NaN or infinite entries")
+            row, joint = np.argwhere(~np.isfinite(rows))[0]
+            raise InputError(
+                f"{self.name}: configurations have NaN or infinite entries: joint {self.joint_names[joint]!r} is "
+                f"{rows[row, joint]} in row {row}; give finite numbers"
+            )
         with np.errstate(over="ignore", invalid="ignore"):
             values = np.abs(self.tree.expand(rows)).max(axis=0, initial=0.0)
         for joint, value in zip(self.tree.moving, values.tolist(), strict=True):
@@ -300,9 +330,20 @@ class Robot(JaxFacts, Frozen):
     def link_mesh(self, link: str, *, within: float | None = None) -> trimesh.Trimesh | None:
         """All collision shapes of a link as one mesh in the link frame; None if it has none.
 
-        Curved primitives are enclosed by their triangles (see `notes`). The mesh is a copy; read-only
-        triangles of single shapes are in `shapes`. A link of more than 20 m is warned about once: its file may be in
-        millimetres.
+        The mesh is a copy. See `link_triangles`, which takes the same arguments and needs no trimesh.
+        """
+        found = self.link_triangles(link, within=within)
+        if found is None:
+            return None
+        import trimesh
+
+        return trimesh.Trimesh(found.vertices.copy(), found.faces.copy(), process=False)
+
+    def link_triangles(self, link: str, *, within: float | None = None) -> MeshData | None:
+        """Vertices and faces of all collision shapes of a link in the link frame, read-only; None if it has none.
+
+        Curved primitives are enclosed by their triangles (see `notes`). Triangles of single shapes are in `shapes`. A
+        link of more than 20 m is warned about once: its file may be in millimetres.
 
         Args:
             link: its name.
@@ -311,22 +352,18 @@ class Robot(JaxFacts, Frozen):
         Raises:
             MeshError: a mesh file is broken.
         """
-        import trimesh
-
         self.link_index(link)
         if link not in self.shapes:
             return None
         if within is not None:
-            points, triangles = self._joined(link, within)
-            return trimesh.Trimesh(points, triangles, process=False)
+            return self._joined(link, within)
         if link not in self._meshes:
             self._meshes[link] = self._joined(link, np.inf)
             self._ask_about_units(link)
-        points, triangles = self._meshes[link]
-        return trimesh.Trimesh(points.copy(), triangles.copy(), process=False)
+        return self._meshes[link]
 
-    def _joined(self, link: str, within: float) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices and faces of all shapes of a link."""
+    def _joined(self, link: str, within: float) -> MeshData:
+        """Triangles of all shapes of a link."""
         from ._tessellate import fine_triangles
 
         vertices: list[np.ndarray] = []
@@ -337,13 +374,13 @@ class Robot(JaxFacts, Frozen):
             vertices.append(data.vertices @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3])
             faces.append(data.faces + count)
             count += len(data.vertices)
-        return np.concatenate(vertices), np.concatenate(faces)
+        return MeshData(frozen(np.concatenate(vertices)), frozen(np.concatenate(faces)))
 
     def _ask_about_units(self, link: str) -> None:
         """Warns about a link so large that its file may be in millimetres; once, as all links would be then."""
         from ._geometry import units_question
 
-        question = units_question(link, self.shapes[link], self._meshes[link][0])
+        question = units_question(link, self.shapes[link], self._meshes[link].vertices)
         if question is not None and not self._asked:
             self._asked.append(question)
             warnings.warn(f"{self.name}: {question}", ApproximationWarning, 3)

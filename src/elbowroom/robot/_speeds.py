@@ -17,7 +17,7 @@ ACCELERATION_TIME = 0.1
 UNLIMITED_SPEED = 3.0
 """rad/s or m/s: what stands in for a velocity limit that is not stated (or is absurd)."""
 ABSURD_SPEED = 100.0
-"""rad/s or m/s from which on a stated velocity limit is none (baxter's head: 10,000)."""
+"""rad/s or m/s above which a stated velocity limit is ignored (baxter's head: 10,000)."""
 
 
 def stated_speeds(robot: Robot) -> Float[np.ndarray, "dof"]:
@@ -53,7 +53,7 @@ def speed_limits(
     """Limits of velocity and of acceleration, read-only, as a user gives them; None takes what is stated and usual.
 
     Raises:
-        InputError: of another shape, or not above zero; `whose` options they are is said in the message.
+        InputError: of another shape, or not above zero; the message names `whose` options they are.
     """
     fast = (
         stated_speeds(robot)

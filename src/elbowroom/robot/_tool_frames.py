@@ -44,7 +44,7 @@ class _Body:
 
 
 def default_tool_frames(robot: RobotLike) -> tuple[str, ...]:
-    """Names of the links that somebody would want to place, those with most joints before them first; see the module.
+    """Names of the links that a user would want to place, those with most joints before them first; see the module.
 
     A robot without joints has none.
     """

@@ -1,6 +1,6 @@
 """What a robot looks like: visual geometry with its colours, read when it is asked for.
 
-Nothing here is checked for collisions and nothing here may stop anybody: a visual that cannot be read is left out, and
+Nothing here is checked for collisions and nothing here may stop loading: a visual that cannot be read is skipped, and
 a note says which and why. Collision geometry is in `Robot.shapes`.
 """
 

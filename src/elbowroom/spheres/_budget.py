@@ -1,9 +1,9 @@
 """Sharing a budget of spheres between links along their cost curves.
 
 The cost of a link falls with its number of spheres. On the lower convex envelope of each curve, giving the next
-spheres to whoever gains most per sphere is optimal for the sum. Before that, links are lifted to the count at which
-they stay below the ratio cap, as far as the budget allows, so that small links do not starve: first to that ratio to
-their convex hull, idle links last, then closed links that move to that ratio to their own volume. Weights say whose
+spheres to the link that gains most per sphere is optimal for the sum. Before that, links are lifted to the count at
+which they stay below the ratio cap, as far as the budget allows, so that small links do not starve: first to that ratio
+to their convex hull, idle links last, then closed links that move to that ratio to their own volume. Weights say whose
 volume matters more; what they may take from a link is bounded.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._tight import Curve
+from ._tight import VolumeCurve
 
 SHELL_CAP = 1.5
 """Ratio to its hull that a thin shell should not exceed."""
@@ -32,7 +32,7 @@ HULL_MARGIN = 0.98
 class Claim:
     """One group of equal links that shares the budget."""
 
-    curve: Curve
+    curve: VolumeCurve
     """Ratios by count."""
     volume: float
     """Reference volume of one link, cubic metres: weights its relative cost."""
@@ -45,7 +45,7 @@ class Claim:
     known: tuple[tuple[int, float], ...] = ()
     """Count and ratio of careful fits."""
     weight: float = 1.0
-    """What its excess volume counts, over that of a link that is in nobody's way."""
+    """Weight of its excess volume relative to a link that is in no other link's way."""
     idle: bool = False
     """Whether the links stand still, and nothing comes near them."""
     moves: bool = True

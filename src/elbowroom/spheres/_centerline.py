@@ -14,13 +14,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ._certify import certify, check
-from ._shape import Float64, LinkShape, bounding_sphere
+from ._shape import Float64, LinkShape, bounding_sphere, certify, check
 
 BASE_COUNT, TRUNK_COUNT, ARM_COUNT, LONG_ARM_COUNT, FRAME_COUNT = 2, 4, 3, 4, 1
 """Spheres along a centerline by the kind of link that its name tells; `frame` links get one in all."""
 LONG_ARM = 0.15
-"""Centerline of an arm link from which on it gets one sphere more, metres."""
+"""Length of an arm link's centerline above which it gets one more sphere, metres."""
 SAME_POINT = 1e-6
 """Joint origins closer than this are one, metres."""
 ADD_FROM = 0.15

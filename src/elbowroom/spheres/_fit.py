@@ -17,15 +17,15 @@ from .._parallel import Progress
 from .._version import __version__
 from ..errors import InputError, UnknownLinkError, unknown
 from ..robot import Robot, as_robot
-from ..robot.doors import require_geometry
+from ..robot.internal import require_geometry
 from ..typing import RobotLike
 from ._centerline import fit_centerline
-from ._loose import Loose, loose_note, loose_ratio
 from ._meetings import Meetings
 from ._mirror import zero_frames
 from ._model import SphereModel
 from ._options import FitOptions
 from ._pipeline import fit_tight, shared_shapes
+from ._quality import Loose, loose_note, loose_ratio
 from ._rest import part_at_rest, rest_poses
 from ._shape import Float64, LinkShape
 
@@ -52,7 +52,7 @@ def fit_spheres(
     robot = as_robot(robot)
     options = options or FitOptions()
     began = time.perf_counter()
-    every = ((name, robot.link_mesh(name)) for name in robot.link_names)
+    every = ((name, robot.link_triangles(name)) for name in robot.link_names)
     meshes = {name: mesh for name, mesh in every if mesh is not None}
     if not meshes:
         require_geometry(robot)

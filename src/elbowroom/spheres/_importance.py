@@ -1,7 +1,7 @@
 """Which links limit motion: whose spheres are in the way of others while the meshes are apart, and who is idle.
 
-A volume outside a mesh costs motion where another link wants to be. In sampled configurations, spheres of each pair are
-looked at: the share of them in which they overlap while the meshes are apart is a needless refusal that the two
+Volume outside a mesh costs motion where another link wants to be. In sampled configurations, spheres of each pair are
+examined: the share of them in which they overlap while the meshes are apart is a needless refusal that the two
 links are to blame for, each by its part of the protrusion. To first order the blame falls as the excess volume falls,
 so it becomes a weight on that volume, and one budget serves both: little volume in all, few needless refusals. Links
 that stand still with nothing near them, such as antennas and wheel suspensions, count less.
@@ -23,7 +23,7 @@ from ._shape import Float64, LinkShape
 IDLE = 0.25
 """Weight of links that stand still, with nothing near them."""
 HARDLY = 0.02
-"""Share of the configurations in which something comes near a link that is idle all the same."""
+"""Share of the configurations in which something comes near a link although it is idle."""
 KEEPS, STILL_KEEPS = 0.85, 0.6
 """Share of what volume alone would give a link that it keeps: a link that moves, and one that stands still with others
 near. The world is near any link that moves."""
@@ -61,7 +61,7 @@ class Importance:
 
         Args:
             claims: by shape. counts: spheres of each shape.
-            spheres: by which weights are judged, of each shape.
+            spheres: of each shape, from which the weights are computed.
         """
         fits = self._placed(spheres)
         reach = {k: protrusion(self.shapes[k], *balls) for k, balls in spheres.items()}

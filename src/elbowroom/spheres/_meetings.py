@@ -14,7 +14,7 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..robot import Robot
-from ..robot.doors import adjacent_pairs
+from ..robot.internal import adjacent_pairs
 from ..typing import LinkPair
 from ._problem import surface_points
 from ._shape import Float64, LinkShape
@@ -31,7 +31,7 @@ POSE_GAP = 3e-3
 GAP_SAMPLES = 3000
 """Surface samples, and vertices at most, that estimate the distance of two meshes."""
 LOOKS, FEW_LOOKS = 12, 4
-"""Overlaps of a pair whose meshes are looked at, at most, to say how many of them are needless; no more than a few
+"""Most overlaps of a pair whose meshes are checked to tell how many of them are needless; no more than a few
 where none of these is."""
 RARE = 0.02
 """Needless overlaps in a smaller share of the configurations are chance."""
@@ -88,8 +88,8 @@ class Meetings:
         """How often spheres of a pair overlap while its meshes are apart, a share of the configurations, unless RARE.
 
         Each overlap counts by how near it is to being parted: fully where spheres just touch, a quarter where they
-        overlap as deep as the meshes are apart, and less the deeper they do. Adjacent pairs are nobody's to part. The
-        default configuration does not count. Meshes are looked at in LOOKS of the overlaps, spread evenly.
+        overlap as deep as the meshes are apart, and less the deeper they do. Adjacent pairs are not counted. The
+        default configuration does not count. Meshes are checked in LOOKS of the overlaps, spread evenly.
         """
         names, clearance = self.clearances(fits)
         out: dict[LinkPair, float] = {}

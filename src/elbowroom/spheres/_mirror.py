@@ -3,6 +3,8 @@
 Left and right arms, fingers and wheels are often one shape, moved or mirrored. Two shapes match when one of the 48
 turns and mirrorings of a box, between the middles of their bounding boxes, brings each onto the other within a small
 share of their size. Spheres carried over are proved on the other shape again, so a match need not be exact.
+
+`link_twins` says which they are, and where a point of one lies on the other.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 
 from .._poses import matrix_from_wxyz_xyz
 from ..robot import Robot
-from ._shape import Float64, LinkShape
+from ._shape import Float64, LinkShape, link_shapes
 
 TOLERANCE = 2e-3
 """Largest distance between matching shapes, as a share of their size."""
@@ -138,3 +140,41 @@ def _signed_permutations() -> list[Float64]:
 
 
 TURNS = _signed_permutations()
+
+
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """Says that a link has the shape of another, moved or mirrored."""
+
+    link: str
+    """The other link."""
+    turn: Float64
+    """(3, 3) signed permutation."""
+    shift: Float64
+    """(3,) metres: x_other = turn @ x + shift, each in the frame of its link."""
+
+    def carry(self, points: Float64) -> Float64:
+        """Points (..., 3) of the link in the frame of the other one."""
+        return np.asarray(points) @ self.turn.T + self.shift
+
+
+def link_twins(robot: Robot) -> dict[str, tuple[Twin, ...]]:
+    """For every link that has any, the other links of its shape.
+
+    Args:
+        robot: its collision meshes are compared, as the tight fit does that gives twins the same spheres.
+    """
+    shapes = dict(link_shapes(robot))
+    names = list(shapes)
+    matches = match_shapes(list(shapes.values()), [False] * len(shapes), zero_frames(robot, names))
+    out: dict[str, tuple[Twin, ...]] = {}
+    for i, name in enumerate(names):
+        own, found = matches[i], list[Twin]()
+        for j, other in enumerate(names):
+            there = matches[j]
+            if i != j and there.model == own.model:
+                turn = there.turn @ own.turn.T  # back to the fitted shape, and on to the other
+                found.append(Twin(other, turn, there.shift - turn @ own.shift))
+        if found:
+            out[name] = tuple(found)
+    return out

@@ -52,7 +52,7 @@ class SphereModel(Frozen):
         seen: set[str] = set()
         for name in names:
             if name in seen:
-                raise InputError(f"link_names: link {name!r} is there twice")
+                raise InputError(f"link_names: link {name!r} is given twice")
             seen.add(name)
         centers = _floats(self.centers, "centers")
         if centers.size % 3:

@@ -65,7 +65,7 @@ def _parse(text: str | bytes) -> Any:
         out: dict[str, Any] = {}
         for key, value in pairs:
             if key in out:
-                raise FormatError(f"sphere JSON: {short(key)} is there twice")
+                raise FormatError(f"sphere JSON: {short(key)} is given twice")
             out[key] = value
         return out
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._parallel import check_workers
 from ..errors import InputError
 
 
@@ -47,22 +48,22 @@ class FitOptions:
     method: Literal["tight", "centerline"] = "tight"
     """`tight`: the least volume for a budget. `centerline`: spheres along the lines between joints, no search."""
     n_spheres: int | None = None
-    """Budget in all for `tight`; None means about as few as reach `target_ratio` and `ratio_cap`, at most 48 a link,
-    and none that saves less than a thousandth of the volume of all links."""
+    """`tight`: total number of spheres. None uses about the fewest that reach `target_ratio` and `ratio_cap`, at most
+    48 per link, and skips spheres that save less than a thousandth of the volume of all links."""
     per_link: Mapping[str, int] | None = None
-    """Spheres by link: for `tight` the most it may have (one that holds nothing is left out), for `centerline` the
-    number along each centerline, before mending."""
+    """Spheres per link: for `tight` the maximum (spheres that contain nothing are omitted), for `centerline` the number
+    along each centerline before gaps are closed."""
     margin: float = 0.0
     """Added to every radius after the proof, metres."""
     seed: int = 0
-    """Of all random choices; the same seed gives the same spheres for any number of workers."""
+    """Seed of all random choices; the same seed gives the same spheres for any number of workers."""
     default_n_spheres: int = 3
     """`centerline`: spheres along a centerline where neither `per_link` nor the name of the link says more."""
     min_radius: float = 0.005
     """`centerline`: smallest radius, metres."""
     ratio_cap: float = 3.0
     """`tight`: volume of the union over that of the convex hull that no link exceeds while the budget allows; if it
-    does not, `SphereModel.notes` says so, with the budget that would. After that, the same over mesh volume for closed
+    does not, `SphereModel.notes` names the budget that would. After that, the same over mesh volume for closed
     links that move, unless they are hollow."""
     target_ratio: float = 1.45
     """`tight` without `n_spheres`: union over mesh volume of all links together that decides how many spheres there
@@ -70,13 +71,13 @@ class FitOptions:
     clip_planes: tuple[ClipPlane, ...] = ()
     """`tight`: planes that spheres should not reach beyond."""
     apart_at_rest: bool = False
-    """`tight`: spends further spheres, on top of `n_spheres`, on links whose spheres overlap at the default pose while
-    their meshes are apart, so that fewer pairs are for meshes alone to decide. Takes a few times as long."""
+    """`tight`: adds spheres beyond `n_spheres` to links whose spheres overlap at the default pose although their meshes
+    are apart, so that fewer pairs are left to the meshes. Takes a few times as long."""
     share_mirrored: bool = True
     """`tight`: links of the same or mirrored shape get the same or mirrored spheres."""
     effort: float = 1.0
-    """`tight`: scales the number of starts and moves, and with them the time; 0 is a first fit without search, in a
-    second or two for most robots and as well proved."""
+    """`tight`: scales the number of starts and moves, and with them the time; 0 is a first fit without search, which
+    takes a second or two for most robots and is proved just as well."""
     workers: int | None = None
     """`tight`: links fitted at once, in threads or by joblib's active configuration; None uses all cores. Does not
     change the result."""
@@ -115,10 +116,11 @@ class FitOptions:
                 raise InputError(f"a robot gets at most {MOST_SPHERES} spheres, found {count}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InputError(f"seed must be a whole number from 0 up, found {self.seed!r}")
+        check_workers(self.workers)
 
 
 MOST_SPHERES = 100_000
-"""A budget beyond this is taken for a slip; thousands serve the finest models."""
+"""A budget beyond this is treated as a mistake; thousands serve the finest models."""
 
 
 def _is_count(value: Any) -> bool:

@@ -18,15 +18,14 @@ import numpy as np
 from .._parallel import Progress, parallel_map
 from ..errors import InputError
 from ._budget import Claim, Rule, enough, pick_known, share_budget
-from ._certify import certify, check
 from ._importance import Importance
-from ._loose import loose_ratio
 from ._meetings import Meetings
 from ._mirror import Match, match_shapes
 from ._options import FitOptions
-from ._problem import Problem, comparison_volume
-from ._shape import Float64, LinkShape
-from ._tight import Curve, flatten, grow_curve, refine, start_for
+from ._problem import FitProblem, comparison_volume
+from ._quality import loose_ratio
+from ._shape import Float64, LinkShape, certify, check
+from ._tight import VolumeCurve, flatten, grow_curve, refine, start_for
 
 EXPECTED_PER_LINK = 6
 """Spheres per link with geometry that are expected when no budget is given; decides how far spheres may protrude."""
@@ -46,10 +45,10 @@ CURVE_REACH = 1.3
 LEAST_CURVE = 8
 """Counts every curve reaches, so that small closed links can be lifted below the ratio cap."""
 SETTLED = 1.05
-"""When no budget is given: how many spheres it takes is judged by the curves, and again by the first careful fits if
-these ask for more than this many times as many."""
+"""When no budget is given: how many spheres it takes is estimated from the curves, and again by the first careful fits
+if these ask for more than this many times as many."""
 FEW_BALLS = 8
-"""Links in the way with up to this many balls are fitted carefully before they are judged; those of curves with more
+"""Links in the way with up to this many balls are fitted carefully before they are compared; those of curves with more
 are good enough for that."""
 REST_TRIES = 3
 """When no budget is given: spheres more for links whose spheres just overlap at the default configuration."""
@@ -86,9 +85,9 @@ class _Job:
     """Count that the size of the link gives it, before the budget is shared."""
     count: int = 1
     """Largest count of the curve, or the count to fit."""
-    problem: Problem | None = None
+    problem: FitProblem | None = None
     """The shape as prepared for the curve."""
-    curve: Curve | None = None
+    curve: VolumeCurve | None = None
     """Where the fit may start from."""
 
     def first_balls(self, count: int) -> tuple[Float64, Float64]:
@@ -119,8 +118,8 @@ class _Fit:
         return self.centers, self.radii
 
 
-def _curve_job(job: _Job) -> tuple[Problem, Curve | None]:
-    problem = Problem.build(job.shape, job.deep, job.beyond, job.seed)
+def _curve_job(job: _Job) -> tuple[FitProblem, VolumeCurve | None]:
+    problem = FitProblem.build(job.shape, job.deep, job.beyond, job.seed)
     return problem, grow_curve(problem, job.count, job.effort, job.seed) if job.count > 0 else None
 
 
@@ -222,10 +221,10 @@ class _Fitter:
     progress: Progress | None
     done: int = 0
 
-    def curves(self, most: dict[int, int]) -> dict[int, Curve]:
+    def curves(self, most: dict[int, int]) -> dict[int, VolumeCurve]:
         """Prepares the shapes; cost curves of some up to the given counts."""
         work = [replace(job, count=most.get(k, 0)) for k, job in self.jobs.items()]
-        curves: dict[int, Curve] = {}
+        curves: dict[int, VolumeCurve] = {}
         for k, (problem, curve) in zip(list(self.jobs), self._map(_curve_job, work), strict=True):
             self.jobs[k] = replace(self.jobs[k], problem=problem, curve=curve)
             if curve is not None:

@@ -19,7 +19,7 @@ from .._poses import matrix_from_wxyz_xyz
 from ._shape import Float64, LinkShape, ball_rows, bounding_sphere, union_volume
 
 SURFACE_SAMPLES = 1500
-"""Samples spread over the triangles by area; the exact descent mends what falls between them."""
+"""Samples spread over the triangles by area; the exact descent covers what falls between them."""
 EDGE_SAMPLES = 900
 """Samples along sharp edges, where spheres meet the constraint first."""
 VERTEX_SAMPLES = 500
@@ -35,7 +35,7 @@ SHARP = np.cos(np.deg2rad(20.0))
 LEAST_SCALE = 1e-6
 """Scale of a link that is a point, metres."""
 LEAST_REFERENCE = 1e-5
-"""Scaled volume that a flat link is taken to have."""
+"""Scaled volume that is assumed for a flat link."""
 TURNS, DIRECTIONS = 64, 32
 """Sets of directions that the descents take in turn, and how many the core takes at once."""
 LLOYD_ROUNDS = 7
@@ -57,7 +57,7 @@ class Schedule(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class FitProblem:
     """One link for the core: balls (spheres, 4) are in scaled coordinates."""
 
     shape: LinkShape
@@ -67,7 +67,7 @@ class Problem:
     """What the core's FitProblem takes besides."""
 
     @classmethod
-    def build(cls, shape: LinkShape, deep: float, beyond: Beyond | None = None, seed: int = 0) -> Problem:
+    def build(cls, shape: LinkShape, deep: float, beyond: Beyond | None = None, seed: int = 0) -> FitProblem:
         """Prepares a shape.
 
         Args:
@@ -115,7 +115,7 @@ class Problem:
     def __getstate__(self) -> dict[str, Any]:
         return {"shape": self.shape, "deep": self.deep, "input": self.input}
 
-    def with_depth(self, deep: float) -> Problem:
+    def with_depth(self, deep: float) -> FitProblem:
         """The same with another protrusion whose outside volume weighs double, metres."""
         other = replace(self, deep=deep)
         other.__dict__["core"] = self.core.with_depth(deep)

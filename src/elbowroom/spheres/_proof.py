@@ -18,12 +18,11 @@ from .._frozen import frozen
 from .._text import fixed, some_names
 from ..errors import InputError
 from ..robot import Robot, as_robot
-from ..robot.doors import require_geometry
+from ..robot.internal import require_geometry
 from ..typing import RobotLike
-from ._certify import check
 from ._model import SphereModel, table
 from ._quality import measure_volumes, protrusion
-from ._shape import Float64, LinkShape, link_shapes
+from ._shape import Float64, LinkShape, check, link_shapes
 
 THIN = 3.0
 """Spheres over mesh volume, and hull over mesh volume, above which a closed link is called a thin shell."""

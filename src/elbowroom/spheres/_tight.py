@@ -15,10 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._certify import certify
-from ._problem import Problem, Schedule
+from ._problem import FitProblem, Schedule
 from ._quality import protrusion
-from ._shape import Float64
+from ._shape import Float64, certify
 
 QUICK = Schedule(70, (0.015, 0.001), (3e3, 1e6))
 """Of one improvement; measured on panda."""
@@ -44,7 +43,7 @@ MIN_RADIUS, MIN_SHARE = 1e-3, 0.01
 
 
 @dataclass(frozen=True)
-class Curve:
+class VolumeCurve:
     """Volume of one link's balls by their number, for sharing a budget."""
 
     counts: tuple[int, ...]
@@ -55,7 +54,7 @@ class Curve:
     """(count, 4) scaled balls at each."""
 
 
-def grow_curve(problem: Problem, most: int, effort: float, seed: int) -> Curve:
+def grow_curve(problem: FitProblem, most: int, effort: float, seed: int) -> VolumeCurve:
     """Splits from one ball up to `most`, with a few improving moves at each count."""
     rng = np.random.default_rng([seed, 17])
     balls, least = problem.one_ball(), np.inf
@@ -76,12 +75,12 @@ def grow_curve(problem: Problem, most: int, effort: float, seed: int) -> Curve:
         ratios.append(problem.ratio(balls))
         kept.append(balls)
         if len(balls) >= most:
-            return Curve(tuple(counts), tuple(ratios), tuple(kept))
+            return VolumeCurve(tuple(counts), tuple(ratios), tuple(kept))
         for _ in range(min(most - len(balls), 1 + len(balls) // 4)):
             balls = problem.split_worst(balls)
 
 
-def start_for(problem: Problem, curve: Curve, count: int) -> Float64:
+def start_for(problem: FitProblem, curve: VolumeCurve, count: int) -> Float64:
     """Balls of the curve at a count, split further where the curve has skipped it."""
     place = max(int(np.searchsorted(curve.counts, count, side="right")) - 1, 0)
     balls = curve.balls[place]
@@ -92,7 +91,7 @@ def start_for(problem: Problem, curve: Curve, count: int) -> Float64:
     return balls
 
 
-def refine(problem: Problem, start: Float64 | None, count: int, effort: float, seed: int) -> list[Float64]:
+def refine(problem: FitProblem, start: Float64 | None, count: int, effort: float, seed: int) -> list[Float64]:
     """The best of several starts at one count.
 
     Args:
@@ -120,7 +119,7 @@ def _times(number: float, effort: float) -> int:
     return round(number * effort)
 
 
-def finish(problem: Problem, balls: Float64) -> tuple[Float64, Float64]:
+def finish(problem: FitProblem, balls: Float64) -> tuple[Float64, Float64]:
     """Proved centres (spheres, 3) and radii (spheres,) in metres; balls that hold nothing are dropped."""
     centers, radii = problem.metric(balls)
     radii = np.maximum(radii, min(MIN_RADIUS, MIN_SHARE * problem.shape.size))
@@ -135,7 +134,7 @@ def finish(problem: Problem, balls: Float64) -> tuple[Float64, Float64]:
 
 
 def flatten(
-    problem: Problem, fits: list[Float64], limit: float, effort: float, seed: int
+    problem: FitProblem, fits: list[Float64], limit: float, effort: float, seed: int
 ) -> tuple[Float64, Float64]:
     """Proved spheres whose largest protrusion is below a limit, if a fit or a steeper weight can do it.
 
@@ -166,7 +165,7 @@ def flatten(
     return best
 
 
-def _finish_and_reach(problem: Problem, balls: Float64) -> tuple[tuple[Float64, Float64], float]:
+def _finish_and_reach(problem: FitProblem, balls: Float64) -> tuple[tuple[Float64, Float64], float]:
     """Proved centres and radii, and how far they protrude at most, metres."""
     spheres = finish(problem, balls)
     return spheres, protrusion(problem.shape, *spheres)[1]

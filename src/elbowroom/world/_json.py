@@ -6,7 +6,7 @@
 A pose is seven numbers, wxyz_xyz, or four rows of four; it is written as seven where they give the same matrix to the
 last bit, else as four rows. Arrays (`points`, `vertices`, `faces`, `values`) are nested lists, or name an array of a
 NumPy file: `{"file": "scene.npz", "array": "..."}`. Large ones are written to a file of that kind beside the JSON, each
-under a hash of its content: equal ones are stored once, and those of another scene are never taken for ours.
+under a hash of its content: equal ones are stored once, and those of another scene are never confused with ours.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PLACES = (
     "xyz",
     "rpy",
 )
-"""Keys by which others say where a thing is: passed over, it would stand at the origin."""
+"""Keys by which other tools place an object: if they were ignored, it would stand at the origin."""
 INLINE = 3000
 """Numbers of an array that is still written into the JSON."""
 FIELDS: dict[type[Obstacle], tuple[str, ...]] = {
@@ -74,7 +74,7 @@ def parse_json(text: str, path: Path) -> Any:
         if len(found) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise FormatError(f"{path}: the key {short(twice)} is there twice")
+            raise FormatError(f"{path}: the key {short(twice)} is given twice")
         return found
 
     try:

@@ -70,7 +70,7 @@ def obstacles_from_scene(data: Any, path: Path, files: LinkedFiles) -> tuple[lis
         name = name_of(mapping(entry, f"{where}, entry {k + 1}").get("id"), f"{where}, entry {k + 1}: id")
         appends = _operation(entry, f"{path}: object {name!r}") == OPERATIONS["append"]
         if name in taken and not appends:
-            raise FormatError(f"{path}: object {name!r} is there twice; ids must be unique")
+            raise FormatError(f"{path}: object {name!r} is given twice; ids must be unique")
         ids.append(name)
         taken.add(name)
     used: dict[str, int] = {}
@@ -238,7 +238,7 @@ class _Reader:
             if doubt:
                 warnings.warn(found[-1], ApproximationWarning, stacklevel=levels_to_the_user())
         return found + [
-            f"the frame {frame!r} of {objects} object{'s' if objects > 1 else ''} is taken for the world frame"
+            f"the frame {frame!r} of {objects} object{'s' if objects > 1 else ''} is treated as the world frame"
             for frame, objects in self.unknown_frames.items()
         ]
 

@@ -27,7 +27,7 @@ from ..typing import Matrix4
 MAX_SIZE = 1e6
 """Metres; larger shapes are half-spaces or mistakes."""
 UNIT_TOLERANCE = 1e-6
-"""How far a quaternion, normal or rotation may be off before it is said that it was corrected."""
+"""How far a quaternion, normal or rotation may be off before a note says that it was corrected."""
 ROUNDING = 1e-14
 """How far R^T R of a rotation in float64 may be from the identity; what is farther is made a rotation."""
 POSE_NOTE = "its pose: "

@@ -16,12 +16,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from .. import _core
-from .._parallel import cores
 from .._text import counted, short
 from ..errors import FormatError, InputError, UnknownNameError, unknown
-from ._boxes import boxes_intersect
 from ._obstacles import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere
-from ._query import gradient_rows, is_jax, nearest_rows, point_rows
+from ._query import boxes_intersect, gradient_rows, is_jax, nearest_rows, point_rows
 from ._sampled import PointCloud, SdfGrid
 
 if TYPE_CHECKING:
@@ -128,7 +126,7 @@ class World:
         return self._changed(o.at(pose) if k == at else o for k, o in enumerate(self.obstacles))
 
     def replace(self, name: str, obstacle: Obstacle) -> World:
-        """A world with another obstacle in the place of one, such as a larger one.
+        """A world with one obstacle replaced by another, such as a larger one.
 
         Args:
             name: of the obstacle that goes.
@@ -206,8 +204,9 @@ class World:
     def box_intersects(self, center: Any, half_extents: Any, axes: Any) -> bool | Bool[np.ndarray, "*batch"]:
         """Which oriented boxes share a point with an obstacle; touching and being inside count.
 
-        Exact to rounding, but for distance fields, which are conservative: boxes nearer to one than a fiftieth of its
-        spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are quick.
+        Exact to rounding, except for distance fields, which are conservative: boxes nearer to one than a fiftieth of
+        its spacing may count as touching it. Leading axes broadcast as in numpy; thousands of boxes in one call are
+        quick.
 
         Args:
             center: (..., 3) centres in the world, metres.
@@ -231,7 +230,7 @@ class World:
 
         Args:
             path: the file.
-            package_dirs: folders in which package:// files are looked for, and that may be read from; other files
+            package_dirs: folders that are searched for package:// files, and that may be read from; other files
                 that a scene names must be beside it or in its package.
 
         Returns:
@@ -258,7 +257,7 @@ class World:
             format: "json" or "moveit", if the extension does not tell.
 
         Returns:
-            What the format cannot hold, and what to mind; empty when nothing was lost.
+            What the format cannot hold, and what to keep in mind; empty when nothing was lost.
 
         Raises:
             InputError: another extension, or the place cannot be written or holds something of another kind.
@@ -274,22 +273,19 @@ class World:
         """The obstacles in the compiled core; made when first needed. Meshes, clouds and fields are not copied."""
         return _core.World([obstacle.core for obstacle in self.obstacles])
 
-    def clearance_grid(
-        self, region: Float[np.ndarray, "2 3"], threads: int | None = None
-    ) -> _core.ClearanceGrid:
-        """Lower bounds of the distance to all obstacles, with cells in a region; kept for next time and for worlds
-        made from this one.
+    def clearance_grid(self, region: Float[np.ndarray, "2 3"]) -> _core.ClearanceGrid:
+        """Lower bounds of the distance to all obstacles, with cells in a region, filled where they are asked for; kept
+        for next time and for worlds made from this one.
 
         Args:
             region: lower and upper corner, metres.
-            threads: None uses all cores this process may run on.
         """
         corners = np.ascontiguousarray(region, dtype=np.float64)
         key = corners.tobytes()
         if key not in self._grids:
             before = self._grids_before.get(key)
             grid = before.for_world(self.core) if before is not None else None
-            self._grids[key] = grid or _core.ClearanceGrid(self.core, corners, threads or cores())
+            self._grids[key] = grid or _core.ClearanceGrid(self.core, corners)
         return self._grids[key]
 
     @cached_property

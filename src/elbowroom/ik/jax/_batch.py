@@ -1,7 +1,7 @@
 """Many questions to an `IkSolver` at once, answered by the JAX engine: for GPUs, and for costs of one's own.
 
 Starts, tolerances, the choice among what is reached and the verdict are those of the solver; only the search itself is
-`minimize`, over a fixed number of questions by sixteen starts at a time. That shape does not change with what is asked,
+`minimize`, over a fixed number of questions by sixteen starts at a time. That shape does not change with the question,
 so a robot and kind of target compile once. Where few questions are left, each takes several rounds of starts at once.
 Costs beside the targets shape the search; the targets alone then draw it in, so that tolerances mean the same.
 """

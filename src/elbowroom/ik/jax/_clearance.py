@@ -1,12 +1,13 @@
 """Costs that keep clear, of the robot itself and of obstacles, by spheres.
 
 They pull a search out of contact; they do not decide. Spheres touch before meshes do, and pairs of links that only
-meshes can decide are no part of them, so an answer is free when `CollisionModel.free` says so and not before.
+meshes can decide are no part of them, so only `CollisionModel.free` decides whether an answer is free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import jax
@@ -18,7 +19,7 @@ from ..._text import short
 from ...distance import MultiSphereCollision, colldist_from_sdf, self_collision_residual
 from ...errors import InputError, UnknownLinkError, unknown
 from ...robot import Robot, as_robot
-from ...robot.doors import as_kinematics
+from ...robot.internal import as_kinematics, jaxls_module
 from ...typing import RobotLike
 from ...world import World
 from ._costs import Cost, as_floats
@@ -52,7 +53,7 @@ def self_collision_cost(
 def margins_at_rest(
     robot: RobotLike, coll: MultiSphereCollision, margin: float, cfgs: Any
 ) -> Float[np.ndarray, "link_pairs"]:
-    """Margins, one a link pair, with which the self-collision cost is zero where the robot rests.
+    """Margins, one per link pair, with which the self-collision cost is zero where the robot rests.
 
     Args:
         robot: whose links the spheres are on. coll: the spheres and pairs.
@@ -82,7 +83,8 @@ def world_cost(
     *,
     allow: Iterable[tuple[str, str]] = (),
 ) -> Cost:
-    """Links apart from obstacles by their spheres, one row a sphere. A world is static: another one is compiled anew.
+    """Keeps links away from obstacles by their spheres, one row per sphere. A world is static: another one is compiled
+    again.
 
     Args:
         robot: whose links the spheres are on.
@@ -161,3 +163,62 @@ class _Static:
     @classmethod
     def tree_unflatten(cls, static: _Static, leaves: Any) -> _Static:
         return static
+
+
+def jaxls_cost(cost: Cost, joint_var: Any) -> Any:
+    """A cost of this package as a cost of jaxls, to be put among those of pyroki; pyroki itself is not needed.
+
+    Args:
+        cost: any cost, also one that is made under jit of traced targets.
+        joint_var: the jaxls variable of the configuration, such as `robot.joint_var_cls(0)`.
+
+    Raises:
+        MissingExtraError: jaxls (brentyi's, not on PyPI) is not installed.
+        InputError: not a cost of this package.
+    """
+    if not isinstance(cost, Cost):
+        raise InputError(f"jaxls_cost: expected an elbowroom Cost, found a {type(cost).__name__}")
+    return _factory(jaxls_module("jaxls_cost").Cost, elbowroom_cost)(joint_var, cost)
+
+
+def multi_sphere_self_collision_cost(
+    robot: RobotLike, multi_sphere_coll: MultiSphereCollision, joint_var: Any, margin: Any, weight: Any
+) -> Any:
+    """A jaxls cost: the rows of `distance.self_collision_residual`, one a pair of links.
+
+    To be put among pyroki's own, with an Elbowroom or a pyroki Robot.
+
+    Args:
+        robot: whose links the spheres are on.
+        multi_sphere_coll: the spheres and pairs.
+        joint_var: the jaxls variable of the configuration, such as `robot.joint_var_cls(0)`.
+        margin: metres at which a pair starts to cost; the specification has 0.02.
+        weight: per metre; the specification has 5.0.
+
+    Raises:
+        MissingExtraError: jaxls (brentyi's, not on PyPI) is not installed.
+    """
+    robot = as_kinematics(robot)
+    jaxls = jaxls_module("multi_sphere_self_collision_cost")
+    make = _factory(jaxls.Cost, multi_sphere_self_collision)
+    return make(robot, multi_sphere_coll, joint_var, margin, weight)
+
+
+@cache
+def _factory(cost_class: Any, residual: Callable[..., Any]) -> Any:
+    """The cost class's own factory of a residual: `factory`, which older versions call `create_factory`."""
+    make = getattr(cost_class, "factory", None) or cost_class.create_factory
+    return make(residual)
+
+
+def elbowroom_cost(vals: Any, joint_var: Any, cost: Cost) -> Any:
+    """Residual in the manner of jaxls: values of variables first. jaxls names the cost after it."""
+    return cost(vals[joint_var])
+
+
+def multi_sphere_self_collision(
+    vals: Any, robot: Any, multi_sphere_coll: Any, joint_var: Any, margin: Any, weight: Any
+) -> Any:
+    """The same for the spheres of any robot."""
+    rows = self_collision_residual(multi_sphere_coll, robot, vals[joint_var], margin, weight)
+    return rows.reshape(-1)

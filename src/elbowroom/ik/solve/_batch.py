@@ -42,7 +42,7 @@ def solve_all(
 
 @dataclass(frozen=True)
 class _SolveThese:
-    """Answers a piece; sent to other processes where joblib says so."""
+    """Answers a piece; runs in other processes if joblib is configured for it."""
 
     solver: IkSolver
     locked: Sequence[str] | str

@@ -13,28 +13,28 @@ class IkOptions:
     """How `IkSolver` searches, and what it calls a success."""
 
     position_tolerance: float = 1e-4
-    """Metres that a position may be off."""
+    """Position error that is accepted, metres."""
     orientation_tolerance: float = 1e-3
-    """Radians that an orientation, an axis or a joint target may be off."""
+    """Error of an orientation, axis or joint target that is accepted, radians."""
     seeds: int = 512
-    """Starts that a target may cost before it is given up, in rounds of sixteen; the nearest entries of the table of
+    """Starting points to try per target before giving up, in rounds of sixteen; the nearest entries of the table of
     free configurations come first."""
     iterations: int = 30
     """Steps that one start may take."""
     table: int = 2000
     """Free configurations from which starts are chosen; made once for a solver."""
     rest_weight: float = 0.0
-    """Pull towards the rest configuration (the seed where one is given, else the default pose) in what the targets
-    leave free; no success is given up for it."""
+    """Pull towards the rest configuration (the seed if given, otherwise the default pose) within the freedom that the
+    targets leave; it never costs a success."""
     manipulability_weight: float = 0.0
     """The same, away from singular configurations."""
     clearance_weight: float = 0.0
     """The same, away from contact."""
     timeout: float = 1.0
-    """Seconds after which the best answer so far is returned; what is made or compiled once comes before
-    it and does not count (`IkResult.setup_seconds`)."""
+    """Seconds after which the best answer so far is returned; one-time setup comes before and does not
+    count (`IkResult.setup_seconds`)."""
     seed: int = 0
-    """Of the table and of all random choices."""
+    """Seed of the table and of all random choices."""
 
     def __post_init__(self) -> None:
         for name in ("position_tolerance", "orientation_tolerance", "timeout"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Plane = Literal["xy", "xz", "yz"]
 CELLS = 32
-"""Cells along the longer side of a map, unless told otherwise."""
+"""Cells along the longer side of a map by default."""
 AROUND = 2000
 """Random configurations that say how far a link gets."""
 BEYOND = 0.05

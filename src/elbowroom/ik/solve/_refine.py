@@ -26,7 +26,7 @@ CLEAR = 0.1
 DIFFERENCE = 1e-4
 """Joint change by which gradients are measured: far above rounding, far below what bends a clearance."""
 KEPT = 1e-3
-"""Metres of clearance that aims may not spend: a step that ends at bare contact is of no use to anybody."""
+"""Metres of clearance that aims may not spend: a step that ends at bare contact is useless."""
 
 
 def refined(

@@ -6,7 +6,7 @@ large one, and their answers are combined afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,14 @@ from jaxtyping import Bool, Float, Int
 
 from ... import _core
 from ..._frozen import frozen
+from ..._text import number, short
 from ...collision import CollisionModel
 from ...errors import InputError, UnknownJointError, unknown
 from ...robot import Robot
-from ...robot.doors import coupling_law
-from .._problem import Problem, Shape, groups, moved_by, shape_of
+from ...robot.internal import coupling_law
+from .._problem import IkProblem, Shape, groups, moved_by, shape_of
 from .._targets import JointTarget, Target
 from ._options import IkOptions
-from ._starts import free_configurations
 
 TABLES = 8
 """Seed tables kept for a part: one for every set of values that the other joints are held at."""
@@ -35,7 +35,7 @@ class Part:
     positions: tuple[int, ...]
     """Of its targets among all."""
     joint_idx: Int[np.ndarray, "n"]
-    problem: Problem
+    problem: IkProblem
     carriers: Int[np.ndarray, "m"]
     """Joints that move its targets and are not solved for."""
     tables: dict[bytes, _core.StartTable]
@@ -72,7 +72,7 @@ class Setup:
     """One shape of question, packed."""
 
     shape: Shape
-    whole: Problem
+    whole: IkProblem
     """All targets, to measure errors with."""
     parts: tuple[Part, ...]
     fixed: tuple[int, ...]
@@ -94,11 +94,11 @@ class Setup:
                 fixed.extend(positions)
                 continue
             carriers = set[str]().union(*(movers[k] for k in positions)) - set(names)
-            problem = Problem.of(robot, tuple(shape[k] for k in positions), names)
+            problem = IkProblem.of(robot, tuple(shape[k] for k in positions), names)
             places = joint_places(robot, names), joint_places(robot, tuple(carriers))
             parts.append(Part(tuple(positions), places[0], problem, places[1], {}, []))
         idx = np.sort(np.concatenate([np.zeros(0, np.int64), *(part.joint_idx for part in parts)]))
-        whole = Problem.of(robot, shape, robot.joint_names)
+        whole = IkProblem.of(robot, shape, robot.joint_names)
         return cls(
             shape,
             whole,
@@ -181,3 +181,110 @@ def check_shape(robot: Robot, targets: Sequence[Target]) -> Shape:
         else:
             robot.link_index(target.link)
     return shape_of(targets)
+
+
+# Free configurations from which searches start ----------------------------------------------------
+
+DRAWS = 6
+"""Configurations drawn at most for each one wanted: a robot that is hardly ever free still gets a table."""
+BOUNDLESS = np.pi
+"""rad or m on either side of the default pose from which joints without finite limits are drawn."""
+
+
+def free_configurations(
+    model: CollisionModel | Robot,
+    joints: Sequence[str],
+    held: Float[np.ndarray, "dof"],
+    n: int,
+    seed: int = 0,
+) -> Float[np.ndarray, "n dof"]:
+    """Configurations with `joints` anywhere within their limits and the others held, free ones first.
+
+    Args:
+        model: who says what is free; a robot alone takes all.
+        joints: names of those drawn.
+        held: (dof,) values of the others.
+        n: how many. Where not so many free ones are found, others fill the rest: a search may start from them as well.
+        seed: of the draw.
+    """
+    robot = model if isinstance(model, Robot) else model.robot
+    columns = [robot.joint_names.index(name) for name in joints]
+    center = robot.default_cfg[columns]
+    low, high = robot.lower[columns], robot.upper[columns]
+    low = np.where(np.isfinite(low), low, np.minimum(center, high) - BOUNDLESS)
+    high = np.where(np.isfinite(high), high, np.maximum(center, low) + BOUNDLESS)
+    rng = np.random.default_rng(seed)
+    kept: list[np.ndarray] = []
+    refused: list[np.ndarray] = []
+    count = 0
+    for _ in range(DRAWS):
+        cfgs = np.tile(held, (n, 1))
+        cfgs[:, columns] = rng.uniform(low, high, (n, len(columns)))
+        free = np.ones(n, dtype=bool) if isinstance(model, Robot) else model.free(cfgs)
+        kept.append(cfgs[free])
+        refused.append(cfgs[~free])
+        count += len(kept[-1])
+        if count >= n or not columns:
+            break
+    return frozen(np.concatenate([*kept, *refused])[:n])
+
+
+# Joints that are not solved for, and the values they are held at ----------------------------------
+# The joints solved for begin within limits. Those that are held stay where they are: a gripper that is
+# measured a little beyond its limits is not moved in secret, nor does it make every question
+# unanswerable; the answer says so.
+
+ROUNDING = 1e-6
+"""A joint beyond its limit by no more (rad, m) is at it: limits that went through 32 bits."""
+
+
+def held_values(robot: Robot, held: Mapping[str, float]) -> dict[str, float]:
+    """Finite values of joints, by name.
+
+    Raises:
+        UnknownJointError: no such joint. InputError: no joint with a value of its own, or no finite number.
+    """
+    found: dict[str, float] = {}
+    for name in check_joints(robot, held, "held"):
+        try:
+            value = float(held[name])
+        except (TypeError, ValueError):
+            value = np.nan
+        if not np.isfinite(value):
+            raise InputError(f"held: joint {name!r}: expected a finite number, found {short(held[name])}")
+        found[name] = value
+    return found
+
+
+def _beyond(robot: Robot, solved: Int[np.ndarray, "n"], base: Float[np.ndarray, "dof"]) -> tuple[str, ...]:
+    """What to say of joints that are held beyond their limits."""
+    out = (base < robot.lower) | (base > robot.upper)
+    out[solved] = False
+    return tuple(
+        f"joint {robot.joint_names[k]!r} is held at {number(base[k])}, beyond its limits "
+        f"{number(robot.lower[k])} to {number(robot.upper[k])}"
+        for k in np.flatnonzero(out)
+    )
+
+
+def within(
+    judge: CollisionModel | Robot, solved: Int[np.ndarray, "n"], base: Float[np.ndarray, "dof"]
+) -> tuple[Float[np.ndarray, "dof"], tuple[str, ...]]:
+    """The configuration with the joints solved for within limits, and what has to be said about it.
+
+    Raises:
+        InputError: a joint is held so far beyond its limits that the model gives no verdict.
+    """
+    robot = judge.robot if isinstance(judge, CollisionModel) else judge
+    clipped = np.clip(base, robot.lower, robot.upper)
+    moves = np.abs(clipped - base) <= ROUNDING
+    moves[solved] = True
+    moved = np.where(moves, clipped, base)
+    names = [robot.joint_names[k] for k in np.flatnonzero(moved != base)]
+    held = _beyond(robot, solved, moved)
+    if held and isinstance(judge, CollisionModel):
+        try:
+            judge.free(moved)
+        except InputError:
+            raise InputError(f"seed_cfg or held: {'; '.join(held)}, too far for a verdict") from None
+    return moved, (*held, f"seed_cfg: moved to the limits of {', '.join(names)}") if names else held

@@ -27,10 +27,9 @@ from ...typing import RobotLike
 from .._problem import Shape, numbers_of, shape_of
 from .._targets import JointTarget, Target, as_targets, normalised
 from ._batch import solve_all
-from ._held import held_values, within
 from ._options import IkOptions
 from ._result import IkResult
-from ._setup import Setup, check_joints, check_shape
+from ._setup import Setup, check_joints, check_shape, held_values, within
 from ._why import Explainer
 
 if TYPE_CHECKING:

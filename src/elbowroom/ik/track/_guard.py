@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import copy
 import math
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -26,7 +27,6 @@ from ...typing import RobotLike
 from ...world import World
 from ._filtered import FilteredMotion
 from ._step import ALTERED, BRAKED, PROVED, SafeOptions, SafeStep, drift_of
-from ._worlds import Newest
 
 
 @brief
@@ -42,7 +42,8 @@ class GuardStep:
     """What is in the way: "speed of joint x", "limit of joint x", "acceleration of joint x", "a and b" (links, or a
     link and an obstacle); empty when nothing was altered."""
     clearance: float
-    """Lower bound of the clearance where the step begins, metres; no more than 0.1 m is looked for."""
+    """Lower bound where the step begins of the clearance of all that some joint moves, metres; no more than 0.1 m is
+    looked for. A base close to its table does not count, as in `CollisionModel.varying_clearance`."""
     proved: bool
     """Whether the straight line from the old configuration to the new one, and the stop after it, were proved free; of
     a start in contact, that it is not left for a deeper one."""
@@ -72,15 +73,15 @@ class Guard:
         hold_on_bad: bool = False,
         budget: float | None = None,
     ) -> None:
-        """Takes what shall be kept.
+        """Takes what must be kept.
 
         Args:
             model: the robot among its obstacles.
             velocity_limits: (dof,) or one number, rad/s or m/s; those of the robot when omitted.
-            acceleration_limits: (dof,) or one number, rad/s^2 or m/s^2. Omitted, the robot is taken to stop at once.
-            clearance: metres that everything shall be apart; the buffer of the model counts where it is larger.
+            acceleration_limits: (dof,) or one number, rad/s^2 or m/s^2. Omitted, the robot is assumed to stop at once.
+            clearance: clearance that everything must keep, metres; the buffer of the model counts where it is larger.
             hold_on_bad: whether a wanted configuration that is NaN, infinite or of the wrong shape stops the robot
-                (`why` says so) instead of being refused with an error.
+                (see `why`) instead of being refused with an error.
             budget: seconds that a step may take to decide; what is not proved by then is not done. None for half of
                 `dt`.
 
@@ -151,9 +152,9 @@ class Guard:
             cfg: (dof,) where the robot is. Not free, it may only leave contact; beyond joint limits, only come back.
             wanted_cfg: (dof,) where the controller wants it after `dt`; all joints move together on a straight line.
             dt: seconds.
-            world_velocity: {obstacle: (3,) m/s in the world} of those that move. The proof then covers wherever they
-                may be until the robot is at rest, and the robot makes way for them as far as its limits let it. Where
-                an obstacle is now, the model says (`with_model`).
+            world_velocity: {obstacle: (3,) m/s in the world} of those that move. The proof then covers where they
+                will be until the robot is at rest, and the robot gets out of their way as far as its limits let it.
+                Where an obstacle is now, the model says (`with_model`).
 
         Raises:
             InputError: wrong shapes, NaN, infinite values, or `dt` not above zero.
@@ -257,3 +258,58 @@ def _spans(n: int, dt: float | None, times: Any) -> Float[np.ndarray, "steps"]:
     if found.shape != (n,) or not np.isfinite(found).all() or not (np.diff(found) > 0.0).all():
         raise InputError(f"times must be ({n},) finite and increasing, found {short(times)}")
     return np.diff(found)
+
+
+# Newest: makes things of worlds in a thread of its own, and hands out the newest one that is finished ---
+
+Made = TypeVar("Made")
+
+
+class Newest(Generic[Made]):
+    """Worlds come as perception finds them; a loop takes what is finished and never waits.
+
+    A world that comes while another is being made waits; one that waits is dropped when a newer one comes.
+    """
+
+    def __init__(self, make: Callable[[World | None], Made]) -> None:
+        """Takes what makes a model, a guard's steps, of a world; it runs in the thread."""
+        self._make = make
+        self._lock = threading.Lock()
+        self._waiting: list[World | None] = []
+        self._busy = False
+        self._done: list[Made | BaseException] = []
+
+    def put(self, world: World | None) -> None:
+        """A newer world."""
+        with self._lock:
+            self._waiting = [world]
+            if self._busy:
+                return
+            self._busy = True
+        threading.Thread(target=self._work, name="elbowroom-worlds", daemon=True).start()
+
+    def take(self) -> Made | None:
+        """The newest that was finished since the last call; None when there is none.
+
+        Raises:
+            what making it raised, in the caller's thread.
+        """
+        with self._lock:
+            found = self._done.pop() if self._done else None
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._busy = False
+                    return
+                world = self._waiting.pop()
+            try:
+                made: Made | BaseException = self._make(world)
+            except Exception as error:  # said where the loop takes it
+                made = error
+            with self._lock:
+                self._done = [made]

@@ -38,10 +38,10 @@ class TrackOptions:
     rest_cfg: Any = None
     """(dof,) the rest configuration; None takes that of the first tick."""
     damping: float = 0.01
-    """Hand speed, weighted, that is given up to save a joint speed of 1: bounds joint speeds near singularities."""
+    """Weighted hand speed that is traded for a joint speed of 1: bounds joint speeds near singularities."""
     resync: float = 0.1
     """rad or m that a joint may be measured off its command, by noise and by lag (20 ms at 2 rad/s are 0.04): farther
-    off, the robot is not where it was sent, and the motion starts anew from where it is, at rest. What is proved is
+    off, the robot is not where it was sent, and the motion restarts from where it is, at rest. What is proved is
     proved of the commands."""
     relative: bool = False
     """Whether a target's motion since the clutch was closed is applied to the hand where it was then; False sends the

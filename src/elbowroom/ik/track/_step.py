@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from ... import _core
 from ..._frozen import frozen
 from ...collision import CollisionModel
-from ...collision.doors import checked_for, core_scene
+from ...collision.internal import checked_for, core_scene
 from ...errors import InputError
 from ...typing import LinkPair
 from ...world import World
@@ -34,7 +34,7 @@ class SafeOptions:
     """How steps are chosen; that they are proved does not depend on it."""
 
     clearance: float = 0.0
-    """Metres that everything shall be apart, proved; the buffer of the model counts where it is larger."""
+    """Clearance that everything must keep, metres, proved; the buffer of the model counts where it is larger."""
     skin: float = 1.8e-3
     """Metres above the clearance at which an approach ends: closer, proofs take longer than a tick. What is wanted and
     can be proved is never refused."""
@@ -84,7 +84,7 @@ class SafeStep:
         )
         """(dof,) limits, or None."""
         self.buffer = max(model.buffer, options.clearance)
-        """Metres that everything shall be apart."""
+        """Clearance that everything must keep, metres."""
         # A pair that never collides may still come within the clearance asked for: then it counts.
         self._scene, self.pairs = core_scene(checked_for(model, self.buffer))
         push = np.full(robot.dof, np.inf) if self.accelerations is None else self.accelerations
@@ -159,7 +159,7 @@ class CollisionRows:
 
         Args:
             model: the robot, and its obstacles.
-            buffer: metres that pairs shall be apart; that of the model where it is larger.
+            buffer: clearance that pairs must keep, metres; that of the model where it is larger.
         """
         self.safe = SafeStep(model, options=SafeOptions(clearance=buffer))
 

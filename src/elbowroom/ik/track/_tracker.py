@@ -1,9 +1,9 @@
-"""Tracker: follows moving targets tick by tick, within all limits, never into contact, and knows how to let go.
+"""Tracker: follows moving targets tick by tick, within all limits, never into contact, and stops safely.
 
 Each tick is one call of the compiled core (`core/include/elbowroom/aim.hpp` and `track.hpp`): hand velocities that
 remove the errors as fast as the joints can brake, under joint, velocity, acceleration and collision constraints, and a
 step is taken only if it is proved free together with the way it takes to stop from it. Which targets count is decided
-before (`_watch`, `_grips`).
+before (`TargetHistory`, `_clutch`).
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from ..._text import short
 from ...collision import CollisionModel, as_model
 from ...errors import InputError
 from ...robot import Robot
-from ...robot.doors import speed_limits
+from ...robot.internal import speed_limits
 from ...typing import RobotLike
-from .._problem import Problem, numbers_of, shape_of
+from .._problem import IkProblem, numbers_of, shape_of
 from .._targets import JointTarget, PoseTarget, Target, as_targets, normalised
-from ._grips import Grips, as_met, key_of
+from ._clutch import Clutches, as_met, key_of
 from ._options import TrackOptions
 from ._step import PROVED, SafeOptions, SafeStep, drift_of
-from ._watch import Watch
 
 AT_REST = 1e-3
 """rad/s or m/s: slower is standing still."""
@@ -70,14 +69,14 @@ class TrackStep:
     limited_by: tuple[str, ...]
     """What kept the robot from moving as the targets ask, in words; empty when nothing did."""
     proved: bool
-    """The step, and the way to stop after it, are proved free."""
+    """The step, and the motion to rest after it, are proved free."""
     why: str
     """Why targets are not followed, or from where else than the last command, a sentence; mostly empty."""
     seconds: float
     targets: tuple[Target, ...]
     """What was asked for, after clutches: empty when the robot just comes to rest."""
     model: CollisionModel = field(repr=False)
-    problem: Problem | None = field(default=None, repr=False)
+    problem: IkProblem | None = field(default=None, repr=False)
     values: Float[np.ndarray, "values"] | None = field(default=None, repr=False)
     given: tuple[Target, ...] = field(default=(), repr=False)
     """The targets of this tick."""
@@ -148,13 +147,13 @@ class Tracker:
         )
         self._rest = None if options.rest_cfg is None else model.robot.as_cfg(options.rest_cfg)
         self._still = frozen(np.zeros(model.robot.dof))
-        self._followers: dict[Any, tuple[_core.Follower, SafeStep, Problem]] = {}
+        self._followers: dict[Any, tuple[_core.Follower, SafeStep, IkProblem]] = {}
         self._steps: dict[bytes, SafeStep] = {}
         self.reset()
 
     def reset(self) -> None:
         """Forgets targets, clutches, velocity and command: the next tick is the first."""
-        self._grips, self._watch = Grips(relative=self.options.relative), Watch(self.options)
+        self._clutches, self._watch = Clutches(relative=self.options.relative), TargetHistory(self.options)
         self._cfg: np.ndarray | None = None
         self._restarted = ""
         self._velocity = self._still
@@ -179,7 +178,7 @@ class Tracker:
             raise InputError("with_model: the model is of a robot with other joints")
         other = copy.copy(self)
         other.model = model
-        other._grips, other._watch = copy.deepcopy(self._grips), copy.copy(self._watch)
+        other._clutches, other._watch = copy.deepcopy(self._clutches), copy.copy(self._watch)
         other._followers, other._steps, other._now = {}, {}, None
         other._loop = self._loop.copy()
         other._loop.forget_stop()
@@ -230,20 +229,20 @@ class Tracker:
         if phase == "follow" and not self._watch.outdated:
             self._given = given
         if phase == "brake":
-            self._grips.open(self._met)
+            self._clutches.open(self._met)
         else:
             absent = self._absent(self._given)
             named = dict.fromkeys(absent, False)
             by_name = {**({} if isinstance(clutch, bool) else clutch), **named}
-            self._grips.update(
+            self._clutches.update(
                 [*self._given, *absent.values()],
                 by_name if named or not isinstance(clutch, bool) else clutch,
                 self._met,
                 dt,
                 moving=self._moving,
             )
-        following = phase != "brake" and self._grips.closed
-        asked = self._grips.asked if following else ()
+        following = phase != "brake" and self._clutches.closed
+        asked = self._clutches.asked if following else ()
         problem, values, limited_by, proved = None, None, (), True
         self._loop.set_drift(drift_of(self.model, world_velocity))
         if asked:
@@ -251,10 +250,10 @@ class Tracker:
             assert self._rest is not None
             values = frozen(np.array(numbers_of(asked)))
             ramp = max(self.options.engage_time, 1e-9)
-            shares = np.array([min(1.0, seconds / ramp) for seconds in self._grips.closed_for()])
+            shares = np.array([min(1.0, seconds / ramp) for seconds in self._clutches.closed_for()])
             answer = follower.tick(self._loop, values, shares, self._rest, dt, self._budget(dt))
         elif self._velocity.any() or world_velocity:
-            safe = self._prepared(self._grips.asked or list(self._absent(()).values()))[1]
+            safe = self._prepared(self._clutches.asked or list(self._absent(()).values()))[1]
             answer = safe.core.step(self._loop, np.eye(len(cfg)), self._still, dt, self._budget(dt))
         else:  # at rest, and nothing is asked: a robot that stands still stays where it is
             safe = answer = None
@@ -292,8 +291,8 @@ class Tracker:
                 return last
             joint = int(off.argmax())
             name = self.robot.joint_names[joint]
-            self._restarted = f"joint {name} is {off[joint]:.3g} off its command: started anew from there; "
-            self._grips.clear()
+            self._restarted = f"joint {name} is {off[joint]:.3g} off its command: restarted from there; "
+            self._clutches.clear()
         self._velocity = self._still
         within = np.minimum(np.maximum(found, self.robot.lower), self.robot.upper)
         self._cfg = frozen(np.where(np.abs(within - found) <= MISREAD, within, found))
@@ -310,7 +309,7 @@ class Tracker:
         return as_met(target, poses[self.robot.link_index(target.link)], 0.0)
 
     def _absent(self, given: Sequence[Target]) -> dict[str, Target]:
-        """Targets that keep the links that nothing is asked of where they are."""
+        """Targets that keep links without a target where they are."""
         named = {key_of(target)[1] for target in given}
         missing = [link for link in self._links if link not in named]
         return {link: PoseTarget(link, np.array([1.0, 0, 0, 0, 0, 0, 0])) for link in missing}
@@ -318,7 +317,7 @@ class Tracker:
     def _budget(self, dt: float) -> float:
         return 0.5 * dt if self.options.budget is None else self.options.budget
 
-    def _prepared(self, targets: Sequence[Target]) -> tuple[_core.Follower, SafeStep, Problem]:
+    def _prepared(self, targets: Sequence[Target]) -> tuple[_core.Follower, SafeStep, IkProblem]:
         """What a tick for targets of these kinds and links needs; made once."""
         key = tuple(map(key_of, targets))
         if key not in self._followers:
@@ -329,9 +328,9 @@ class Tracker:
             self._now = found[0]
         return found
 
-    def _made(self, targets: Sequence[Target]) -> tuple[_core.Follower, SafeStep, Problem]:
+    def _made(self, targets: Sequence[Target]) -> tuple[_core.Follower, SafeStep, IkProblem]:
         robot = self.robot
-        problem = Problem.of(
+        problem = IkProblem.of(
             robot, shape_of(targets), robot.joint_names if self._joints is None else self._joints
         )
         moves = np.isin(robot.joint_names, problem.joints)
@@ -341,3 +340,73 @@ class Tracker:
             self._steps[key] = SafeStep(self.model, speeds, self._limits[1], SAFETY)
         options = {name: float(getattr(self.options, name)) for name in AIMS}
         return _core.Follower(self._steps[key].core, problem.core, options), self._steps[key], problem
+
+
+# Watch: whether targets still come, and what a robot does when they do not: hold the last ones, then stop ---
+
+Phase = Literal["follow", "keep", "brake"]
+"""Follow new targets; keep the last ones; come to rest."""
+
+ROUNDING = 1e-9
+"""Seconds that a sum of ticks may be off."""
+
+
+class TargetHistory:
+    """What is known of where the targets come from. Time is counted in ticks: the sum of their dt."""
+
+    def __init__(self, options: TrackOptions) -> None:
+        self._options = options
+        self._stamp: float | None = None
+        self.age = 0.0
+        """Seconds since there was a new target."""
+        self.outdated = False
+        """Whether the targets of this tick are older than some that were seen before: not to be followed."""
+        self.given_up = False
+        """Whether targets were lost for so long that the robot stopped."""
+
+    def see(
+        self, given: bool, clutch_open: bool, stamp: float | None, now: float | None, dt: float
+    ) -> tuple[Phase, str]:
+        """One tick: what to do, and why when it is not to follow.
+
+        Args:
+            given: whether there are targets.
+            clutch_open: whether all clutches are.
+            stamp: when the targets were made, seconds of any clock; None when they are made for this tick.
+            now: the same clock now; None: a target is as old as its stamp has stayed the same.
+            dt: seconds since the last tick.
+
+        Raises:
+            InputError: `now` without `stamp`.
+        """
+        if stamp is None and now is not None:
+            raise InputError("tick: `now` is given, but not the `stamp` of the targets")
+        known = self._stamp
+        self.outdated = False
+        if given and stamp is not None:
+            # a sender that starts again may count from zero, which must not look outdated for ever
+            renewed = known is None or stamp > known or (self.given_up and stamp != known)
+            self.outdated = known is not None and stamp < known and not renewed
+            self._stamp = stamp if renewed else known
+            self.age = 0.0 if renewed else self.age + dt
+            if now is not None and self._stamp is not None:
+                self.age = max(0.0, now - self._stamp)
+        else:
+            self.age = 0.0 if given else self.age + dt
+        late = self.age > self._options.stale_after + ROUNDING
+        if clutch_open:
+            self.given_up = False
+            return "brake", "the clutch is open"
+        if given and not late:
+            if not self.given_up or self._options.resume:
+                self.given_up = False
+                return "follow", ""
+            return "brake", "targets were lost; open and close the clutch to follow again"
+        lost = f"no target for {self.age:.2f} s" if not given else f"the target is {self.age:.2f} s old"
+        if (
+            self.given_up
+            or self.age > self._options.hold_for + (self._options.stale_after if given else 0.0) + ROUNDING
+        ):
+            self.given_up = True
+            return "brake", f"{lost}: stopped"
+        return "keep", f"{lost}: the last one is held"

@@ -1,0 +1,1 @@
+"""STOMP: stochastic trajectory optimisation, and the costs that it keeps low."""
