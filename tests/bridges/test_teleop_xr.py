@@ -145,6 +145,7 @@ def test_the_whole_solve_reaches_both_hands_and_the_heading_under_jit(tea):
     assert solver._jit_solve._cache_size() == 1, "other targets must not compile anew"
 
 
+@pytest.mark.long
 def test_the_whole_solve_with_spheres_arrives_where_our_own_solver_does(tea):
     robot, solver = tea
     start = robot.get_default_config()
@@ -158,6 +159,7 @@ def test_the_whole_solve_with_spheres_arrives_where_our_own_solver_does(tea):
     assert solver._jit_solve._cache_size() == 1
 
 
+@pytest.mark.long
 def test_hands_that_are_asked_to_cross_stay_apart(tea):
     """Judged by meshes; without the cost the same targets end in contact, so it is the cost that keeps them apart."""
     robot, solver = tea
@@ -173,6 +175,7 @@ def test_hands_that_are_asked_to_cross_stay_apart(tea):
         assert not judge.free(np.asarray(touching, dtype=float)), shift
 
 
+@pytest.mark.long
 def test_costs_are_those_of_the_library_and_jaxls_adds_them_up(tea):
     robot, _ = tea
     plain = robot.robot
@@ -204,6 +207,7 @@ def test_costs_are_those_of_the_library_and_jaxls_adds_them_up(tea):
 # Any model, and texts -----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_any_model_with_named_links_is_steered(bridge, tmp_path):
     path = write(tmp_path, arms())
     robot = bridge.ModelRobot(robot=str(path), left="left_hand", right="right_hand", head="neck", faces="-x")
@@ -218,6 +222,7 @@ def test_any_model_with_named_links_is_steered(bridge, tmp_path):
     assert max(off[side][0] for side in ("left", "right")) < 2e-3, off
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asked", [("left",), ("right",), ("head",), ()])
 def test_targets_that_are_none_are_left_free(bridge, tmp_path, asked):
     path = write(tmp_path, arms())

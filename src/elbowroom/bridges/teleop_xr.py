@@ -25,8 +25,13 @@ from ..collision import CollisionModel
 from ..distance import MultiSphereCollision, self_collision_residual
 from ..errors import DescriptionError, InputError, MissingExtraError, unknown
 from ..robot import Robot, load_robot
-from ..robot.doors import as_folders, default_tool_frames
+from ..robot.internal import as_folders, default_tool_frames
 from ..spheres import FitOptions, fit_spheres
+
+ModelRobot: type[Any]
+TeaArm: type[Any]
+
+__all__ = ["ModelRobot", "TeaArm"]
 
 INSTALL = "pip install git+https://github.com/qrafty-ai/teleop_xr git+https://github.com/chungmin99/pyroki"
 """What installs teleop_xr and what its inverse kinematics imports; jaxls comes with pyroki."""
@@ -39,8 +44,8 @@ WEIGHTS = {
     "self_collision": 100.0,
     "margin": 0.02,
 }
-"""Per metre and radian, as of `ik.TeaArmRobot`, but for self-collision: with its 5, hands that are asked to cross end
-in contact; 100 is that of teleop_xr's first TeaArm. `margin`: metres at which links start to keep apart."""
+"""Per metre and radian, as in `ik.TeaArmRobot`, except for self-collision: with its 5, hands that are asked to cross
+end in contact; 100 is that of teleop_xr's first TeaArm. `margin`: metres at which links start to keep apart."""
 YAWS = {"x": 0.0, "y": -math.pi / 2, "-x": math.pi, "-y": math.pi / 2}
 """Axis of the base frame along which a robot looks -> the turn about z, rad, that takes this axis to x."""
 
@@ -55,7 +60,7 @@ class _ModelRobot:
         head: link that turns with the operator's head, by its heading: the turn about the vertical.
         faces: axis of the base frame along which the robot looks: x, y, -x or -y.
         srdf: file with poses, and pairs of links to leave out.
-        package_dirs: folders in which `package://` meshes are looked for.
+        package_dirs: folders to search for `package://` meshes.
         self_collision: whether links are kept apart; False for a robot without meshes.
         weights: what to change of `WEIGHTS`.
         n_spheres: budget of the spheres that keep links apart; None leaves it to the fit.

@@ -1,0 +1,1 @@
+"""Elbowroom's guard as a ROS 2 node."""
