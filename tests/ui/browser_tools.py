@@ -15,13 +15,83 @@ from typing import Any
 
 import pytest
 
+from elbowroom.ui.panels import PLACES
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SIZE = (1000, 700)
 """Pixels; above 576 the panels are beside the scene."""
+OUTSIDE = """(root) => {
+    const m = window.__viserMutable, camera = m.camera;
+    camera.updateMatrixWorld(true);
+    let worst = 0;
+    for (const [name, node] of Object.entries(m.nodeRefFromName)) {
+        if (!node || !name.startsWith(root)) continue;
+        node.updateWorldMatrix(true, true);
+        node.traverse((mesh) => {
+            if (!mesh.isMesh || mesh.isInstancedMesh || !mesh.geometry || !mesh.geometry.attributes.position) return;
+            mesh.geometry.computeBoundingBox();
+            const box = mesh.geometry.boundingBox;
+            for (const x of [box.min.x, box.max.x]) for (const y of [box.min.y, box.max.y])
+                for (const z of [box.min.z, box.max.z]) {
+                    const p = camera.position.clone().set(x, y, z).applyMatrix4(mesh.matrixWorld).project(camera);
+                    worst = Math.max(worst, Math.abs(p.x), Math.abs(p.y), p.z > 1 ? Infinity : 0);
+                }
+        });
+    }
+    return worst;
+}"""
+FAINT = """() => {
+    const ink = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const rgba = (colour) => {
+        ink.clearRect(0, 0, 1, 1); ink.fillStyle = "#000"; ink.fillStyle = colour; ink.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = ink.getImageData(0, 0, 1, 1).data;
+        return [r, g, b, a / 255];
+    };
+    const over = (top, below) => [0, 1, 2].map((k) => top[k] * top[3] + below[k] * (1 - top[3])).concat(1);
+    const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92
+        : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+    const ground = (element) => {
+        const layers = [];
+        for (let e = element; e; e = e.parentElement) {
+            const colour = rgba(getComputedStyle(e).backgroundColor);
+            if (colour[3] > 0) layers.push(colour);
+            if (colour[3] >= 1) break;
+        }
+        return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
+    };
+    const found = new Set();
+    const look = (element, words, colour, behind) => {
+        let share = 1;
+        for (let e = element; e; e = e.parentElement) share *= Number(getComputedStyle(e).opacity);
+        const top = rgba(colour);
+        const seen = over([top[0], top[1], top[2], top[3] * share], behind);
+        const [a, b] = [light(seen), light(behind)].sort((x, y) => y - x);
+        const ratio = (a + 0.05) / (b + 0.05);
+        if (ratio < 4.495) found.add(`${ratio.toFixed(2)} ${words.trim().slice(0, 40)} ${element.className}`.slice(0, 120));
+    };
+    for (const element of document.querySelectorAll("body *")) {
+        const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+        if (!box.width || !box.height || style.visibility !== "visible" || element.closest("canvas")) continue;
+        if (element.tagName === "text") {
+            const cell = element.previousElementSibling;
+            const on = cell && cell.tagName === "rect" && element.getAttribute("pointer-events") === "none";
+            look(element, element.textContent, style.fill, on ? rgba(getComputedStyle(cell).fill) : ground(element));
+        } else if (element.tagName === "INPUT" && ["text", "number", ""].includes(element.type)) {
+            if (element.value) look(element, element.value, style.color, ground(element));
+        } else if (!element.closest("svg") && [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) {
+            look(element, element.textContent, style.color, ground(element));
+        }
+    }
+    return [...found];
+}"""
 NO_PAINT = """for (const name of ["drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced", "clear"])
     WebGL2RenderingContext.prototype[name] = () => {};"""
 """Painting by the processor would take most of the time, and nobody looks."""
+TABS = {
+    kind.title: (place, kind.title) for place, kinds in PLACES.items() if len(kinds) > 1 for kind in kinds
+}
+"""Panel -> the tabs to click, where it shares its place with others."""
 BOX = "input:not([type=hidden]):not([type=checkbox]), textarea"
 PATIENCE = 120_000
 """Milliseconds; a busy machine takes its time."""
@@ -31,8 +101,9 @@ QUIET = (
     "GPU stall",
     "GroupMarkerNotSet",
     "reading pixels from",
+    "Unable to preventDefault inside passive event listener",
 )
-"""Warnings of viser's own client, of software rendering and of not painting."""
+"""Warnings of viser's own client (the last when a node is dragged), of software rendering and of not painting."""
 
 
 def chromium_path() -> str:
@@ -129,8 +200,9 @@ class Tab:
     # What a person does ---------------------------------------------------------------------------
 
     def open(self, title: str) -> None:
-        """Opens the tab of a panel."""
-        self.page.get_by_role("tab", name=title, exact=True).click()
+        """Opens the tab of a panel, in its place."""
+        for name in TABS.get(title, (title,)):
+            self.page.get_by_role("tab", name=name, exact=True).click()
 
     def press(self, label: str) -> None:
         """Presses a button."""
@@ -166,6 +238,7 @@ class Tab:
     def drag(self, label: str, shares: list[float]) -> None:
         """Drags a slider through shares of its width, from 0 to 1, and lets go."""
         track = self.row(label).locator(".mantine-Slider-track")
+        track.scroll_into_view_if_needed()
         box = track.bounding_box()
         for k, share in enumerate(shares):
             self.page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
@@ -174,6 +247,26 @@ class Tab:
         self.page.mouse.up()
 
     # Layout ---------------------------------------------------------------------------------------
+
+    def outside(self, root: str = "/robot/") -> float:
+        """How far from the middle of the canvas the outermost corner of a box around a mesh below `root` is, 1 at its
+        edge; from the objects and the camera that the browser draws with."""
+        return self.page.evaluate(OUTSIDE, root)
+
+    def covered(self) -> float:
+        """Pixels of the canvas, along its shorter overlap, that lie under the panels."""
+        return self.page.evaluate(
+            """() => {
+                const a = window.__viserMutable.canvas.getBoundingClientRect();
+                const b = document.querySelector(".er-badge").closest(".mantine-Paper-root").getBoundingClientRect();
+                return Math.max(0, Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left),
+                    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)));
+            }"""
+        )
+
+    def faint(self) -> list[str]:
+        """Texts that can be seen whose contrast against what is behind them is below 4.5 to 1."""
+        return self.page.evaluate(FAINT)
 
     def too_wide(self) -> list[str]:
         """Texts, inputs and buttons that stick out of the window."""

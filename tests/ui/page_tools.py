@@ -18,7 +18,7 @@ from websockets import ConnectionClosed
 from websockets.sync.client import connect
 
 from elbowroom import CollisionModel, load_robot
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.ui._jobs import Job, Report
 from elbowroom.ui._page import opened

@@ -9,7 +9,7 @@ import pytest
 
 from elbowroom import cli
 from elbowroom.errors import InputError
-from elbowroom.grasp.doors import grasped_object
+from elbowroom.grasp.internal import grasped_object
 from elbowroom.ui import _grasping
 from elbowroom.ui._commands import grasp_command
 from elbowroom.ui._jobs import Report

@@ -14,7 +14,7 @@ from matplotlib.patches import Circle, Rectangle
 
 from elbowroom.errors import InputError, MissingExtraError
 from elbowroom.grasp import ApproachOptions, GraspPlanner, Hand, plan_approach
-from elbowroom.grasp.doors import grasped_object
+from elbowroom.grasp.internal import grasped_object
 from elbowroom.ui.draw import _mujoco as ours
 from elbowroom.ui.draw import (
     hand_bones,

@@ -116,7 +116,7 @@ def test_a_place_is_typed_and_hostile_names_are_harmless(ik, desk):
     np.testing.assert_allclose(tip(desk)[4:], (0.7, 0.0, 0.0), atol=1e-4)
     desk.send(SetTarget(HOSTILE, (*ANYWHERE, 0.0, 2.0, 0.5), begins=True, held=False))
     assert "<" not in panel._text.content
-    act(widget(gui, "Let go"))
+    act(widget(gui, "Release targets"))
     assert desk.history.state.ik.targets == ()
 
 

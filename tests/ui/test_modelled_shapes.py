@@ -55,8 +55,8 @@ def test_the_plan_panel_says_it_below_the_proof(stage, desk):
     act(widget(gui, "Plan"))
     desk.work()
     text = plain(panel._text.content)
-    assert "Motion found" in text
-    assert text.index("Proof: ") < text.index(f"Shapes of {BUNDLED.modelled[0]}.")
+    assert "Motion takes" in text
+    assert text.index("proved free") < text.index(f"Shapes of {BUNDLED.modelled[0]}.")
 
 
 def test_other_robots_say_nothing(viser_server, rails):
@@ -72,6 +72,6 @@ def test_notes_of_a_report_stand_below_its_numbers():
     text = document("t", "l", [Section("s", "words", (("proved", "yes"),), notes=("Shapes <ours>.",))])
     assert (
         text.index("<dd>yes</dd>")
+        < text.index("<p>words</p>")
         < text.index('<p class="note">Shapes &lt;ours&gt;.</p>')
-        < text.index("words")
     )

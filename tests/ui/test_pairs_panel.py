@@ -10,13 +10,12 @@ from elbowroom.cli import main
 from elbowroom.errors import InputError
 from elbowroom.mesh import ExactCollision
 from elbowroom.pairs import PairReason
-from elbowroom.ui._closest import closest_cfg
 from elbowroom.ui._escape import escape
 from elbowroom.ui._jobs import Report
-from elbowroom.ui._shop import Shop
-from elbowroom.ui._sphere_work import decide, file_bytes
+from elbowroom.ui._shared import SharedModels
+from elbowroom.ui._sphere_work import closest_cfg, decide, file_bytes
 from elbowroom.ui.panels import PairsPanel
-from elbowroom.ui.panels._pair_matrix import matrix_svg
+from elbowroom.ui.panels._pairs import matrix_svg
 from elbowroom.ui.scene import link_colours
 from elbowroom.ui.state import (
     ChoosePair,
@@ -25,7 +24,6 @@ from elbowroom.ui.state import (
     ModelParts,
     PairForm,
     PairsComputed,
-    SetBuffer,
     SetPairForm,
     SetSpheres,
 )
@@ -97,10 +95,10 @@ def test_a_pair_is_toggled_and_the_word_outlives_a_computation(stage, desk):
     _, gui, _ = stage(PairsPanel)
     desk.send(SetSpheres(desk.model.spheres))
     desk.send(ChoosePair(("tip", "base")))
-    act(widget(gui, "Decision"), "ignored")
+    act(widget(gui, "Override"), "ignored")
     parts = desk.history.state.model
     assert parts.overrides == ((("base", "tip"), False),)
-    assert widget(gui, "Decision").value == "ignored"
+    assert widget(gui, "Override").value == "ignored"
     desk.send(SetPairForm(PairForm(samples=64, seed=3, buffer=0.01)))
     act(widget(gui, "Pairs"), "Recompute")
     desk.send(desk.jobs.pop().work(Here()))
@@ -108,12 +106,12 @@ def test_a_pair_is_toggled_and_the_word_outlives_a_computation(stage, desk):
     found = parts.pairs.evidence("base", "tip")
     assert found.reason is PairReason.USER
     assert parts.overrides == ((("base", "tip"), False),)
-    shop = Shop()
-    shop.put(desk.key, desk.model.robot)
-    model = shop.model(desk.key, parts, Report(lambda: None))
+    shared = SharedModels()
+    shared.put(desk.key, desk.model.robot)
+    model = shared.model(desk.key, parts, Report(lambda: None))
     assert model.pairs == parts.pairs  # the word is not said twice
     desk.send(ModelMade(model, desk.key, parts))
-    act(widget(gui, "Decision"), "as computed")
+    act(widget(gui, "Override"), "as computed")
     assert desk.history.state.model.overrides == ()
     assert desk.history.state.model.pairs is None  # those were decided with the word
     desk.send(DecidePair("tip", HOSTILE, True))
@@ -154,7 +152,6 @@ def test_wishes_that_make_no_sense_are_said(stage, desk):
     act(widget(gui, "Pairs"), "Recompute")
     assert desk.jobs == []
     assert "samples" in desk.said[-1]
-    desk.send(SetBuffer(0.05))
     with pytest.raises(InputError, match="do not hold"):
         PairForm().options(ModelParts(buffer=0.05))
 

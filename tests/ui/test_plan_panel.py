@@ -66,7 +66,8 @@ def test_a_motion_is_planned_between_poses_and_moves_the_robot(planned, desk):
     found = desk.history.state.plan.found
     assert found.result.success
     np.testing.assert_allclose(found.result.path[[0, -1]], [APART, FAR_OFF], atol=1e-12)
-    assert "Motion found" in panel._text.content
+    assert "Motion takes" in panel._text.content
+    assert "proved free" in panel._text.content
     assert desk.history.state.robot.cfg == APART  # shown from its beginning
     slider = widget(gui, "Time s")
     assert slider.max == pytest.approx(found.result.motion.duration, abs=0.01)

@@ -13,8 +13,7 @@ from elbowroom.robot import Visual
 from elbowroom.ui._escape import escape
 from elbowroom.ui._view import View
 from elbowroom.ui.panels import LivePanel, RobotPanel
-from elbowroom.ui.panels._joints import followers
-from elbowroom.ui.panels._robot import _Unseen, unseen_text
+from elbowroom.ui.panels._robot import _Unseen, followers, unseen_text
 from elbowroom.ui.scene import COLLIDING, link_colours
 from elbowroom.ui.scene._meshes import _coloured, visual_surfaces
 from elbowroom.ui.state import Move, PageState, PickLink, RobotKey, RobotState, SetCfg, ShowLayer, Undo

@@ -14,7 +14,7 @@ import pytest
 from elbowroom.errors import InputError
 from elbowroom.ui import RobotKey, serve
 from elbowroom.ui._guard import refusal
-from elbowroom.ui._session import MAX_IDLE, Sessions
+from elbowroom.ui._page import MAX_IDLE, Sessions
 from tests.ui.page_tools import Browser, until
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from elbowroom.cli import main
 from elbowroom.errors import InputError
-from elbowroom.spheres.doors import link_twins
+from elbowroom.spheres.internal import link_twins
 from elbowroom.ui._commands import fit_words
 from elbowroom.ui._escape import escape
 from elbowroom.ui._sphere_work import fit
@@ -183,7 +183,7 @@ def test_the_form_says_what_is_fitted(stage, desk):
 def test_the_command_of_a_fit_writes_the_file_of_the_page(stage, desk, tmp_path, monkeypatch, capsys):
     _, gui, _ = stage(SpheresPanel)
     rails_file(tmp_path)
-    form = FitForm(count="in all", n_spheres=3, effort=0.0, share_mirrored=False)
+    form = FitForm(count="in total", n_spheres=3, effort=0.0, share_mirrored=False)
     desk.send(SetFit(form))
     act(widget(gui, "Spheres"), "Fit")
 

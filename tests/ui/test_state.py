@@ -18,7 +18,6 @@ from elbowroom.ui.state import (
     RobotKey,
     RobotOpened,
     SavePose,
-    SetBuffer,
     SetCfg,
     SetDark,
     SetSpheres,
@@ -48,7 +47,7 @@ def test_a_move_changes_one_joint_within_its_limits():
     "event",
     [
         Move(0, float("nan")), Move(0, float("inf")), Move(7, 0.0), Move(-1, 0.0), SetCfg((0.0,)), SavePose("  "),
-        SetBuffer(float("nan")), SetBuffer(-1.0), Fade("visual", float("nan")),
+        Fade("visual", float("nan")),
     ],
 )  # fmt: skip
 def test_nonsense_is_refused_and_changes_nothing(event):

@@ -12,13 +12,12 @@ import pytest
 from websockets.sync.client import connect
 
 from elbowroom import CollisionModel, ExactCollision
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.errors import InputError
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.ui import serve
 from elbowroom.ui._jobs import Cancelled, Report
-from elbowroom.ui._recording import MAX_STATES, read_recording
-from elbowroom.ui._teleop import Steering
+from elbowroom.ui._teleop import MAX_STATES, Steering, read_recording
 from elbowroom.ui.panels import TeleopPanel
 from elbowroom.ui.state import (
     Hand,

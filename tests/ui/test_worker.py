@@ -10,8 +10,7 @@ import pytest
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.ui._jobs import Cancelled, Job, Jobs, Report
-from elbowroom.ui._lane import Lane
-from elbowroom.ui._worker import Worker
+from elbowroom.ui._worker import AnswerQueue, Worker
 from elbowroom.ui.state import Event, Move, SetDark
 from tests.ui.child_work import count_to, divide, leave, refuse, sleep_long
 from tests.ui.page_tools import until
@@ -64,7 +63,7 @@ def test_a_step_that_raises_does_not_end_the_worker():
 
 def test_the_lane_answers_the_latest_of_each_question():
     answers, faults, hold = [], [], threading.Event()
-    lane = Lane(answers.append, faults.append, "test")
+    lane = AnswerQueue(answers.append, faults.append, "test")
     lane.ask("a", lambda: hold.wait(10) and Note(0))
     time.sleep(0.05)
     for k in range(1, 6):

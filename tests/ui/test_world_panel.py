@@ -28,7 +28,7 @@ from elbowroom.ui.state import (
     size_of,
 )
 from elbowroom.world import Box, Capsule, HalfSpace, MeshObstacle, PointCloud, Sphere, World
-from elbowroom.world.doors import scene_bytes
+from elbowroom.world.internal import scene_bytes
 from tests.ui.page_tools import APART, HOSTILE, act, widget
 
 
@@ -68,7 +68,7 @@ def test_an_obstacle_is_added_resized_renamed_and_removed(stage, desk, kind):
     act(widget(gui, shown[-1]), 300.0)
     assert size_of(world_of(desk)[obstacle.name])[-1] == 0.3
     assert [*nodes(scene)] != [first]  # a new shape, a new node
-    widget(gui, "Called").value = "mine"
+    widget(gui, "Name").value = "mine"
     act(widget(gui, "Change"), "Rename")
     assert world_of(desk).names == ("mine",)
     act(widget(gui, "Change"), "Remove")
@@ -82,7 +82,7 @@ def test_an_obstacle_is_added_resized_renamed_and_removed(stage, desk, kind):
 def test_names_of_links_are_never_taken(stage, desk):
     _, gui, _ = stage(WorldPanel)
     act(widget(gui, "Add"), "Box")
-    widget(gui, "Called").value = "tip"
+    widget(gui, "Name").value = "tip"
     act(widget(gui, "Change"), "Rename")
     assert world_of(desk).names == ("box",)
     assert "'tip'" in desk.said[0]
@@ -104,13 +104,13 @@ def test_an_obstacle_is_picked_dragged_and_typed_elsewhere(stage, desk, viser_se
     moved = {message.name for message in sent if hasattr(message, "name")}
     assert moved == {"/world/1"}  # the gizmo is in the hand, and the other stays
     assert len(desk.history.past) == before + 1
-    assert widget(gui, "Place mm").value == (500.0, 250.0, 0.0)
-    act(widget(gui, "Turn °"), (0.0, 0.0, 90.0))
-    act(widget(gui, "Place mm"), (100.0, 0.0, 0.0))
+    assert widget(gui, "Position mm").value == (500.0, 250.0, 0.0)
+    act(widget(gui, "Rotation °"), (0.0, 0.0, 90.0))
+    act(widget(gui, "Position mm"), (100.0, 0.0, 0.0))
     T = world_of(desk)["a"].pose
     np.testing.assert_allclose(T[:3, :2], [[0, -1], [1, 0], [0, 0]], atol=1e-12)
     np.testing.assert_allclose(T[:3, 3], (0.1, 0.0, 0.0), atol=1e-12)
-    assert widget(gui, "Turn °").value == (0.0, 0.0, 90.0)
+    assert widget(gui, "Rotation °").value == (0.0, 0.0, 90.0)
 
 
 @pytest.mark.parametrize("pose", [(np.nan,) * 7, (1.0, 0, 0, 0, 1e9, 0, 0), (0.0,) * 7])

@@ -3,17 +3,17 @@
 The page, from the browser to the screen and back:
 
 - `_server.py` `serve(...)` binds and guards (`_guard.py`) a viser server and makes a `Page` per connection, resuming
-  the `Session` (`_session.py`) that the browser remembers.
+  the `Session` (of `_page.py`) that the browser remembers.
 - `_page.py` `Page`: one worker thread (`_worker.py`) takes events in order, latest wins; updates the state; derives a
   `View` (`_view.py`: state, robot, link poses, model, exact verdict); and lets every panel show it in one atomic
-  message. Answers of some milliseconds are computed beside it (`_lane.py`), long work as jobs with progress and cancel
-  (`_jobs.py`), what cannot be interrupted in a child process (`_child.py`).
+  message. Answers of some milliseconds are computed beside it (`AnswerQueue`), long work as jobs with progress and
+  cancel (`_jobs.py`), what cannot be interrupted in a child process.
 - `state/`: the frozen `PageState`, a part per panel, and events with a pure `apply`. No viser in there.
 - `panels/`: a file per panel; `scene/`: nodes of the 3D scene, differences only.
-- `_show.py`: `elbowroom.show`, for notebooks and scripts. `_exports.py`: files of what a page holds. `_teleop.py`: a
-  robot that follows hands, `_recording.py`: recordings of them.
+- `elbowroom.show`, for notebooks and scripts, is in `_server.py`. `_exports.py`: files of what a page holds.
+  `_teleop.py`: a robot that follows hands, and recordings of them.
 - `_follow.py`: the robot on its way to dragged targets. `_uploads.py`: files of the browser, bounded.
-- `_shop.py`: robots and models that all pages of a server share. `_commands.py`: command lines. `_escape.py`: names
+- `_shared.py`: robots and models that all pages of a server share. `_commands.py`: command lines. `_escape.py`: names
   from descriptions in HTML and Markdown.
 
 To add a panel X:
@@ -21,7 +21,7 @@ To add a panel X:
 1. `state/_x.py`: a frozen `XState(Part)` and its events, each `class E(Event)` with `apply(state) -> state` (pure),
    `gesture` if it comes in bursts, `undoable = False` if it only changes a `kept` part, `command(view)` where a command
    line repeats it. One field `x: XState` in `state/_page.py`; names in `state/__init__.py`.
-2. `panels/_x.py`: `class XPanel` with `title`, `__init__(gui, scene, desk)` and `show(view)`; one entry in `PANELS` of
+2. `panels/_x.py`: `class XPanel` with `title`, `__init__(gui, scene, desk)` and `show(view)`; one entry in `PLACES` of
    `panels/__init__.py`. Widgets by `Bound(handle, desk, value -> event)`, buttons by `on_click(handle, act)`, output by
    `Shown(act)`. Names through `escape` wherever Markdown or HTML is made.
 3. `scene/_x.py` if it draws: nodes under `/x`, or hung on a link at `frame_name(robot, link)`; colours of links by a
@@ -31,7 +31,7 @@ To add a panel X:
    *args)`.
 
 Spheres, pairs, obstacles and attached objects of all panels are in `state.model`; events `SetSpheres`, `SetPairs`,
-`OverridePair`, `SetWorld`, `SetAllow`, `Attach`, `Detach`, `SetBuffer` change them, and the page makes the new model.
+`OverridePair` and `SetWorld` change them, and the page makes the new model.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._server import PageServer as PageServer
     from ._server import serve as serve
-    from ._show import show as show
+    from ._server import show as show
     from .state import RobotKey as RobotKey
 
-_HOME = {"PageServer": "_server", "serve": "_server", "show": "_show", "RobotKey": "state"}
+_HOME = {"PageServer": "_server", "serve": "_server", "show": "_server", "RobotKey": "state"}
 """Name -> module; pictures must not load viser."""
 
 __all__ = ["PageServer", "RobotKey", "serve", "show"]

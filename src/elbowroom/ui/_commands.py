@@ -91,7 +91,7 @@ def model_words(view: View) -> tuple[str, ...] | None:
 
 
 def own_words(parts: ModelParts) -> tuple[str, ...] | None:
-    """The words that make a model but for its obstacles, with no other file; None where no command line can."""
+    """The words that make a model without its obstacles, with no other file; None where no command line can."""
     if parts.spheres or parts.pairs or parts.attached or any(checked for _, checked in parts.overrides):
         return None
     ignored = [name for pair, _ in parts.overrides for name in pair]

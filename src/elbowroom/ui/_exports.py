@@ -72,14 +72,14 @@ def default_name(view: View, kind: str) -> str:
 
 
 def typed_path(view: View, kind: str, text: str) -> Path:
-    """The file that a typed path means; in a folder that is there, one of the default name.
+    """The file that a typed path means; in an existing folder, one of the default name.
 
     Raises:
         InputError: nothing was typed, or what is no path.
     """
     text = text.strip()
     if not text or len(text) > MAX_PATH or not text.isprintable():
-        raise InputError("type where to write: a folder that is there, or a file in one")
+        raise InputError("type where to write: an existing folder, or a file in one")
     try:
         path = Path(text).expanduser().absolute()
         return path / default_name(view, kind) if path.is_dir() else path
@@ -88,7 +88,7 @@ def typed_path(view: View, kind: str, text: str) -> Path:
 
 
 def export_to(view: View, kind: str, path: Path) -> tuple[str, ...]:
-    """Writes a file; returns what the format cannot hold, and what to mind.
+    """Writes a file; returns what the format cannot hold, and what to keep in mind.
 
     Raises:
         InputError: the place cannot be written, or there is nothing to write. FormatError: a file of another kind is
@@ -159,7 +159,7 @@ def _converted(view: View, source: Need, target: str, words: tuple[str, ...], fo
 
 def _told(target: str, format: str, flag: str = "--format") -> tuple[str, ...]:
     """Words that name the format where the extension does not."""
-    from ..formats.doors import EXTENSIONS
+    from ..formats.internal import EXTENSIONS
 
     known = {"moveit": (".yaml", ".yml")}.get(
         format, tuple(ext for ext, name in EXTENSIONS.items() if name == format)

@@ -1,6 +1,6 @@
 """Follower: a robot on its way to targets that are being dragged, and the solution where they end.
 
-On the way it is a `Tracker` that moves it, within its limits and never into contact; where the motion has come to rest,
+During the motion a `Tracker` moves it, within its limits and never into contact; where the motion has come to rest,
 an `IkSolver` has the last word. It is a new one for each answer, so that `elbowroom ik` gives the same to the last bit.
 """
 
@@ -17,7 +17,7 @@ from .state import IkFound, IkMoved, IkNotReached, IkSolved, IkWhy
 if TYPE_CHECKING:
     from ..collision import CollisionModel
     from ..ik import IkResult, TrackStep
-    from ._child import Progress
+    from ._jobs import Progress
 
 TICK = 0.02
 """Seconds of motion in one tick."""
@@ -31,9 +31,9 @@ NEARER = 5e-4
 ARM = 0.1
 """Metres that a radian of an orientation counts for."""
 NEAR, NEAR_ANGLE = 1e-3, 1e-2
-"""Metres and rad from which on a target counts as met on the way; the solver decides to 0.1 mm."""
+"""Metres and rad within which a target counts as met during the motion; the solver decides to 0.1 mm."""
 JUMP = 0.05
-"""rad or m of a joint between where the motion ended and the solution, from which on it is said."""
+"""rad or m of a joint between the end of the motion and the solution above which it is reported."""
 MOST_LIMITS = 3
 """Reasons that are told."""
 
@@ -168,7 +168,7 @@ def _on_the_way(step: TrackStep) -> IkFound:
 
 def prepare(model: CollisionModel, progress: Progress) -> None:
     """Asks once for everything, so that tables are there when a hand drags."""
-    from ..robot.doors import default_tool_frames
+    from ..robot.internal import default_tool_frames
 
     ends = default_tool_frames(model.robot)[:1]
     if not ends:

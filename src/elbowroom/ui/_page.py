@@ -7,27 +7,100 @@ derive a `View`, let every panel show it in one atomic message. Panels see the p
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..errors import ElbowroomError
 from ._jobs import Job, Jobs, Report
-from ._lane import Lane
-from ._session import Session
-from ._shop import Shop
+from ._shared import SharedModels
 from ._view import View
-from ._worker import Worker
+from ._worker import AnswerQueue, Worker
 from .panels import Panels, build_panels
-from .state import Event, ModelMade, ModelParts, PageState, RobotKey, RobotOpened
+from .state import Event, History, ModelMade, ModelParts, Refresh, RobotKey, RobotOpened
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel
     from ..robot import Robot
+
+MAX_IDLE = 20
+"""Sessions kept for tabs that are gone."""
+LONGEST_IDLE = 6 * 3600.0
+"""Seconds that they are kept."""
+
+
+class Session:
+    """The history of one tab."""
+
+    def __init__(self, id_: str, history: History) -> None:
+        self.id = id_
+        self.history = history
+        self.live = False
+        """Whether a connection holds it."""
+        self.holder: int | None = None
+        """The connection that does, or did last."""
+        self.seen = time.monotonic()
+
+
+class Sessions:
+    """All sessions of a server.
+
+    Args:
+        start: makes the history that a new session begins with.
+    """
+
+    def __init__(self, start: Callable[[], History] = History) -> None:
+        self._start = start
+        self._sessions: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def claim(self, ids: Sequence[str], holder: int | None = None) -> Session:
+        """The first of these sessions that is known and not live, or a new one; live from now on."""
+        with self._lock:
+            self._forget()
+            for id_ in ids:
+                session = self._sessions.get(id_)
+                if session is not None and not session.live:
+                    break
+            else:
+                session = Session(secrets.token_urlsafe(12), self._start())
+                self._sessions[session.id] = session
+            session.live, session.holder = True, holder
+            return session
+
+    def holders(self, ids: Sequence[str]) -> set[int]:
+        """The connections that hold any of these sessions."""
+        with self._lock:
+            found = [self._sessions[id_] for id_ in ids if id_ in self._sessions]
+            return {s.holder for s in found if s.live and s.holder is not None}
+
+    def release(self, session: Session) -> None:
+        """The connection is gone; the session waits for another."""
+        with self._lock:
+            session.live, session.seen = False, time.monotonic()
+            self._forget()
+
+    def known(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Those of the ids that mean a session."""
+        with self._lock:
+            return tuple(id_ for id_ in ids if id_ in self._sessions)
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def _forget(self) -> None:
+        idle = sorted((s for s in self._sessions.values() if not s.live), key=lambda s: s.seen)
+        too_many = max(len(idle) - MAX_IDLE, 0)
+        oldest = time.monotonic() - LONGEST_IDLE
+        for k, session in enumerate(idle):
+            if k < too_many or session.seen < oldest:
+                del self._sessions[session.id]
+
 
 logger = logging.getLogger(__name__)
 
@@ -56,41 +129,27 @@ class Client(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class _Refresh(Event):
-    """Nothing but time has passed: progress is to be shown."""
-
-    undoable: ClassVar[bool] = False
-
-    @property
-    def gesture(self) -> str:
-        return "refresh"
-
-    def apply(self, state: PageState) -> PageState:
-        return state
-
-
 class Page:
     """One tab; see the module. It is the `Desk` of its panels.
 
     Args:
         client: a `viser.ClientHandle`.
         session: what it resumes.
-        shop: what all pages share.
+        shared: what all pages share.
         key: the robot to begin with.
     """
 
-    def __init__(self, client: Client, session: Session, shop: Shop, key: RobotKey) -> None:
-        self.client, self.session, self.shop = client, session, shop
+    def __init__(self, client: Client, session: Session, shared: SharedModels, key: RobotKey) -> None:
+        self.client, self.session, self.shared = client, session, shared
         self.view = View(session.history.state)
         self._command = ""
         self._poses: tuple[Any, Any, Any] = (None, None, None)
         self._panels: Panels | None = None
         self._worker = Worker(self._step, self._fault, "page worker")
-        self._lanes: dict[str, Lane] = {}
+        self._lanes: dict[str, AnswerQueue] = {}
         self._lanes_lock = threading.Lock()
-        self._jobs = Jobs(self.send, self._fault, lambda: self.send(_Refresh()))
-        self.send(_Refresh())
+        self._jobs = Jobs(self.send, self._fault, lambda: self.send(Refresh()))
+        self.send(Refresh())
         self.open(session.history.state.robot.key or key)
 
     # What panels may do ---------------------------------------------------------------------------
@@ -98,7 +157,7 @@ class Page:
     @property
     def local(self) -> bool:
         """Whether only this machine can reach the page."""
-        return self.shop.local
+        return self.shared.local
 
     def send(self, event: Event) -> None:
         """Something happened; from any thread."""
@@ -110,7 +169,7 @@ class Page:
             if self._stopped:
                 return
             if lane not in self._lanes:
-                self._lanes[lane] = Lane(self.send, self._fault, f"page lane {lane}".rstrip())
+                self._lanes[lane] = AnswerQueue(self.send, self._fault, f"page lane {lane}".rstrip())
             self._lanes[lane].ask(key, question)
 
     def run(self, job: Job) -> None:
@@ -138,7 +197,7 @@ class Page:
         """Loads a robot and shows it."""
 
         def work(report: Report) -> Event:
-            robot = self.shop.load(key)
+            robot = self.shared.load(key)
             report.check()
             left_out = [str(note) for note in robot.visual_notes if note.kind == "skipped"]
             if left_out:
@@ -177,7 +236,7 @@ class Page:
 
     def _derived(self) -> View:
         history, state = self.session.history, self.session.history.state
-        robot = self.shop.loaded(state.robot.key)
+        robot = self.shared.loaded(state.robot.key)
         made = state.live.made_of
         model = state.live.model if made is not None and made[0] == state.robot.key else None
         return View(
@@ -210,7 +269,7 @@ class Page:
         if self._made_soon(key, parts):
             return
         self._making = key, parts
-        ready = self.shop.made(key, parts)
+        ready = self.shared.made(key, parts)
         if ready is not None:
             self.send(ModelMade(ready, key, parts))
         elif live.model is not None and self._only_obstacles(view) and _knows_obstacles(live.model, parts):
@@ -238,7 +297,7 @@ class Page:
         return made is not None and made[0] == view.state.robot.key and made[1].same_robot(view.state.model)
 
     def _made(self, key: RobotKey, parts: Any, report: Report) -> Event:
-        return ModelMade(self.shop.model(key, parts, report), key, parts)
+        return ModelMade(self.shared.model(key, parts, report), key, parts)
 
     def _fault(self, error: Exception) -> None:
         """Says what went wrong, and goes on."""
@@ -246,7 +305,7 @@ class Page:
             self.say(str(error)[:500], error=True)
             return
         logger.error("a fault on the page", exc_info=error)
-        self.say(f"This is a fault of elbowroom: {type(error).__name__}: {error!s:.300}", error=True)
+        self.say(f"This is a bug in elbowroom: {type(error).__name__}: {error!s:.300}", error=True)
 
     def stop(self) -> None:
         """Ends the page's threads and processes."""

@@ -25,7 +25,7 @@ OFTEN = 0.1
 MEASURED = 100
 """Moments of a motion at which the clearance is measured, at most."""
 CHUNK = 5
-"""Of these are measured between two looks at whether somebody still wants them."""
+"""Number measured between two checks of whether the result is still wanted."""
 ENDS = 4
 """Ends of the robot whose ways are drawn, at most."""
 STILL = 1e-6
@@ -44,7 +44,7 @@ def asked_of(state: PageState) -> Asked:
 
 
 def find_plan(desk: Desk, model: CollisionModel, asked: Asked, report: Report) -> Event:
-    """Plans; on the way it tells how the search goes."""
+    """Plans, and reports the progress of the search."""
     report.say("planning")
     costs: list[float] = []
     last = 0.0
@@ -74,7 +74,7 @@ def _planned(model: CollisionModel, asked: Asked, timeout: float, progress: Any,
 
 def measure(model: CollisionModel, result: PlanResult, report: Report) -> Event:
     """Proves a motion row by row, for its margins, and measures its clearance now and then."""
-    from ..collision.doors import moving_joints
+    from ..collision.internal import moving_joints
 
     assert result.path is not None
     assert result.times is not None
@@ -99,7 +99,7 @@ def measure(model: CollisionModel, result: PlanResult, report: Report) -> Event:
 
 def ways_of(robot: Robot, path: np.ndarray) -> np.ndarray:
     """(links, n, 3): where the ends of a robot that move are along a path (n, dof)."""
-    from ..robot.doors import default_tool_frames
+    from ..robot.internal import default_tool_frames
 
     ends = [robot.link_index(link) for link in default_tool_frames(robot)[:ENDS]]
     ways = np.moveaxis(robot.link_poses(path)[:, ends, 4:], 1, 0)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import sys
 import threading
 import time
+import webbrowser
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ElbowroomError, InputError
 from ._guard import check_bind, guard, is_loopback, no_banner
-from ._page import Page, opened
-from ._session import Session, Sessions
-from ._shop import Shop
+from ._page import Page, Session, Sessions, opened
+from ._shared import SharedModels
 from .state import History, ModelMade, ModelParts, PageState, RobotKey, WorldState
 
 if TYPE_CHECKING:
@@ -37,10 +39,10 @@ class PageServer:
 
     Args:
         host: address to bind. port: 0 for any free one.
-        key: the robot to begin with. shop: what is loaded already. start: what sessions begin with.
+        key: the robot to begin with. shared: what is loaded already. start: what sessions begin with.
     """
 
-    def __init__(self, host: str, port: int, key: RobotKey, shop: Shop, start: PageState) -> None:
+    def __init__(self, host: str, port: int, key: RobotKey, shared: SharedModels, start: PageState) -> None:
         check_bind(host, port)
         import viser
 
@@ -51,7 +53,7 @@ class PageServer:
             self._end()
             raise InputError(f"cannot serve on {host} port {port}: it was taken just now")
         guard(self._viser, host)
-        self._key, self.shop = key, shop
+        self._key, self.shared = key, shared
         self.sessions = Sessions(lambda: History(start))
         self._pages: dict[int, tuple[Page, Session]] = {}
         self._lock = threading.Lock()
@@ -85,9 +87,9 @@ class PageServer:
 
         def load() -> None:
             with suppress(ElbowroomError):
-                self.shop.load(self._key)
+                self.shared.load(self._key)
 
-        if self.shop.loaded(self._key) is None:
+        if self.shared.loaded(self._key) is None:
             self._preloading = threading.Thread(target=load, name="preload", daemon=True)
             self._preloading.start()
 
@@ -133,10 +135,12 @@ class PageServer:
             ids = ()
         self._let_leave(ids)
         session = self.sessions.claim(ids, client.client_id)
+        if not ids:  # a browser that has never been here
+            session.history = replace(session.history, state=_with_hints(session.history.state))
         known = self.sessions.known(ids)
         kept = known if session.id in known else (*known, session.id)[-MAX_IDS:]
         client.local_storage.set_item(STORED, json.dumps(kept))
-        page = Page(client, session, self.shop, self._key)
+        page = Page(client, session, self.shared, self._key)
         with self._lock:
             self._pages[client.client_id] = page, session
             stopped = self._stopped.is_set()
@@ -144,7 +148,7 @@ class PageServer:
             self._disconnect(client)
 
     def _let_leave(self, ids: tuple[str, ...]) -> None:
-        """Waits for pages that are closing: a reload may come before the old page has let go of its session."""
+        """Waits for pages that are closing: a reload may come before the old page has released its session."""
         end = time.monotonic() + PATIENCE
         while self.sessions.holders(ids) - set(self._viser.get_clients()) and time.monotonic() < end:
             time.sleep(0.01)
@@ -155,6 +159,10 @@ class PageServer:
         if found is not None:
             found[0].stop()
             self.sessions.release(found[1])
+
+
+def _with_hints(state: PageState) -> PageState:
+    return replace(state, look=replace(state.look, hint=1))
 
 
 def _stored_ids(text: str | None) -> tuple[str, ...]:
@@ -187,17 +195,17 @@ def serve(
     Raises:
         InputError: the address cannot be served on.
     """
-    shop = Shop(local=is_loopback(host))
-    key, state = _start(robot, world, shop)
+    shared = SharedModels(local=is_loopback(host))
+    key, state = _start(robot, world, shared)
     if world is not None and scene:
         state = replace(state, world=WorldState(file=scene, saved=world))
-    server = PageServer(host, port, key, shop, state)
+    server = PageServer(host, port, key, shared, state)
     server.preload()
     return server
 
 
-def _start(robot: Any, world: World | None, shop: Shop) -> tuple[RobotKey, PageState]:
-    """The robot's key and the state that sessions begin with; keeps in the shop what was handed over."""
+def _start(robot: Any, world: World | None, shared: SharedModels) -> tuple[RobotKey, PageState]:
+    """The robot's key and the state that sessions begin with; keeps in the shared what was handed over."""
     parts = ModelParts(world=world)
     if isinstance(robot, RobotKey):
         return robot, PageState(model=parts)
@@ -209,17 +217,65 @@ def _start(robot: Any, world: World | None, shop: Shop) -> tuple[RobotKey, PageS
     if not isinstance(robot, CollisionModel):
         body = as_robot(robot)
         key = RobotKey(body.source or body.name, given=True)
-        shop.put(key, body)
+        shared.put(key, body)
         return key, PageState(model=parts)
     if robot.attachments:
         raise InputError("a model with attached objects cannot be shown yet; show the one without them")
     key = RobotKey(robot.robot.source or robot.robot.name, given=True)
-    shop.put(key, robot.robot)
+    shared.put(key, robot.robot)
     model = robot if world is None else robot.with_world(world)
     parts = ModelParts(
         robot.spheres, robot.pairs, world=model.world, allow=tuple(model.allow), buffer=robot.buffer
     )
-    shop.put_model(key, parts, model)
+    shared.put_model(key, parts, model)
     start = opened(key, robot.robot).apply(PageState(model=parts))
     state = PageState(robot=start.robot, model=parts)
     return key, ModelMade(model, key, parts).apply(state)
+
+
+HEIGHT = 700
+"""Pixels of the frame in a notebook."""
+
+
+def show(
+    model: CollisionModel | Robot | str | Path = "teaarm",
+    *,
+    world: World | None = None,
+    port: int = 0,
+    height: int = HEIGHT,
+    open_browser: bool = False,
+) -> PageServer:
+    """Shows a robot on the page: embedded where this runs in a notebook, else at the `url` of what is returned.
+
+    The page is served on the loopback address by this process until it ends, or until `stop()` of what is returned.
+
+    Args:
+        model: a CollisionModel with its spheres, pairs and obstacles, a Robot, or a name or path as of `load_robot`.
+        world: obstacles, instead of those of the model.
+        port: 0 takes any free one.
+        height: of the frame in a notebook, pixels.
+        open_browser: whether a browser is opened at the page.
+
+    Raises:
+        InputError: the port cannot be served on, or the height makes no sense.
+    """
+    if not 100 <= height <= 10_000:
+        raise InputError(f"show: height must be between 100 and 10000 pixels, found {height!r:.40}")
+    server = serve(model, world=world, port=port)
+    atexit.register(server.stop)
+    display = _notebook()
+    if display is not None:
+        display.display(display.IFrame(server.url, width="100%", height=height))
+    if open_browser:
+        webbrowser.open(server.url)
+    return server
+
+
+def _notebook() -> Any:
+    """`IPython.display` where a notebook shows what this process displays; None elsewhere."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if getattr(shell, "kernel", None) is None:  # a terminal, IPython's own too, shows no frames
+        return None
+    from IPython import display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+
+    return display  # pyright: ignore[reportUnknownVariableType]

@@ -10,13 +10,17 @@ import gc
 import io
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._poses import as_wxyz_xyz
+from ..errors import InputError
+from ..remote.internal import Mailbox, XrState
 from ._jobs import Report
 from .state import Event, Hand, Seen, TeleopEnded, TeleopMoved, TeleopStarted
 
@@ -24,10 +28,104 @@ if TYPE_CHECKING:
     from ..collision import CollisionModel
     from ..ik import TrackStep
     from ..remote import Session
-    from ..remote.doors import XrState
-    from ._inbox import Inbox
-    from ._recording import Recording
+    from ..remote.internal import XrState
+    from ..robot import Robot
     from .state import TeleopState
+
+MAX_BYTES = 64 * 2**20
+"""Of a recording."""
+MAX_STATES = 100_000
+"""Messages of a recording: 18 minutes at 90 a second."""
+MAX_SECONDS = 3600.0
+"""Length of a recording."""
+EVERY = 500
+"""Lines between two reports of progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What a headset said, in order."""
+
+    name: str
+    states: tuple[XrState, ...]
+    times: tuple[float, ...]
+    """Seconds since the first, never going back."""
+    notes: tuple[str, ...] = ()
+    """What was ignored in the file."""
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return self.times[-1]
+
+
+def read_recording(
+    name: str, data: bytes, robot: Robot, progress: Callable[[int, int], None] = lambda *_: None
+) -> Recording:
+    """A recording from the lines of a file; nothing in it is executed or opened.
+
+    Args:
+        name: of the file. data: its bytes. robot: for names in other messages, which are ignored.
+        progress: told of lines read and of all.
+
+    Raises:
+        InputError: it is too large or too long, or holds no `xr_state`.
+    """
+    from ..remote.internal import XrState, read_message
+
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{name}: {len(data) >> 20} MB; at most {MAX_BYTES >> 20} MB are read")
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    if len(lines) > MAX_STATES:
+        raise InputError(f"{name}: {len(lines)} lines; at most {MAX_STATES} are read")
+    states: list[XrState] = []
+    bad, other, first = 0, 0, ""
+    for number, line in enumerate(lines, 1):
+        if number % EVERY == 0:
+            progress(number, len(lines))
+        try:
+            message = read_message(line, robot, ())
+        except InputError as error:
+            bad, first = bad + 1, first or f"line {number}: {error}"
+            continue
+        if isinstance(message, XrState):
+            states.append(message)
+        else:
+            other += 1
+    if not states:
+        raise InputError(f"{name}: no xr_state message in {len(lines)} lines{f'; {first}' if first else ''}")
+    notes = [f"{bad} lines make no sense; {first}"] if bad else []
+    notes += [f"{other} messages that are not xr_state are ignored"] if other else []
+    return Recording(name, tuple(states), tuple(_times(name, states)), tuple(notes))
+
+
+def _times(name: str, states: list[XrState]) -> Iterator[float]:
+    """Seconds since the first; a stamp that goes back comes at once."""
+    latest = start = states[0].stamp
+    for state in states:
+        latest = max(latest, state.stamp)
+        if latest - start > MAX_SECONDS:
+            raise InputError(f"{name}: longer than {MAX_SECONDS:.0f} s")
+        yield latest - start
+
+
+class Inbox(Mailbox):
+    """A mailbox that knows when the latest message about hands came."""
+
+    arrived = 0.0
+    """Seconds of `time.perf_counter`; 0 when none has come."""
+
+    def put(self, message: Any, when: float | None = None) -> None:
+        """Leaves a message.
+
+        Args:
+            message: of `elbowroom.ik`.
+            when: it was due, for one that is played back; None for now.
+        """
+        if isinstance(message, XrState):
+            self.arrived = time.perf_counter() if when is None else when
+        super().put(message)
+
 
 RATE = 60.0
 """Ticks a second: what a page can draw beside them, with half of a core to spare. `elbowroom ik --serve` has 200."""
@@ -107,15 +205,15 @@ class Steering:
         self._wanted = model
 
     def put(self, cfg: tuple[float, ...]) -> None:
-        """The robot was moved by somebody else; from any thread."""
+        """The robot was moved from elsewhere; from any thread."""
         self._place = cfg
 
     # The job ------------------------------------------------------------------------------------
 
     def work(self, report: Report) -> Event:
         """Ticks until the recording is over or the job is cancelled."""
-        from ..remote.doors import Pacer, SocketDoor
-        from ._inbox import Inbox
+        from ..remote.internal import Pacer, SocketDoor
+        from ._teleop import Inbox
         from .xr import xr_page
 
         report.say("preparing to follow")
@@ -138,7 +236,7 @@ class Steering:
     def _session(self) -> Session:
         from ..ik import Tracker
         from ..remote import Session, XrOptions
-        from ..remote.doors import steered_links
+        from ..remote.internal import steered_links
 
         how = XrOptions(clutch=self._how.clutch, scale=self._how.scale)
         links, xr = steered_links(self.model.robot, (), how)
@@ -148,7 +246,7 @@ class Steering:
         return session
 
     def _follow(self, session: Session, inbox: Inbox, door: Any, pacer: Any, report: Report) -> None:
-        from ..remote.doors import XrState
+        from ..remote.internal import XrState
 
         played, hands, self.started = 0, None, pacer.start
         for now in pacer.ticks():
@@ -174,7 +272,7 @@ class Steering:
 
     def _obey(self, session: Session, now: float) -> None:
         """What the page wants otherwise since the last tick."""
-        from ..remote.doors import Reset
+        from ..remote.internal import Reset
 
         wanted, place = self._wanted, self._place
         if wanted is not self.model:

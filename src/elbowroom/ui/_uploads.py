@@ -18,7 +18,7 @@ from ..errors import ElbowroomError, InputError
 
 if TYPE_CHECKING:
     from ..world import World
-    from ._child import Progress
+    from ._jobs import Progress
 
 MAX_UPLOAD = 64 * 2**20
 """Bytes of a file."""
@@ -51,7 +51,7 @@ def bound_uploads(gui: Any, refused: Callable[[str], None], most: int = MAX_UPLO
             start(client_id, message)
             return
         socket.queue_message(_done(messages, message, message.size_bytes))
-        why = f"has {message.size_bytes / 2**20:.0f} MB; at most {most >> 20} MB are taken"
+        why = f"has {message.size_bytes / 2**20:.0f} MB; the limit is {most >> 20} MB"
         refused(f"{file_name(message.filename)} {why if not fits else 'must wait for the others'}")
 
     async def goes_on(client_id: Any, message: Any) -> None:

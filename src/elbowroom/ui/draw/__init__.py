@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._audit import plot_audit as plot_audit
-    from ._camera import Camera as Camera
+    from ._grasp import HandPiece as HandPiece
+    from ._grasp import hand_bones as hand_bones
+    from ._grasp import hand_pieces as hand_pieces
     from ._grasp import plot_grasp as plot_grasp
     from ._grasp import plot_sweep as plot_sweep
     from ._grasp_window import GraspWindow as GraspWindow
     from ._grasp_window import open_grasp_window as open_grasp_window
     from ._grasp_window import require_window as require_window
     from ._grasp_window import run_window as run_window
-    from ._hand import HandPiece as HandPiece
-    from ._hand import hand_bones as hand_bones
-    from ._hand import hand_pieces as hand_pieces
     from ._ik import ik_picture as ik_picture
     from ._mujoco import floating_hand_spec as floating_hand_spec
     from ._mujoco import has_display as has_display
     from ._mujoco import render_grasp as render_grasp
     from ._mujoco_viewer import show_grasp as show_grasp
     from ._pairs import plot_pairs as plot_pairs
+    from ._picture import Camera as Camera
     from ._picture import Picture as Picture
     from ._picture import robot_picture as robot_picture
     from ._plan import motion_picture as motion_picture
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "plot_audit": "_audit",
-    "Camera": "_camera",
+    "Camera": "_picture",
     "Picture": "_picture",
     "robot_picture": "_picture",
     "save_png": "_save",
@@ -54,9 +54,9 @@ _HOME = {
     "require_window": "_grasp_window",
     "run_window": "_grasp_window",
     "save_figure": "_save",
-    "HandPiece": "_hand",
-    "hand_pieces": "_hand",
-    "hand_bones": "_hand",
+    "HandPiece": "_grasp",
+    "hand_pieces": "_grasp",
+    "hand_bones": "_grasp",
     "floating_hand_spec": "_mujoco",
     "render_grasp": "_mujoco",
     "has_display": "_mujoco",

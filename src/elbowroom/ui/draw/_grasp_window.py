@@ -199,8 +199,8 @@ class GraspWindow:
         self._choose(self._mode, self._count, method)
 
     def _choose(self, mode: str, count: int, method: str) -> None:
-        """Another kind of grasp, at the nearest width that it can do; what cannot be planned is said, and nothing else
-        changes.
+        """Another kind of grasp, at the nearest width that it can do; what cannot be planned is reported, and nothing
+        else changes.
         """
         before = self._mode, self._count, self._planner, self.grasp, self._samples
         try:
@@ -249,7 +249,7 @@ class GraspWindow:
     # MuJoCo -------------------------------------------------------------------------------------
 
     def open_viewer(self) -> None:
-        """Opens MuJoCo's viewer on the grasp, which then follows the controls; what stands against it is said."""
+        """Opens MuJoCo's viewer on the grasp, which then follows the controls; any obstacle to that is reported."""
         from ._mujoco_viewer import TICK, GraspViewer
 
         if self._viewer is not None:

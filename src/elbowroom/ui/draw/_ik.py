@@ -10,10 +10,9 @@ from jaxtyping import Float
 from ..._poses import matrix_from_wxyz_xyz
 from ...ik import AxisTarget, LookAt, PoseTarget, PositionTarget
 from ...robot import as_robot
-from ...robot.doors import primitive
+from ...robot.internal import primitive
 from ...typing import RobotLike
-from ._camera import Camera
-from ._picture import Colour, Picture, robot_picture
+from ._picture import Camera, Colour, Picture, robot_picture
 from ._world import add_world
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ LENGTH = 0.06
 WIDTH = 0.07
 """Of a stick, relative to its length."""
 APART = 1e-3
-"""Metres from which on a link and its target are joined by a line."""
+"""Distance above which a link and its target are joined by a line, metres."""
 
 
 def ik_picture(

@@ -17,7 +17,7 @@ from jaxtyping import UInt8
 
 from ...errors import InputError, MissingExtraError
 from ...grasp import Grasp, Hand
-from ...grasp.doors import (
+from ...grasp.internal import (
     BUNDLED_HANDS,
     GraspedObject,
     base_coordinates,
@@ -30,7 +30,7 @@ BASE_JOINTS = ("base_x", "base_y", "base_z", "rot_x", "rot_y", "rot_z")
 CONTEXTS = ("mujoco.egl", "mujoco.osmesa", "mujoco.glfw")
 """Modules with a `GLContext`, in the order they are tried; the last needs a display."""
 AZIMUTH = 120.0
-"""Degrees; from where a grasp is looked at."""
+"""Degrees; the direction from which a grasp is shown."""
 SKY, FLOOR = (0.93, 0.95, 0.97, 1.0), (0.80, 0.77, 0.72, 1.0)
 OBJECT_COLOUR = (0.95, 0.76, 0.31, 0.55)
 TIP_COLOURS = ((0.82, 0.16, 0.25, 1.0), (0.10, 0.42, 0.70, 1.0))
@@ -190,7 +190,7 @@ def _open_context(columns: int, rows: int) -> Any:
 
 
 def has_display() -> bool:
-    """Whether a window can be opened: always assumed but on Linux, where the environment says so."""
+    """Whether a window can be opened: assumed everywhere but on Linux, where the environment tells."""
     return not sys.platform.startswith("linux") or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import MissingExtraError
 from ...grasp import Grasp, GraspMotion
-from ...grasp.doors import grasped_object
+from ...grasp.internal import grasped_object
 from ._mujoco import aim, floating_hand_spec, has_display, set_grasp, set_posture
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ CLOSING = 5.0
 
 
 class GraspViewer:
-    """An open viewer on the floating hand; somebody has to call `tick` every `TICK` seconds.
+    """An open viewer on the floating hand; the caller must call `tick` every `TICK` seconds.
 
     Args:
         grasp: of a bundled hand; shown first.

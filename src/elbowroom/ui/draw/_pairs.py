@@ -71,7 +71,7 @@ def _kind(found: PairEvidence) -> Any:
 
 
 def _share(found: PairEvidence) -> str:
-    """Per cent of the samples in which a checked pair met, as its cell shows it; empty when nobody counted."""
+    """Per cent of the samples in which a checked pair met, as its cell shows it; empty when not sampled."""
     by_meshes = found.decided_by == "meshes"
     hits, samples = (found.mesh_hits, found.mesh_samples) if by_meshes else (found.hits, found.samples)
     if found.reason is not PairReason.CHECKED or not samples:

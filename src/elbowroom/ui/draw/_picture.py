@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float
@@ -16,9 +17,63 @@ from ... import _core
 from ..._poses import matrix_from_wxyz_xyz
 from ...errors import InputError
 from ...robot import as_robot
-from ...robot.doors import sphere_mesh
+from ...robot.internal import sphere_mesh
 from ...typing import RobotLike
-from ._camera import Camera, View
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Direction of view and size of the picture."""
+
+    azimuth_deg: float = 35.0
+    """Where the camera stands, about z: 0 looks from +x towards -x, 90 from +y."""
+    elevation_deg: float = 18.0
+    """Height of the camera above the horizon."""
+    width: int = 800
+    height: int = 800
+    margin: float = 0.06
+    """Share of the picture left free around the content."""
+
+    def axes(self) -> Float[np.ndarray, "3 3"]:
+        """Rows: right, up and towards the camera, in world coordinates."""
+        azimuth, elevation = np.radians(self.azimuth_deg), np.radians(self.elevation_deg)
+        towards = np.array(
+            [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+        )
+        right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+        return np.stack([right, np.cross(towards, right), towards])
+
+    def frame(self, content: Float[np.ndarray, "n 3"]) -> AimedCamera:
+        """A view in which `content` (world) fills the picture."""
+        axes = self.axes()
+        seen = content @ axes.T
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        span = np.maximum(high - low, 1e-9)
+        scale = (1 - 2 * self.margin) * min(self.width / span[0], self.height / span[1])
+        return AimedCamera(axes, (low + high) / 2, scale, np.array([self.width / 2, self.height / 2]))
+
+
+@dataclass(frozen=True)
+class AimedCamera:
+    """A camera that has been aimed: maps world points to pixels."""
+
+    axes: Float[np.ndarray, "3 3"]
+    """Rows: right, up and towards the camera, in world coordinates."""
+    centre: Float[np.ndarray, "3"]
+    """Middle of the content, along the axes."""
+    scale: float
+    """Pixels per metre."""
+    middle: Float[np.ndarray, "2"]
+    """Middle of the picture, pixels."""
+
+    def project(self, points_world: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"]:
+        """Pixel x, pixel y (downward) and depth (metres, larger is nearer)."""
+        seen = points_world @ self.axes.T - self.centre
+        return np.stack(
+            [self.middle[0] + self.scale * seen[:, 0], self.middle[1] - self.scale * seen[:, 1], seen[:, 2]],
+            axis=1,
+        )
+
 
 Colour = tuple[float, float, float]
 
@@ -29,7 +84,9 @@ PALETTE: tuple[Colour, ...] = (
     (0.76, 0.46, 0.50), (0.58, 0.50, 0.73), (0.82, 0.73, 0.42), (0.42, 0.69, 0.69),
 )  # fmt: skip
 """Muted colours that neighbours can be told apart by."""
-SPHERE_COLOUR: Colour = (0.85, 0.30, 0.25)
+SPHERE_COLOUR: Colour = (0.09, 0.42, 0.78)
+INSIDE: Colour = (0.96, 0.60, 0.16)
+"""Of links that are seen through their spheres: two colours in all are easier to tell apart than many."""
 
 
 @dataclass
@@ -48,8 +105,7 @@ class Picture:
 
     def add_sphere(self, centre_world: np.ndarray, radius: float, colour: Colour = SPHERE_COLOUR) -> None:
         """Adds a see-through sphere."""
-        ball = sphere_mesh(1.0)
-        self.glass.append(((ball.vertices * radius + centre_world)[ball.faces], colour))
+        self.glass.append((radius * _unit_sphere() + centre_world, colour))
 
     def corners(self) -> Float[np.ndarray, "n 3"]:
         """Corners of all triangles, in the world.
@@ -77,29 +133,37 @@ class Picture:
         """
         view = camera.frame(self.corners() if around is None else around)
         shape = (camera.height * SUPERSAMPLE, camera.width * SUPERSAMPLE)
-        image, depth = np.ones((*shape, 3)) * BACKGROUND, np.full(shape, -np.inf)
+        image, depth = np.full((*shape, 3), BACKGROUND), np.full(shape, -np.inf)
         self._fill(self.solid, view, image, depth)
         if self.glass:
             veil, nearest = image.copy(), depth.copy()
             self._fill(self.glass, view, veil, nearest)
             image += self.opacity * (veil - image)
-        rows, columns = camera.height, camera.width
-        return image.reshape(rows, SUPERSAMPLE, columns, SUPERSAMPLE, 3).mean(axis=(1, 3))
+        steps = range(SUPERSAMPLE)
+        samples = [image[row::SUPERSAMPLE, column::SUPERSAMPLE] for row in steps for column in steps]
+        return sum(samples, np.zeros(1)) / len(samples)
 
     @staticmethod
     def _fill(
-        parts: list[tuple[np.ndarray, Colour]], view: View, image: np.ndarray, depth: np.ndarray
+        parts: list[tuple[np.ndarray, Colour]], view: AimedCamera, image: np.ndarray, depth: np.ndarray
     ) -> None:
+        if not parts:
+            return
         light = view.axes.T @ np.array([0.35, 0.5, 0.8])
         light /= np.linalg.norm(light)
-        for corners, colour in parts:
-            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-            normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
-            shade = 0.42 + 0.58 * np.abs(normals @ light)
-            pixels = view.project(corners.reshape(-1, 3))
-            pixels[:, :2] *= SUPERSAMPLE
-            colours = shade[:, None] * np.asarray(colour, dtype=np.float64)
-            _core.fill_triangles(pixels.reshape(-1, 3, 3), colours, image, depth)
+        corners = np.concatenate([corners for corners, _ in parts])
+        colours = np.repeat([colour for _, colour in parts], [len(corners) for corners, _ in parts], axis=0)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        shade = 0.42 + 0.58 * np.abs(normals @ light) / np.maximum(np.linalg.norm(normals, axis=1), 1e-30)
+        pixels = view.project(corners.reshape(-1, 3))
+        pixels[:, :2] *= SUPERSAMPLE
+        _core.fill_triangles(pixels.reshape(-1, 3, 3), shade[:, None] * colours, image, depth)
+
+
+@cache
+def _unit_sphere() -> Float[np.ndarray, "tris 3 3"]:
+    ball = sphere_mesh(1.0)
+    return ball.vertices[ball.faces]
 
 
 def robot_picture(
@@ -114,16 +178,17 @@ def robot_picture(
         robot: the robot.
         cfg: configuration; the default one if None.
         spheres: link -> rows of x, y, z, radius in the link frame.
-        colours: link -> colour, instead of the palette.
+        colours: link -> colour, instead of the palette or, with spheres, of orange.
     """
     robot = as_robot(robot)
     picture = Picture()
     Ts_world_link = matrix_from_wxyz_xyz(robot.link_poses(robot.default_cfg if cfg is None else cfg))
     for index, name in enumerate(robot.link_names):
         R, t = Ts_world_link[index, :3, :3], Ts_world_link[index, :3, 3]
-        mesh = robot.link_mesh(name)
+        mesh = robot.link_triangles(name)
         if mesh is not None:
-            colour = (colours or {}).get(name, PALETTE[index % len(PALETTE)])
+            own = INSIDE if spheres else PALETTE[index % len(PALETTE)]
+            colour = (colours or {}).get(name, own)
             picture.add_mesh(mesh.vertices @ R.T + t, mesh.faces, colour)
         for x, y, z, radius in (spheres or {}).get(name, ()):
             picture.add_sphere(R @ np.array([x, y, z]) + t, radius)

@@ -1,6 +1,6 @@
 """A planned motion: the robot at several moments among the obstacles, clearance and speeds over time, and the cost.
 
-The robot is solid where the motion ends and see-through on the way there.
+The robot is solid where the motion ends and transparent before.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from ..._poses import matrix_from_wxyz_xyz
 from ..._text import at_least
 from ...collision import as_model
 from ...typing import RobotLike
-from ._camera import Camera
-from ._picture import Colour, Picture, robot_picture
+from ._picture import Camera, Colour, Picture, robot_picture
 from ._world import add_world
 
 if TYPE_CHECKING:
@@ -30,12 +29,14 @@ MOMENTS = 6
 MEASURED = 200
 """Moments at which clearance is measured."""
 START, END, TRACE = (0.30, 0.52, 0.80), (0.36, 0.66, 0.40), (0.80, 0.20, 0.18)
-"""Colours of the robot at the start, at the end (mixed on the way), and of the way of its hands."""
+"""Colours of the robot at the start, at the end (mixed in between), and of the path of its hands."""
 AZIMUTHS = (40.0, -50.0, 130.0, -140.0, -5.0, 85.0, 175.0, -95.0)
 """Degrees from which a motion may be seen, the usual ones first."""
 ELEVATION = 24.0
 APART = 60.0
 """Degrees between two views, at least."""
+OCTAHEDRON = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
+"""Faces between the ends of three axes: x, y, z, -x, -y, -z."""
 LINE, LIMIT, STILL = "#1f5fa8", "#c62828", "#777777"
 
 
@@ -150,19 +151,18 @@ def _moved(ghost: Picture, picture: Picture) -> list[tuple[np.ndarray, Colour]]:
 
 
 def _add_traces(picture: Picture, robot: Robot, path: Float[np.ndarray, "n dof"]) -> None:
-    """Ways of links without children that move, as chains of small balls."""
-    from ...robot.doors import default_tool_frames, primitive
+    """Paths of links without children that move, as chains of beads."""
+    from ...robot.internal import default_tool_frames
 
     rows = path[:: max(1, len(path) // 120)]
     poses = robot.link_poses(np.concatenate([rows, path[-1:]]))
-    size = _size(picture)
-    ball = primitive("sphere", np.eye(4), (0.004 * size,)).load()
+    bead = 0.004 * _size(picture) * np.concatenate([np.eye(3), -np.eye(3)])
     for link in default_tool_frames(robot)[:2]:
         points = matrix_from_wxyz_xyz(poses[:, robot.link_index(link)])[:, :3, 3]
         if np.ptp(points, axis=0).max() < 1e-6:
             continue
-        vertices = (points[:, None] + ball.vertices).reshape(-1, 3)
-        faces = (np.arange(len(points))[:, None, None] * len(ball.vertices) + ball.faces).reshape(-1, 3)
+        vertices = (points[:, None] + bead).reshape(-1, 3)
+        faces = (np.arange(len(points))[:, None, None] * len(bead) + OCTAHEDRON).reshape(-1, 3)
         picture.add_mesh(vertices, faces, TRACE)
 
 
@@ -182,7 +182,7 @@ def _along(result: PlanResult) -> tuple[Float[np.ndarray, "n"], str]:
 
 def _clearance(axes: Any, model: CollisionModel, result: PlanResult, along: np.ndarray) -> None:
     """Measured clearance, and what the proof guarantees of all the way."""
-    from ...collision.doors import moving_joints
+    from ...collision.internal import moving_joints
 
     assert result.path is not None
     rows = np.unique(np.linspace(0, len(result.path) - 1, MEASURED).round().astype(int))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...robot.doors import primitive, sphere_mesh
+from ...robot.internal import primitive, sphere_mesh
 from ...world import Box, Capsule, Cylinder, MeshObstacle, Obstacle, PointCloud, Sphere
 from ._picture import Colour, Picture
 

@@ -2,7 +2,7 @@
 
 A panel is a class with `title`, made of `(gui, scene, desk)`: it adds its widgets to `gui` and its nodes to `scene`
 when made, and `show(view)` brings them up to date, changing only what differs. It never changes the state itself: it
-sends events to the desk, asks it for answers, and has it run jobs. To add one, write its file and name it in `PANELS`.
+sends events to the desk, asks it for answers, and has it run jobs. To add one, write its file and name it in `PLACES`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._view import View
-from ._desk import Desk as Desk
-from ._desk import Panel as Panel
 from ._export import ExportPanel as ExportPanel
 from ._grasp import GraspPanel as GraspPanel
 from ._header import Header as Header
@@ -24,23 +22,23 @@ from ._robot import RobotPanel as RobotPanel
 from ._spheres import SpheresPanel as SpheresPanel
 from ._teleop import TeleopPanel as TeleopPanel
 from ._widgets import Bound as Bound
+from ._widgets import Desk as Desk
+from ._widgets import Panel as Panel
 from ._widgets import Shown as Shown
 from ._widgets import on_click as on_click
 from ._world import WorldPanel as WorldPanel
 
-PANELS: tuple[type[Panel], ...] = (
-    RobotPanel,
-    SpheresPanel,
-    PairsPanel,
-    LivePanel,
-    WorldPanel,
-    IkPanel,
-    PlanPanel,
-    GraspPanel,
-    TeleopPanel,
-    ExportPanel,
-)
-"""In the order of the tabs; those made here are all shown all the time, whichever tab is open."""
+PLACES: dict[str, tuple[type[Panel], ...]] = {
+    "Robot": (RobotPanel, LivePanel),
+    "Model": (SpheresPanel, PairsPanel),
+    "World": (WorldPanel,),
+    "Move": (IkPanel, PlanPanel, TeleopPanel),
+    "Grasp": (GraspPanel,),
+    "Export": (ExportPanel,),
+}
+"""Tabs in their order, and the panels of each, in tabs of their own where there are several. All panels are shown all
+the time, whichever tab is open."""
+PANELS: tuple[type[Panel], ...] = tuple(kind for kinds in PLACES.values() for kind in kinds)
 WIDTH = 400
 """Pixels."""
 
@@ -71,7 +69,13 @@ def build_panels(client: Any, desk: Desk) -> Panels:
     gui.main_panel.set_width(WIDTH)
     parts: list[Header | Panel] = [Header(gui, client, desk)]
     tabs = gui.add_tab_group()
-    for kind in PANELS:
-        with tabs.add_tab(kind.title):
-            parts.append(kind(gui, scene, desk))
+    for place, kinds in PLACES.items():
+        with tabs.add_tab(place):
+            if len(kinds) == 1:
+                parts.append(kinds[0](gui, scene, desk))
+                continue
+            inner = gui.add_tab_group()
+            for kind in kinds:
+                with inner.add_tab(kind.title):
+                    parts.append(kind(gui, scene, desk))
     return Panels(tuple(parts))

@@ -13,7 +13,7 @@ from ._widgets import Bound, Shown, on_click
 
 if TYPE_CHECKING:
     from .._view import View
-    from ._desk import Desk
+    from ._widgets import Desk
 
 LABELS = {kind.label: name for name, kind in KINDS.items()}
 MOST_NOTES = 12
@@ -34,13 +34,13 @@ class ExportPanel:
         on_click(gui.add_button("Download"), self._download)
         self._path: Bound[str] | None = None
         if desk.local:
-            text = gui.add_text("Path", "", hint="A folder that is there, or a file in one")
+            text = gui.add_text("Path", "", hint="An existing folder, or a file in one")
             self._path = Bound(text, desk, lambda path: ChooseExport(self._kind, path))
             on_click(gui.add_button("Write to path"), self._write)
         else:
-            gui.add_markdown("Only downloads: other machines can reach this page.")
+            gui.add_markdown("Downloads only, because other machines can reach this page.")
         self._result = gui.add_markdown("")
-        self._command = gui.add_text("Same by", "", multiline=True, hint="Writes the same file in a terminal")
+        self._command = gui.add_text("Command", "", multiline=True, hint="Writes the same file in a terminal")
         self._first = gui.add_markdown("")
         self._described = Shown[str](lambda kind: self._set(self._about, KINDS[kind].about))
         self._done = Shown[Exported | None](lambda done: self._set(self._result, report(done)))
@@ -94,7 +94,7 @@ class ExportPanel:
     def _show_command(self, offered: tuple[str, str]) -> None:
         words, names = offered
         self._command.value, self._command.visible = words, bool(words)
-        self._first.content = f"It starts from {names}: get that first, above." if words and names else ""
+        self._first.content = f"It needs {names}: download that first, above." if words and names else ""
 
     @staticmethod
     def _set(handle: Any, text: str) -> None:

@@ -11,14 +11,13 @@ from .._grasping import draw_views, get_ready, grasp_bytes, hands, make_grasp
 from .._jobs import Job
 from ..scene import GraspNodes
 from ..state import GRASP_KINDS, GRASP_METHODS, GRASP_MODES, Event, SetGrasp
-from ._plot import Plot
-from ._widgets import Bound, Shown, on_click
+from ._widgets import Bound, Plot, Shown, on_click
 
 if TYPE_CHECKING:
     from ...grasp import Grasp
     from .._view import View
     from ..state import Closure, Ready, SweepRows, Views
-    from ._desk import Desk
+    from ._widgets import Desk
 
 HIGHEST = 400.0
 """Millimetres over the table that the slider offers."""
@@ -93,12 +92,12 @@ class GraspPanel:
     def _say(self, shown: tuple[Grasp | None, bool, bool]) -> None:
         grasp, there, waiting = shown
         if not there:
-            self._text.content = "A hand over a table, beside the robot, closes on an object."
+            self._text.content = "Shows a hand above a table, next to the robot, closing on an object."
         elif grasp is None:
             self._text.content = (
-                "The grasp comes when the hand is loaded."
+                "The grasp appears when the hand is loaded."
                 if waiting
-                else "There is no grasp; choose another hand, or show it again."
+                else "No grasp. Choose another hand, or show the hand again."
             )
         else:
             self._text.content = grasp_text(grasp)
@@ -122,7 +121,7 @@ class GraspPanel:
 
 
 class _Inputs:
-    """What is asked."""
+    """The question."""
 
     def __init__(self, gui: Any, desk: Desk) -> None:
         self._desk = desk
@@ -133,10 +132,10 @@ class _Inputs:
         method = gui.add_dropdown(
             "Closes", GRASP_METHODS, initial_value="smooth", hint="smooth: level, no jumps"
         )
-        finger = gui.add_dropdown("Finger", ("index",), initial_value="index", hint="That opposes the thumb")
-        fingers = gui.add_dropdown("Fingers", ("4",), initial_value="4", hint="Thumb included")
+        finger = gui.add_dropdown("Finger", ("index",), initial_value="index", hint="Opposite the thumb")
+        fingers = gui.add_dropdown("Fingers", ("4",), initial_value="4", hint="Including the thumb")
         width = gui.add_slider("Width mm", 5.0, 110.0, 0.1, 30.0, hint="Of the object, or its diameter")
-        height = gui.add_slider("Height mm", 0.0, HIGHEST, 1.0, 100.0, hint="Of the grasp over the table")
+        height = gui.add_slider("Height mm", 0.0, HIGHEST, 1.0, 100.0, hint="Of the grasp above the table")
         self._shown = Bound[bool](shown, desk, lambda value: SetGrasp("shown", value))
         self._hand = Bound[str](hand, desk, lambda value: SetGrasp("hand", value) if value in there else None)
         self._mode = Bound[str](mode, desk, lambda value: SetGrasp("mode", value))
@@ -160,7 +159,7 @@ class _Inputs:
         asked, live = self._desk.view.state.grasp, self._desk.view.state.grasp_live
         grasp, ready = live.grasp, live.ready
         if grasp is None or ready is None or not asked.shown or live.grasp_of != asked.asked:
-            self._desk.say("Show the hand first; the grasp is downloaded when it is there.", error=True)
+            self._desk.say("Show the hand first, then download the grasp.", error=True)
             return
 
         def work(report: Any) -> None:

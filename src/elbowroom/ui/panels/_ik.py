@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...collision import CollisionModel
     from ...robot import Robot
     from .._view import View
-    from ._desk import Desk
+    from ._widgets import Desk
 
 MOST = 8
 """End effectors with a target."""
@@ -47,12 +47,14 @@ class IkPanel:
         self._held_here = False
         self._ends: tuple[Robot | None, tuple[str, ...]] = (None, ())
         self._asked: tuple[str, Any, Any] = ("", None, None)
-        on = gui.add_checkbox("Targets", False, hint="Handles at the end effectors that the robot follows")
-        turned = gui.add_checkbox("Orientation", True, hint="Whether the orientation of targets counts")
+        on = gui.add_checkbox("Targets", False, hint="Handles at the end effectors; the robot follows them")
+        turned = gui.add_checkbox(
+            "Orientation", True, hint="Targets fix the orientation, too, not only the position"
+        )
         self._on = Bound[bool](on, desk, ShowTargets)
         self._turned = Bound[bool](turned, desk, SetTurned)
         self._text = gui.add_markdown("")
-        drop = gui.add_button("Let go", hint="Targets go back to where the links are")
+        drop = gui.add_button("Release targets", hint="Moves the targets back to the links")
         on_click(drop, lambda: desk.send(DropTargets()))
         self._places = _Places(gui, desk)
         self._locks = _Locks(gui, desk)
@@ -85,7 +87,7 @@ class IkPanel:
 
     def _ends_of(self, robot: Robot | None) -> tuple[str, ...]:
         if robot is not self._ends[0]:
-            from ...robot.doors import default_tool_frames
+            from ...robot.internal import default_tool_frames
 
             self._ends = robot, () if robot is None else default_tool_frames(robot)[:MOST]
         return self._ends[1]
@@ -133,14 +135,14 @@ def text(view: View, ends: tuple[str, ...]) -> str:
     if view.robot is None:
         return ""
     if not ends:
-        return "This robot has no end effector that could be placed."
+        return "This robot has no end effector to place."
     if not ik.on:
         return f"End effectors: {', '.join(map(escape, ends))}."
     if not ik.ready or view.model is None:
         return "Targets appear when the solver is ready."
     targets = ik.of(view.state)
     if not targets:
-        return "Drag a handle, or type a place below."
+        return "Drag a handle, or type a position below."
     return "\n\n".join([f"Targets: {', '.join(escape(link) for link, _ in targets)}.", *_found(ik.found)])
 
 
@@ -162,7 +164,7 @@ def _found(found: IkFound | None) -> list[str]:
     if found.clearance is not None:
         lines.append(f"Clearance {1000.0 * found.clearance:.1f} mm.")
     if found.jumped:
-        lines.append("The robot jumped there: following did not lead to it.")
+        lines.append("The robot jumped to the solution; it could not get there step by step.")
     return lines
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._text import fixed
 from ...pairs import PairReason
-from ...pairs.doors import grouped_by_reason
+from ...pairs.internal import grouped_by_reason
 from .._escape import escape
 from ..scene import LiveNodes
 from ..state import Event, ShowLive, VerdictFound, Verdicts
@@ -18,25 +18,25 @@ from ._widgets import Bound, Shown
 if TYPE_CHECKING:
     from ...collision import Verdict
     from .._view import View
-    from ._desk import Desk
+    from ._widgets import Desk
 
 MOST = 8
 """Clashes that are listed."""
 PAUSE = 0.5
-"""Seconds between two full verdicts while hands are followed; whether the robot is free is said all the time."""
+"""Seconds between two full verdicts while hands are followed; whether the robot is free is always shown."""
 
 
 class LivePanel:
     """Asks for the full verdict whenever the robot or its surroundings changed, and shows the latest."""
 
-    title = "Live"
+    title = "Verdict"
 
     def __init__(self, gui: Any, scene: Any, desk: Desk) -> None:
         self._desk = desk
         self._nodes = LiveNodes(scene)
         self._head = gui.add_markdown("")
         self._body = gui.add_markdown("")
-        with gui.add_folder("Drawn"):
+        with gui.add_folder("Show"):
             boxes = [gui.add_checkbox(text, True) for text in ("Segment", "Contacts", "Names")]
         self._boxes = [Bound[bool](box, desk, lambda _: self._chosen(boxes)) for box in boxes]
         self._asked: tuple[Any, Any] = (None, None)
@@ -81,9 +81,9 @@ class LivePanel:
 def headline(view: View) -> str:
     """Free or not, of the configuration as it is, as Markdown."""
     if view.free is None:
-        return "The verdict comes when the model is made." if view.robot is not None else ""
+        return "The verdict appears when the model is ready." if view.robot is not None else ""
     word = "### Free" if view.free else "### ⚠ Not free"
-    return word if view.current else f"{word} (the model is being made anew)"
+    return word if view.current else f"{word} (the model is being updated)"
 
 
 def details(verdict: Verdict) -> str:

@@ -10,20 +10,30 @@ from ..._text import at_least
 from .._commands import SCENE
 from .._escape import escape
 from .._jobs import Job
-from .._planning import asked_of, find_plan, measure, motion_bytes, world_bytes
+from .._planning import asked_of, find_plan, measure, motion_bytes, play, world_bytes
 from ..scene import PlanNodes
-from ..state import HERE, PLAN_KINDS, PLAN_METHODS, TAKEN, Event, Place, SetPlace, SetPlan, ShowPlan
-from ._play import Player
-from ._plot import Plot
+from ..state import (
+    HERE,
+    PLAN_KINDS,
+    PLAN_METHODS,
+    TAKEN,
+    Event,
+    Place,
+    Planned,
+    Seek,
+    SetPlace,
+    SetPlan,
+    ShowPlan,
+)
 from ._robot import shapes_lines
-from ._widgets import Bound, Shown, on_click
+from ._widgets import Bound, Plot, Shown, on_click
 
 if TYPE_CHECKING:
     from ...plan import PlanResult
+    from .._jobs import Report
     from .._view import View
     from ..state import Evidence, Planned
-    from ._desk import Desk
-
+    from ._widgets import Desk
 
 POINTS = 500
 """Of the curve of costs that are drawn, at most."""
@@ -57,7 +67,7 @@ class PlanPanel:
         view = self._desk.view
         model = view.model
         if model is None or view.state.robot.key is None or not view.current:
-            self._desk.say("The model is still being made; plan when it is there.", error=True)
+            self._desk.say("The model is still being built; plan again in a moment.", error=True)
             return
         asked = asked_of(view.state)
         self._desk.cancel("play")
@@ -127,7 +137,7 @@ class _Places:
         self._start = Bound[str](start, desk, lambda name: self._chosen("start", name))
         self._goal = Bound[str](goal, desk, lambda name: self._chosen("goal", name))
         take = gui.add_button_group(
-            "Take pose as", ("Start ", "Goal "), hint="Keeps where the robot stands now as start or goal"
+            "Take pose as", ("Start ", "Goal "), hint="Uses the current pose as start or goal"
         )
         on_click(take, lambda: self._take(take.value))
         self._listed = Shown[tuple[str, ...]](self._list)
@@ -188,7 +198,7 @@ class _Files:
         self._folder = gui.add_folder("Trail and files", visible=False)
         with self._folder:
             line = gui.add_checkbox(
-                "Trail by margin", True, hint="Ways of the hands, coloured by proved clearance"
+                "Trail by margin", True, hint="Paths of the hands, coloured by proved clearance"
             )
             ghosts = gui.add_checkbox("Ghosts", True, hint="The robot at several moments, blue to orange")
             kind = gui.add_dropdown("Write as", PLAN_KINDS, initial_value="csv")
@@ -240,6 +250,19 @@ def evidence_of(view: View) -> Evidence | None:
     )
 
 
+def motion_words(found: Planned, evidence: Evidence | None) -> str:
+    """How long a motion takes, how long it was sought, and what is proved of it, in one sentence."""
+    result = found.result
+    length = "Motion" if result.motion is None else f"Motion takes {result.motion.duration:.2f} s"
+    words = f"{length}, found in {1e3 * result.seconds.get('total', 0.0):.0f} ms"
+    if result.proof is None or not result.proof.free:
+        return f"{words}, not proved"
+    words += ", proved free"
+    if evidence is not None and np.isfinite(evidence.proved).any():
+        words += f" with at least {at_least(1e3 * float(np.nanmin(evidence.proved)), 1)} mm clearance"
+    return words
+
+
 def progress_text(view: View) -> str:
     """How the search goes, as Markdown."""
     goes = view.state.plan_live.goes
@@ -255,24 +278,103 @@ def answer_text(view: View) -> str:
     """What was found, or why nothing, as Markdown."""
     found = found_of(view)
     if found is None:
-        return "Choose a start and a goal. _Take pose as_ keeps where the robot stands."
+        return "Choose a start and a goal. _Take pose as_ saves the current pose."
     result = found.result
-    lines = ["### Motion found" if result.success else "### ⚠ No motion", escape(result.why, 400)]
-    if result.proof is not None:
-        lines.append(f"Proof: {escape(result.proof.why, 300)}.")
-        lines += [] if view.robot is None else shapes_lines(view.robot)
-    evidence = evidence_of(view)
-    if evidence is not None and np.isfinite(evidence.proved).any():
-        least = 1e3 * np.nanmin(evidence.proved)
+    lines = [f"### {motion_words(found, evidence_of(view))}" if result.success else "### ⚠ No motion"]
+    if not result.success:
+        lines.append(escape(result.why, 400))
+    elif evidence_of(view) is not None:
         lines.append(
-            f"Trail by what is proved piece by piece, {at_least(least, 1)} mm at least: vermillion near 0, yellow at "
-            "5, blue from 20 mm on."
+            "The trail shows the proved clearance: vermillion near 0, yellow at 5, blue from 20 mm on."
         )
+    if result.proof is not None:
+        if not result.success:
+            lines.append(f"Proof: {escape(result.proof.why, 300)}.")
+        lines += [] if view.robot is None else shapes_lines(view.robot)
     lines += [escape(note, 300) for note in result.notes]
-    before = result.seconds.get("goals", 0.0) + result.seconds.get("setup", 0.0)
-    nodes = f", {result.nodes:,} nodes" if result.nodes else ""
-    worked = result.seconds.get("total", 0.0) - before
-    lines.append(f"Took {1e3 * worked:.0f} ms{nodes}, after {1e3 * before:.0f} ms of set-up.")
     if found.asked.parts is not view.state.model:
         lines.append("**⚠ Spheres, pairs or obstacles have changed since: plan again.**")
     return "\n\n".join(lines)
+
+
+STEP = 0.01
+"""Seconds, of the slider."""
+SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
+
+
+class Player:
+    """Shown where there is a motion."""
+
+    def __init__(self, gui: Any, desk: Desk) -> None:
+        self._desk = desk
+        self._folder = gui.add_folder("Motion", visible=False)
+        with self._folder:
+            slider = gui.add_slider("Time s", 0.0, 1.0, STEP, 0.0)
+            self._acts = gui.add_button_group("Playback", ("Play", "Pause", "Rewind"))
+            speed = gui.add_dropdown("Speed", tuple(SPEEDS), initial_value="1", hint="Times real time")
+            self._now = gui.add_markdown("")
+        self._slider = Bound[float](slider, desk, self._dragged)
+        self._speed = Bound[str](speed, desk, lambda name: ShowPlan("speed", SPEEDS[name]))
+        on_click(self._acts, lambda: self._press(self._acts.value))
+        self._motion = Shown[Any](self._show_motion)
+        self._where = Shown[str](self._say)
+
+    def _dragged(self, value: float) -> Event:
+        self._desk.cancel("play")
+        return Seek(value)
+
+    def _press(self, act: str) -> None:
+        state = self._desk.view.state
+        found = state.plan.found
+        if found is None or found.result.motion is None:
+            return
+        if act == "Play":
+            over = state.plan.time >= found.result.motion.duration - STEP
+            begin, speed = 0.0 if over else state.plan.time, state.plan_live.speed
+
+            def work(report: Report) -> None:
+                play(self._desk, found, begin, speed, report)
+
+            self._desk.run(Job("play", "playing the motion", work))
+            return
+        self._desk.cancel("play")
+        if act == "Rewind":
+            self._desk.send(Seek(0.0))
+
+    def show(self, view: View) -> None:
+        """Follows the state."""
+        plan = view.state.plan
+        found = (
+            plan.found if plan.found is not None and plan.found.asked.key == view.state.robot.key else None
+        )
+        motion = None if found is None else found.result.motion
+        self._motion(motion)
+        if found is None or motion is None:
+            return
+        self._slider.show(round(round(plan.time / STEP) * STEP, 6), view)
+        speed = view.state.plan_live.speed
+        self._speed.show(next(name for name, value in SPEEDS.items() if value == speed), view)
+        self._where(where_text(view, found))
+
+    def _show_motion(self, motion: Any) -> None:
+        if motion is not None:
+            self._slider.handle.value = 0.0  # before the end comes nearer
+            self._slider.handle.max = max(round(float(np.ceil(motion.duration / STEP)) * STEP, 6), STEP)
+        self._folder.visible = motion is not None
+
+    def _say(self, text: str) -> None:
+        self._now.content = text
+
+
+def where_text(view: View, found: Planned) -> str:
+    """When this is, and what is known there, as Markdown."""
+    plan, evidence = view.state.plan, view.state.plan_live.evidence
+    text = f"{plan.time:.2f} of {found.result.motion.duration:.2f} s"
+    times = found.result.times
+    if evidence is None or evidence.result is not found.result or times is None or not len(evidence.proved):
+        return text
+    k = int(np.clip(np.searchsorted(times, plan.time, "right") - 1, 0, len(evidence.proved) - 1))
+    margin = 1e3 * evidence.proved[k]
+    piece = f"piece {k + 1} of {len(evidence.proved)}"
+    proved = f"**at least {margin:.1f} mm proved**" if np.isfinite(margin) else "proved as a whole only"
+    return f"{text}, {piece}: {proved}"

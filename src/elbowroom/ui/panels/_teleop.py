@@ -12,8 +12,7 @@ import numpy as np
 from .._commands import command, file_name, model_words, robot_words
 from .._escape import escape
 from .._jobs import Job, Report
-from .._recording import MAX_BYTES, Recording, read_recording
-from .._teleop import XR_PATH, Steering
+from .._teleop import MAX_BYTES, XR_PATH, Recording, Steering, read_recording
 from .._uploads import bound_uploads
 from .._uploads import file_name as plain_name
 from ..scene import TeleopNodes
@@ -22,7 +21,7 @@ from ._widgets import Bound, Shown, on_click
 
 if TYPE_CHECKING:
     from .._view import View
-    from ._desk import Desk
+    from ._widgets import Desk
 
 CLUTCHES = ("squeeze", "trigger", "none")
 REMEMBERED = 1000
@@ -64,12 +63,14 @@ class TeleopPanel:
         desk = self._desk
         with gui.add_folder("Settings", expand_by_default=False):
             clutch = gui.add_dropdown(
-                "Clutch", CLUTCHES, hint="Button that must be held for a hand to be followed"
+                "Clutch", CLUTCHES, hint="Button to hold while the robot follows a hand"
             )
             scale = gui.add_slider(
-                "Scale", 0.1, 3.0, 0.1, 1.0, hint="Metres of the robot per metre of the hand"
+                "Scale", 0.1, 3.0, 0.1, 1.0, hint="Metres the robot moves per metre of the hand"
             )
-            port = gui.add_number("Port", 8765, min=0, max=65535, step=1, hint="Of this machine; 0 takes any")
+            port = gui.add_number(
+                "Port", 8765, min=0, max=65535, step=1, hint="On this machine; 0 picks a free one"
+            )
         handles = (clutch, scale, port)
 
         def event(_: Any) -> Event:
@@ -86,11 +87,11 @@ class TeleopPanel:
             return
         recording = view.state.teleop.recording if act == "Recording" else None
         if view.model is None or not view.current:
-            desk.say("The model is being made; try again when it is there.", error=True)
+            desk.say("The model is still being built; try again in a moment.", error=True)
         elif act == "Recording" and recording is None:
             desk.say("Upload a recording first: lines of xr_state messages.", error=True)
         elif act == "Headset" and not desk.local:
-            desk.say("Other machines can reach this page: no port is opened for them.", error=True)
+            desk.say("Other machines can reach this page, so it opens no ports.", error=True)
         else:
             run = secrets.token_hex(4)
             start = Steering(run, view.model, view.state.robot.cfg, view.state.teleop, desk.send, recording)
@@ -111,14 +112,14 @@ class TeleopPanel:
 
     def _download(self) -> None:
         if self.steering is None or not self.steering.log:
-            self._desk.say("Nothing has been followed yet.", error=True)
+            self._desk.say("No motion has been recorded yet.", error=True)
             return
         view = self._desk.view
         name = file_name(view, "_motion.csv")
         self._desk.download(name, self.steering.motion())
         robot, words = robot_words(view), model_words(view)
         if robot is not None and words is not None:
-            self._desk.say(f"Judge it with: {command('check', *robot, '--trajectory', name, *words)}")
+            self._desk.say(f"Check it with: {command('check', *robot, '--trajectory', name, *words)}")
 
     # What is shown ------------------------------------------------------------------------------
 
@@ -155,7 +156,7 @@ class TeleopPanel:
             self.lags.append(time.perf_counter() - arrived)
 
 
-IDLE = "Hands are not followed. Headset opens a port of this machine; Recording plays what was uploaded."
+IDLE = "Not following any hands. Headset opens a port on this machine; Recording plays an uploaded file."
 
 
 def status(view: View, lags: list[float]) -> str:
@@ -166,7 +167,7 @@ def status(view: View, lags: list[float]) -> str:
         page = f"http{teleop.address.removeprefix('ws')}{XR_PATH}"
         lines.append(f"Messages at **{escape(teleop.address)}**; page for a headset: [{page}]({page})")
     parts = [hand for hand in seen.hands if hand.part != "head" or hand.followed]
-    hands = [f"{hand.part} {'**followed**' if hand.followed else 'let go'}" for hand in parts]
+    hands = [f"{hand.part} {'**followed**' if hand.followed else 'released'}" for hand in parts]
     clutch = f"Clutch ({teleop.clutch}): {', '.join(hands)}." if hands else "No hands have been seen yet."
     lines += [f"**{escape(seen.state or 'waiting')}**. {clutch}"]
     if lags:
@@ -185,7 +186,7 @@ def status(view: View, lags: list[float]) -> str:
 def about(recording: Recording | None) -> str:
     """A recording, as Markdown."""
     if recording is None:
-        return f"No recording. At most {MAX_BYTES >> 20} MB are taken."
+        return f"No recording. Files of up to {MAX_BYTES >> 20} MB can be uploaded."
     notes = "".join(f"\n\n{escape(note, 200)}" for note in recording.notes)
     count = f"{len(recording.states)} states, {recording.seconds:.1f} s"
     return f"**{escape(recording.name)}**: {count}{notes}"

@@ -3,5 +3,7 @@
 from ._document import Figure as Figure
 from ._document import Section as Section
 from ._document import document as document
-from ._playback import playback_html as playback_html
-from ._playback import there_and_back as there_and_back
+from ._document import playback_html as playback_html
+from ._document import there_and_back as there_and_back
+
+__all__ = ["Figure", "Section", "document", "playback_html", "there_and_back"]

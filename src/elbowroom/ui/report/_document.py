@@ -1,14 +1,21 @@
-"""The report as one HTML file: text, numbers, pictures and scenes, for a desk and for a phone, light and dark.
-
-All text is escaped, and a content security policy keeps the file from asking any network for anything.
-"""
+"""Reports that people open without us: one HTML file with all that it shows, which asks no network for anything."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+    from ...spheres import SphereModel
+    from ...world import World
+    from .._view import View
 
 POLICY = (
     "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; font-src data:; connect-src data: blob:; "
@@ -38,9 +45,20 @@ figure { margin: 0; }
 figure img { display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line);
   border-radius: .4rem; }
 figcaption { font-size: .85rem; margin-top: .3rem; }
-iframe { display: block; width: 100%; height: min(32rem, 80vh); border: 1px solid var(--line); border-radius: .4rem;
+iframe { display: none; width: 100%; height: min(32rem, 80vh); border: 1px solid var(--line); border-radius: .4rem;
   background: var(--card); }
+.webgl iframe { display: block; }
+.webgl .still, .moving { display: none; }
+.webgl .moving { display: block; }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .75rem; overflow-x: auto;
+  font-size: .9rem; overflow-wrap: normal; }
 """
+
+KEYS = "Drag to turn, scroll to zoom, press the space bar to pause."
+WEBGL = (
+    "if (document.createElement('canvas').getContext('webgl2')) document.documentElement.className = 'webgl';"
+)
+"""Scenes in 3D are shown where the browser can draw them, and their still pictures elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +81,12 @@ class Section:
     figures: tuple[Figure, ...] = ()
     playback: str = ""
     """An HTML document of its own, as of `playback_html`; "" for none."""
+    still: Figure | None = None
+    """Shown in place of `playback` by a browser without WebGL."""
     notes: tuple[str, ...] = ()
-    """What to know when reading the numbers, a sentence each; right below them."""
+    """What to know when reading all this, a sentence each; at the end."""
+    code: str = ""
+    """Commands or code to copy."""
 
 
 def document(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -85,6 +107,7 @@ def document(title: str, lead: str, sections: Sequence[Section]) -> str:
 <title>{escape(title)}</title>
 <link rel="icon" href="data:,">
 <style>{STYLE}</style>
+<script>{WEBGL}</script>
 </head>
 <body>
 <h1>{escape(title)}</h1>
@@ -103,12 +126,17 @@ def _section(part: Section, anchor: str) -> str:
             f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in part.numbers
         )
         lines.append(f"<dl>{cells}</dl>")
-    lines += [f'<p class="note">{escape(note)}</p>' for note in part.notes]
     lines += [f"<p>{escape(text)}</p>" for text in part.text.split("\n\n")]
+    if part.code:
+        lines.append(f"<pre><code>{escape(part.code)}</code></pre>")
     if part.playback:
         lines.append(f'<iframe title="{escape(part.title)} in 3D" srcdoc="{escape(part.playback)}"></iframe>')
+        lines.append(f'<p class="note moving">{KEYS}</p>')
+    if part.still is not None:
+        lines.append(f'<div class="still">{_figure(part.still)}</div>')
     if part.figures:
         lines += ['<div class="pictures">', *map(_figure, part.figures), "</div>"]
+    lines += [f'<p class="note">{escape(note)}</p>' for note in part.notes]
     return "\n".join([*lines, "</section>"])
 
 
@@ -116,3 +144,88 @@ def _figure(figure: Figure) -> str:
     data, caption = base64.b64encode(figure.png).decode("ascii"), escape(figure.caption)
     image = f'<img alt="{caption}" src="data:image/png;base64,{data}">'
     return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
+
+
+HOST = "127.0.0.1"
+FRAMES_A_SECOND = 24
+REST = 0.8
+"""Seconds at either end of a motion."""
+_LIGHT = "darkMode:false"
+_BY_TASTE = "darkMode:matchMedia('(prefers-color-scheme: dark)').matches"
+"""As the reader's system has it, like the report around it."""
+
+
+def there_and_back(
+    start: Float[np.ndarray, " dof"], goal: Float[np.ndarray, " dof"], frames: int
+) -> Float[np.ndarray, "frames dof"]:
+    """Configurations on the segment from one to another and back, slow at the ends."""
+    share = (1.0 - np.cos(np.linspace(0.0, 2.0 * np.pi, frames)))[:, None] / 2.0
+    return start + share * (goal - start)
+
+
+def playback_html(
+    robot: Robot,
+    cfgs: Float[np.ndarray, "frames dof"],
+    spheres: SphereModel | None = None,
+    *,
+    world: World | None = None,
+    opacity: float = 0.15,
+) -> str:
+    """The HTML document; it holds no name of the description, and asks for nothing.
+
+    Args:
+        robot: drawn by its visual meshes.
+        cfgs: a picture each, at `FRAMES_A_SECOND`.
+        spheres: drawn around it, faintly.
+        world: obstacles around it.
+        opacity: of the spheres.
+    """
+    import viser
+
+    from .._guard import guard, no_banner
+
+    with no_banner():
+        server: Any = viser.ViserServer(host=HOST, port=0, verbose=False)
+        try:
+            guard(server, HOST)
+            return _recorded(server, robot, np.asarray(cfgs), spheres, world, opacity)
+        finally:
+            server.stop()
+            server._thread_executor.shutdown(wait=True)
+
+
+def _recorded(
+    server: Any,
+    robot: Robot,
+    cfgs: np.ndarray,
+    spheres: SphereModel | None,
+    world: World | None,
+    opacity: float,
+) -> str:
+    from ..scene import RobotNodes, Stage, WorldNodes, first_look
+
+    poses, farthest = robot.link_poses(cfgs), int(np.abs(cfgs - cfgs[0]).max(axis=1).argmax())
+    view = _view(robot, poses[0], spheres, world, opacity)
+    nodes, camera = RobotNodes(server.scene), server.initial_camera
+    Stage(server.scene).show(view)
+    nodes.show(view)
+    WorldNodes(server.scene, lambda _: None, lambda *_: None).show(view)
+    camera.look_at, camera.position, camera.fov = first_look(robot, poses[0], poses[farthest])
+    recorder = server.get_scene_serializer()
+    recorder.insert_sleep(REST)
+    for k, pose in enumerate(poses):
+        nodes.show(replace(view, poses=pose))
+        recorder.insert_sleep(1.0 / FRAMES_A_SECOND + (REST if k == farthest else 0.0))
+    text: str = recorder.as_html()
+    assert _LIGHT in text  # or viser has another way by now
+    return text.replace(_LIGHT, _BY_TASTE, 1)
+
+
+def _view(
+    robot: Robot, poses: np.ndarray, spheres: SphereModel | None, world: World | None, opacity: float
+) -> View:
+    from .._view import View
+    from ..state import Layer, LookState, ModelParts, PageState
+
+    look = LookState(spheres=Layer(spheres is not None, opacity))
+    return View(PageState(model=ModelParts(spheres, world=world), look=look), robot, poses)

@@ -10,8 +10,8 @@ from ._colours import PICKED as PICKED
 from ._colours import PLAIN as PLAIN
 from ._colours import Rgb as Rgb
 from ._colours import link_colours as link_colours
-from ._gizmo import Gizmo as Gizmo
 from ._grasp import GraspNodes as GraspNodes
+from ._ik import Gizmo as Gizmo
 from ._ik import TargetNodes as TargetNodes
 from ._live import LiveNodes as LiveNodes
 from ._pairs import PairNodes as PairNodes

@@ -9,23 +9,19 @@ import numpy as np
 from ..._poses import as_wxyz_xyz, matrix_from_wxyz_xyz
 from ._colours import PLAIN, Rgb
 from ._meshes import collision_surfaces
-from ._stage import FIELD, FROM, bounds
+from ._stage import grasp_place
 
 if TYPE_CHECKING:
     from ...grasp import Grasp, Hand
-    from ...grasp.doors import GraspedObject
+    from ...grasp.internal import GraspedObject
     from .._view import View
 
 ROOT = "/grasp"
-ASIDE = 0.35
-"""Metres between the robot and the middle of the grasp."""
 TABLE: Rgb = (214, 205, 190)
 OBJECT: Rgb = (240, 228, 66)
 IDLE: Rgb = (150, 156, 164)
 FINGERS: tuple[Rgb, ...] = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167), (230, 159, 0))
 """Okabe and Ito, thumb first; as in the pictures of `draw`."""
-LOOK = 0.2
-"""Radius of what is looked at, metres."""
 
 
 class GraspNodes:
@@ -41,17 +37,17 @@ class GraspNodes:
         self._thing: Any = None
         self._painted: dict[str, Rgb] = {}
         self._shown: tuple[Any, ...] = (None, None)
-        self._looked = False
 
     def show(self, view: View) -> None:
         """Brings the scene up to date."""
         asked, live = view.state.grasp, view.state.grasp_live
         if not asked.shown or view.robot is None or view.poses is None:
-            self._hide(view)
+            if self._root is not None and self._root.visible:
+                self._root.visible = False
             return
         if self._root is None:
             self._root = self._scene.add_frame(ROOT, show_axes=False)
-        if view.robot is not self._robot or not self._looked:
+        if view.robot is not self._robot or not self._root.visible:
             self._place(view)
         grasp, height = live.grasp, 1e-3 * asked.height_mm
         if grasp is None or (grasp, height) == self._shown:
@@ -62,23 +58,9 @@ class GraspNodes:
         self._pose(grasp, height)
         self._paint(grasp)
 
-    def _hide(self, view: View) -> None:
-        if self._looked and view.robot is not None and view.poses is not None:
-            center, radius, _ = bounds(view.robot, view.poses)
-            look_at(self._scene, center, radius)
-        self._looked = False
-        if self._root is not None and self._root.visible:
-            self._root.visible = False
-
     def _place(self, view: View) -> None:
-        """Beside the robot, on its floor, and looks there."""
-        assert view.robot is not None
-        assert view.poses is not None
-        self._robot, self._looked = view.robot, True
-        center, radius, lowest = bounds(view.robot, view.poses)
-        place = np.array([center[0] + radius + ASIDE, center[1], min(lowest, 0.0)])
-        self._root.position, self._root.visible = place, True
-        look_at(self._scene, place + np.array([0.0, 0.0, LOOK]), LOOK)
+        self._robot = view.robot
+        self._root.position, self._root.visible = grasp_place(view), True
 
     def _build(self, hand: Hand) -> None:
         for node in (*self._frames, *([] if self._thing is None else [self._thing])):
@@ -102,7 +84,7 @@ class GraspNodes:
                 self._meshes.append((link, node))
 
     def _pose(self, grasp: Grasp, height: float) -> None:
-        from ...grasp.doors import grasped_object
+        from ...grasp.internal import grasped_object
 
         poses = matrix_from_wxyz_xyz(grasp.hand.robot.link_poses(grasp.hand.cfg(grasp.ctrl)))
         placed = as_wxyz_xyz(grasp.to_world(height).T_world_base @ poses)
@@ -111,7 +93,7 @@ class GraspNodes:
         self._hold(grasped_object(grasp, height))
 
     def _hold(self, thing: GraspedObject) -> None:
-        """The object, made anew: it is a few triangles, and may be of another kind."""
+        """The object, replaced: it is a few triangles, and may be of another kind."""
         if self._thing is not None:
             self._thing.remove()
         mesh = thing.mesh()
@@ -142,11 +124,3 @@ def link_colours_of(grasp: Grasp) -> dict[str, Rgb]:
         link: FINGERS[order.index(finger) % len(FINGERS)] if finger in active else IDLE
         for link, finger in hand.link_fingers.items()
     }
-
-
-def look_at(scene: Any, center: np.ndarray, radius: float) -> None:
-    """Turns the user's camera, where there is one, to a ball."""
-    camera = getattr(scene._owner, "camera", None)
-    if camera is not None:
-        camera.position = center + FROM / np.linalg.norm(FROM) * radius / np.sin(FIELD / 2)
-        camera.look_at = center

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._text import at_least
 from ._colours import NORMAL, SEGMENT
 
 if TYPE_CHECKING:
     from ..._clash import Clash
     from .._view import View
 
+MIDDLE = "bottom-center"
+"""Where labels hang: half of the words on either side."""
 MOST = 20
 """Contacts that are drawn."""
 NORMAL_LENGTH = 0.08
@@ -76,10 +79,12 @@ class LiveNodes:
         while len(self._labels) > len(found):
             self._labels.pop().remove()
         for k, clash in enumerate(found):
-            text = f"{clash.a} / {clash.b}: {1000.0 * clash.distance:.1f} mm"
+            text = f"{clash.a} / {clash.b}: {at_least(1e3 * clash.distance, 1)} mm"
             where = (clash.point_a + clash.point_b) / 2
             if k == len(self._labels):
-                self._labels.append(self._scene.add_label(f"/live/name{k}", text, position=where))
+                self._labels.append(
+                    self._scene.add_label(f"/live/name{k}", text, position=where, anchor=MIDDLE)
+                )
             elif self._labels[k].text != text:
                 self._labels[k].text = text
             self._labels[k].position = where

@@ -1,4 +1,4 @@
-"""The pair of links that is looked at: both coloured, and the shortest segment between them."""
+"""The selected pair of links: both coloured, and the shortest segment between them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TIGHT: Rgb = (0, 114, 178)
 LOOSE: Rgb = (240, 228, 66)
 LOOSEST = 3.0
-"""Volume of the spheres over that of the mesh from which on a link is as loose as colours tell."""
+"""Volume of the spheres over that of the mesh at which the colour scale of looseness ends."""
 SMALLEST_HANDLE = 0.08
 """Metres."""
 MARK = 0.006

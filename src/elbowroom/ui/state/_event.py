@@ -40,10 +40,26 @@ class Event:
         """The state after it; pure.
 
         Raises:
-            ElbowroomError: it makes no sense here; the page says so and goes on with the state as it was.
+            ElbowroomError: it makes no sense here; the page reports it and keeps its state.
         """
         raise NotImplementedError
 
     def command(self, view: View) -> str:
         """The command line that repeats it, asked after it was applied; "" where there is none."""
         return ""
+
+
+@dataclass(frozen=True)
+class Refresh(Event):
+    """Nothing that is known has changed: progress is to be shown, or the camera stands elsewhere."""
+
+    undoable: ClassVar[bool] = False
+
+    @property
+    def gesture(self) -> str:
+        """Of those that wait, one is enough."""
+        return "refresh"
+
+    def apply(self, state: PageState) -> PageState:
+        """As it was."""
+        return state

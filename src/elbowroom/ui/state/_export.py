@@ -54,7 +54,7 @@ class Exported(Event):
     size: int
     """Bytes."""
     notes: tuple[str, ...]
-    """What the format cannot hold, and what to mind."""
+    """What the format cannot hold, and what to keep in mind."""
     words: str
     """The command that repeats it; "" for none."""
 

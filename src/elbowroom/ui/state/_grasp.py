@@ -42,7 +42,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class GraspState(Part):
-    """What is asked."""
+    """The question."""
 
     shown: bool = False
     """Whether the hand is in the scene; nothing is computed before."""

@@ -1,6 +1,6 @@
 """Targets of links, which the robot follows, and what came of it.
 
-A target holds while the robot is where it was brought by it: whoever moves the robot otherwise (a slider, undo) lets
+A target holds while the robot is where it was brought by it: moving the robot otherwise (a slider, undo) lets
 the targets go. So undo has nothing to say here, and the part is kept.
 """
 
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ...errors import InputError
 from .._commands import cfg_words, command, model_words, robot_words
 from ._event import Event, Part
-from ._key import RobotKey
-from ._robot import Cfg
+from ._robot import Cfg, RobotKey
 
 if TYPE_CHECKING:
     from .._view import View
@@ -56,7 +55,7 @@ class IkState(Part):
     """See the module."""
 
     kept: ClassVar[bool] = True
-    on: bool = False
+    on: bool = True
     """Whether targets are shown."""
     ready: bool = False
     """Whether the tables of the solver are there."""
@@ -100,7 +99,7 @@ class ShowTargets(Event):
     on: bool
 
     def apply(self, state: PageState) -> PageState:
-        """Hidden ones are let go."""
+        """Hidden ones are released."""
         return _with(state, replace(state.ik, on=self.on, targets=(), held=False, moving=False, found=None))
 
 
@@ -129,7 +128,7 @@ class SetTurned(Event):
 
 @dataclass(frozen=True)
 class LockJoint(Event):
-    """A joint is held still, or let go."""
+    """A joint is held still, or released."""
 
     undoable: ClassVar[bool] = False
     joint: str
@@ -219,7 +218,7 @@ class _Answer(Event):
         return f"ik {self.drag}"
 
     def holds(self, state: PageState) -> bool:
-        """Whether it still answers what is asked: nothing but the targets of a drag has changed since."""
+        """Whether it still answers the question: nothing but the targets of a drag has changed since."""
         return bool(state.ik.of(state)) and state.robot.cfg == self.start
 
 
@@ -233,7 +232,7 @@ class IkMoved(_Answer):
     """Whether it has come to rest."""
 
     def apply(self, state: PageState) -> PageState:
-        """While the hand moves on, the way so far counts all the same."""
+        """The path so far counts even while the hand moves on."""
         if not self.holds(state):
             return state
         still = self.still and state.ik.targets == self.targets

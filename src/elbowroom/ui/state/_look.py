@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ._page import PageState
 
 LayerName = Literal["visual", "collision", "spheres"]
+HINTS = 3
+"""First steps that a new visitor is shown."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class LookState(Part):
     link: str | None = None
     """The link that is picked."""
     dark: bool = False
+    hint: int = 0
+    """Which of the first steps is shown, from 1; 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -97,3 +101,16 @@ class SetDark(Event):
     def apply(self, state: PageState) -> PageState:
         """Of the page."""
         return replace(state, look=replace(state.look, dark=self.dark))
+
+
+@dataclass(frozen=True)
+class NextHint(Event):
+    """The next of the first steps is to be shown, or none any more."""
+
+    undoable: ClassVar[bool] = False
+    dismissed: bool = False
+
+    def apply(self, state: PageState) -> PageState:
+        """After the last there is none."""
+        hint = 0 if self.dismissed or state.look.hint == 0 else (state.look.hint + 1) % (HINTS + 1)
+        return replace(state, look=replace(state.look, hint=hint))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import InputError
 from ...typing import sorted_pair
 from ._event import Event, Part
 
 if TYPE_CHECKING:
+    from ...collision import CollisionModel, Verdict
     from ...pairs import PairMatrix
     from ...spheres import SphereModel
     from ...typing import LinkPair
     from ...world import World
     from ._page import PageState
+    from ._robot import Cfg, RobotKey
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,8 @@ def _with(state: PageState, parts: ModelParts) -> PageState:
 
 @dataclass(frozen=True, eq=False)
 class SetSpheres(Event):
-    """Other spheres; None for the default fit. Pairs are decided anew, for they hold for the spheres they came from."""
+    """Other spheres; None for the default fit. Pairs are decided again, since they hold for the spheres they came
+    from."""
 
     spheres: SphereModel | None
     by: str = ""
@@ -124,55 +126,78 @@ class SetWorld(Event):
         return _with(state, replace(state.model, world=self.world, allow=allow))
 
 
-@dataclass(frozen=True)
-class SetAllow(Event):
-    """Which pairs (link, obstacle) may touch."""
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """A verdict, and of what."""
 
-    allow: tuple[tuple[str, str], ...]
-
-    def apply(self, state: PageState) -> PageState:
-        """Instead of those before."""
-        return _with(state, replace(state.model, allow=self.allow))
-
-
-@dataclass(frozen=True)
-class SetBuffer(Event):
-    """Clearance that every pair must keep, metres."""
-
-    buffer: float
-
-    @property
-    def gesture(self) -> str:
-        """A slider's moves belong together."""
-        return "buffer"
-
-    def apply(self, state: PageState) -> PageState:
-        """From 0 up."""
-        if not 0.0 <= self.buffer < 1.0:
-            raise InputError(f"the buffer must be between 0 and 1 m, found {self.buffer!r}")
-        return _with(state, replace(state.model, buffer=float(self.buffer)))
+    verdict: Verdict
+    cfg: Cfg
+    model: CollisionModel
 
 
 @dataclass(frozen=True, eq=False)
-class Attach(Event):
-    """An object is fixed to a link."""
+class LiveState(Part):
+    """The latest model and verdict, which may be of a moment ago."""
 
-    item: Held
+    kept: ClassVar[bool] = True
+    model: CollisionModel | None = None
+    made_of: tuple[RobotKey, ModelParts] | None = None
+    found: Verdicts | None = None
+    segment: bool = True
+    """Whether the shortest segment is drawn."""
+    contacts: bool = True
+    """Whether contacts and their normals are drawn."""
+    names: bool = True
+    """Whether what touches is named in the picture."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelMade(Event):
+    """A model has been made of a robot and parts."""
+
+    undoable: ClassVar[bool] = False
+    model: CollisionModel
+    key: RobotKey
+    parts: ModelParts
 
     def apply(self, state: PageState) -> PageState:
-        """Names are taken once."""
-        if any(item.name == self.item.name for item in state.model.attached):
-            raise InputError(f"an object {self.item.name!r} is attached already")
-        return _with(state, replace(state.model, attached=(*state.model.attached, self.item)))
+        """It is the latest. A robot that still stands where it was opened goes to the model's default pose, which is
+        free where the robot's own is a guess that collides."""
+        before, robot, own = state.live.made_of, state.robot, self.model.robot.default_cfg
+        first = robot.key == self.key and (before is None or before[0] != self.key)
+        if first and robot.cfg == robot.within(tuple(own.tolist())):
+            robot = replace(robot, cfg=robot.within(tuple(self.model.default_cfg.tolist())))
+        live = replace(state.live, model=self.model, made_of=(self.key, self.parts))
+        return replace(state, robot=robot, live=live)
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictFound(Event):
+    """The verdict on a configuration has been found."""
+
+    undoable: ClassVar[bool] = False
+    found: Verdicts
+
+    @property
+    def gesture(self) -> str:
+        """Only the latest counts."""
+        return "verdict"
+
+    def apply(self, state: PageState) -> PageState:
+        """It is the latest."""
+        return replace(state, live=replace(state.live, found=self.found))
 
 
 @dataclass(frozen=True)
-class Detach(Event):
-    """An attached object is gone."""
+class ShowLive(Event):
+    """What of a verdict is drawn."""
 
-    name: str
+    undoable: ClassVar[bool] = False
+    segment: bool
+    contacts: bool
+    names: bool
 
     def apply(self, state: PageState) -> PageState:
-        """The others stay."""
-        left = tuple(item for item in state.model.attached if item.name != self.name)
-        return _with(state, replace(state.model, attached=left))
+        """All three at once."""
+        live = replace(state.live, segment=self.segment, contacts=self.contacts, names=self.names)
+        return replace(state, live=live)

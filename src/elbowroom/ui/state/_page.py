@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar
 
 from ._event import Event, Part
 from ._export import ExportState
 from ._grasp import GraspLive, GraspState
 from ._ik import IkState
-from ._live import LiveState
 from ._look import LookState
-from ._model import ModelParts
+from ._model import LiveState, ModelParts
 from ._pairs import PairsState
 from ._plan import PlanLive, PlanState
 from ._robot import RobotState
@@ -51,3 +51,73 @@ def update(state: PageState, event: Event) -> PageState:
         ElbowroomError: the event makes no sense in this state.
     """
     return event.apply(state)
+
+
+LONGEST = 200
+"""Steps that can be undone."""
+PAUSE = 1.0
+"""Seconds after which the same slider's next move is a step of its own."""
+
+
+@dataclass(frozen=True)
+class Undo(Event):
+    """Back to the state before the last step."""
+
+    undoable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Redo(Event):
+    """Forward again."""
+
+    undoable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """The state as it is, those before it and those undone."""
+
+    state: PageState = field(default_factory=PageState)
+    past: tuple[PageState, ...] = ()
+    """The oldest first."""
+    future: tuple[PageState, ...] = ()
+    """The next one first."""
+    gesture: str = ""
+    """Of the last step."""
+    time: float = float("-inf")
+    """Of the last event of that gesture, seconds."""
+
+    def after(self, event: Event, now: float) -> History:
+        """The history after an event.
+
+        Args:
+            event: what happened.
+            now: seconds on a clock that never goes back.
+
+        Raises:
+            ElbowroomError: the event makes no sense in this state.
+        """
+        if isinstance(event, Undo):
+            return self._back()
+        if isinstance(event, Redo):
+            return self._forward()
+        state = update(self.state, event)
+        if state is self.state:
+            return self
+        if not event.undoable or self.state.robot.key is None:  # there is nothing before the first robot
+            return replace(self, state=state)
+        same = event.gesture != "" and event.gesture == self.gesture and now - self.time < PAUSE
+        past = self.past if same else (*self.past, self.state)[-LONGEST:]
+        return History(state, past, (), event.gesture, now)
+
+    def _back(self) -> History:
+        if not self.past:
+            return self
+        state = self.past[-1].keeping(self.state)
+        return History(state, self.past[:-1], (self.state, *self.future))
+
+    def _forward(self) -> History:
+        if not self.future:
+            return self
+        state = self.future[0].keeping(self.state)
+        return History(state, (*self.past, self.state), self.future[1:])

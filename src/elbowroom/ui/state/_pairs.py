@@ -1,4 +1,4 @@
-"""Which pair of links is looked at, how close it is, and how pairs are decided anew."""
+"""Which pair of links is selected, how close it is, and how pairs are decided again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_SAMPLES = 1_000_000
 
 @dataclass(frozen=True)
 class PairForm:
-    """What is asked for when pairs are decided anew."""
+    """The settings with which pairs are decided again."""
 
     samples: int = 10_000
     seed: int = 0
@@ -77,7 +77,7 @@ class PairsState(Part):
 
     kept: ClassVar[bool] = True
     pair: LinkPair | None = None
-    """The pair that is looked at, in the order of choosing."""
+    """The selected pair, in the order of choosing."""
     form: PairForm = PairForm()
     near: Near | None = None
     """The latest; it may be of a moment ago."""
@@ -85,7 +85,7 @@ class PairsState(Part):
 
 @dataclass(frozen=True)
 class ChoosePair(Event):
-    """A pair of links is looked at; None for none."""
+    """A pair of links is selected; None for none."""
 
     undoable: ClassVar[bool] = False
     pair: LinkPair | None
@@ -127,7 +127,7 @@ class NearFound(Event):
 
 @dataclass(frozen=True, eq=False)
 class PairsComputed(SetPairs):
-    """Pairs have been decided anew."""
+    """Pairs have been decided again."""
 
     options: Any = None
     """PairOptions; the user's word on pairs is among them."""

@@ -11,9 +11,8 @@ import numpy as np
 from ...errors import InputError
 from .._commands import plan_command
 from ._event import Event, Part
-from ._key import RobotKey
 from ._model import ModelParts
-from ._robot import Cfg
+from ._robot import Cfg, RobotKey
 
 if TYPE_CHECKING:
     from ...collision import ConstantClearance
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from .._view import View
     from ._page import PageState
 
-HERE = "where it is"
+HERE = "current pose"
 """Name of the place where the robot stands when planning begins."""
 TAKEN = "as taken"
 """Name of a place that was taken from where the robot stood."""
@@ -70,7 +69,7 @@ class Planned:
 
 @dataclass(frozen=True, eq=False)
 class PlanState(Part):
-    """What is asked, and the latest answer."""
+    """The question, and the latest answer."""
 
     start: Place = Place()
     goal: Place = Place()
@@ -138,7 +137,7 @@ class SetPlace(Event):
     place: Place
 
     def apply(self, state: PageState) -> PageState:
-        """It belongs to the robot that is there."""
+        """It belongs to the current robot."""
         place = replace(self.place, key=state.robot.key)
         if place.cfg is not None:
             place = replace(place, cfg=state.robot.within(place.cfg))

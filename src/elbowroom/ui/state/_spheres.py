@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .._view import View
     from ._page import PageState
 
-Count = Literal["automatic", "in all", "per link"]
+Count = Literal["automatic", "in total", "per link"]
 Place = tuple[float, float, float]
 LARGEST = 100.0
 """Metres: no robot has a sphere larger or farther off."""
@@ -53,7 +53,7 @@ class FitForm:
         if self.method == "centerline":
             return FitOptions(method="centerline", per_link=own or None, margin=self.margin)
         return FitOptions(
-            n_spheres=self.n_spheres if self.count == "in all" else None,
+            n_spheres=self.n_spheres if self.count == "in total" else None,
             per_link=own or None,
             margin=self.margin,
             effort=self.effort,
@@ -341,7 +341,7 @@ class CarrySpheres(SphereEdit):
     """Whether they take the place of those that are there."""
 
     def changed(self, spheres: SphereModel) -> dict[str, np.ndarray]:
-        """A sphere that is there already is not put there twice."""
+        """An existing sphere is not added twice."""
         out: dict[str, np.ndarray] = {}
         for link, rows in self.to:
             before = np.zeros((0, 4)) if self.instead else out.get(link, _rows(spheres, link))

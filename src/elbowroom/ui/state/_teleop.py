@@ -12,7 +12,7 @@ from ._event import Event, Part
 from ._robot import Cfg
 
 if TYPE_CHECKING:
-    from .._recording import Recording
+    from .._teleop import Recording
     from .._view import View
     from ._page import PageState
 

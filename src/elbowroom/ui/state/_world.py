@@ -180,7 +180,7 @@ class SceneSaved(Event):
     same: bool = True
     """Whether a conversion of that file writes the same."""
     whole: bool = True
-    """Whether nothing was lost on the way."""
+    """Whether nothing was lost."""
 
     def apply(self, state: PageState) -> PageState:
         """Command lines name the first file that holds them: one that was read rather than one that was written."""

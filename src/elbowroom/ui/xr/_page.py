@@ -1,4 +1,8 @@
-"""The WebXR page with the address of its WebSocket filled in."""
+"""The page that a headset opens: it sends head, controllers and hands as `xr_state` messages over a WebSocket.
+
+One file, nothing else is requested. Browsers grant WebXR to secure contexts only: https, or http of the machine the
+browser runs on. It is tested with a stand-in for the headset; no headset is claimed.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,8 @@ def xr_page(socket: str = "/") -> str:
     """HTML of the page that sends what a headset tracks.
 
     Args:
-        socket: where it sends to, such as what `elbowroom ik --serve --port 8765` opens: an address, "ws://127.0.0.1:8765",
-            or a path, "/", of the server that serves the page. The page lets its user change it.
+        socket: where it sends to, such as what `elbowroom ik --serve --port 8765` opens: an address,
+            "ws://127.0.0.1:8765", or a path, "/", of the server that serves the page. The page lets its user change it.
 
     Raises:
         InputError: not an address of a WebSocket.

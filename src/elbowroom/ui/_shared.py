@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ._child import Progress
-from ._jobs import Report
+from ._jobs import Progress, Report
 from .state import ModelParts, RobotKey
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ PAUSE = 0.4
 """Seconds that edited spheres must rest before pairs are decided for them in another process."""
 
 
-class Shop:
+class SharedModels:
     """What pages of a server share; all of it is immutable."""
 
     def __init__(self, *, local: bool = True) -> None:
@@ -43,7 +42,7 @@ class Shop:
         self._making = threading.Lock()
 
     def put(self, key: RobotKey, robot: Robot) -> None:
-        """Keeps a robot that is there already."""
+        """Keeps an existing robot."""
         with self._lock:
             self._robots[key] = robot
             self._robots.move_to_end(key)
@@ -85,7 +84,7 @@ class Shop:
         """The model of a robot and parts.
 
         Raises:
-            ElbowroomError: the parts do not go together. Cancelled: nobody wants it any more.
+            ElbowroomError: the parts do not go together. Cancelled: it is no longer wanted.
         """
         robot = self.load(key)
         with self._turn(report):
@@ -192,9 +191,9 @@ def _among(
 def prepare_model(key: RobotKey, spheres: SphereModel | None, buffer: float, progress: Progress) -> None:
     """In a process of its own: fits, decides and compiles, so that the cache on disk holds what a model needs."""
     from ..collision import CollisionModel
-    from ..collision.doors import cached_pairs, covering
+    from ..collision.internal import cached_pairs, covering
     from ..pairs import PairOptions
-    from ..pairs.doors import BUFFER
+    from ..pairs.internal import BUFFER
     from ..spheres import fit_spheres
 
     robot = key.load()
