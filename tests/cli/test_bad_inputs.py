@@ -241,7 +241,7 @@ def test_bad_inputs_are_refused_and_harm_nothing(folder, capsys, monkeypatch, wo
     assert code == 2, (out, err)
     assert err.strip()
     assert "Traceback" not in err
-    assert "fault of elbowroom" not in err
+    assert "bug in elbowroom" not in err
     assert contents(folder) == before
     assert seconds < LONGEST
 

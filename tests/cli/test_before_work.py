@@ -9,8 +9,8 @@ import pytest
 from elbowroom import cli, collision, mesh, pairs, spheres
 from elbowroom.cli import main
 from elbowroom.cli._options import arguments_of
-from elbowroom.collision import doors
-from elbowroom.spheres import doors as sphere_doors
+from elbowroom.collision import internal
+from elbowroom.spheres import internal as sphere_internals
 
 REST = {
     "check": [],
@@ -37,7 +37,7 @@ def no_work(monkeypatch, tmp_path):
         pytest.fail("it began to work")
 
     monkeypatch.chdir(tmp_path)
-    for module in (spheres, pairs, collision, doors, mesh, sphere_doors):
+    for module in (spheres, pairs, collision, internal, mesh, sphere_internals):
         for name in ("fit_spheres", "cached_fit", "compute_pairs", "cached_pairs", "covering", "one_ball_a_link",
                      "CollisionModel", "prove_coverage"):  # fmt: skip
             if hasattr(module, name):

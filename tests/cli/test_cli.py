@@ -84,7 +84,7 @@ def test_doctor_reports_what_is_missing(capsys, monkeypatch):
 
     code, out, _ = run(capsys, "doctor", "--no-speed")
     assert code == 0
-    assert "everything required is here" in out
+    assert "all required packages are installed" in out
     monkeypatch.setattr(_doctor, "_version", lambda name: None if name in ("jax", "ray") else "1.0")
     code, out, _ = run(capsys, "doctor", "--json")
     assert code == 1

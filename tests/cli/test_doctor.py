@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from elbowroom.cli import _doctor, _doctor_speed, main
-from elbowroom.cli._doctor_speed import FIGURES, slower_by, speeds
+from elbowroom.cli import _doctor, main
+from elbowroom.cli._doctor import FIGURES, slower_by, speeds
 
 SCREEN = 40
 """Lines."""
@@ -21,8 +21,8 @@ def measured(monkeypatch):
     told = {
         "figures": figures,
         "ended": "",
-        "reference_machine": _doctor_speed.REFERENCE_MACHINE,
-        "reference_how": _doctor_speed.REFERENCE_HOW,
+        "reference_machine": _doctor.REFERENCE_MACHINE,
+        "reference_how": _doctor.REFERENCE_HOW,
     }
     monkeypatch.setattr(_doctor, "speeds", lambda: told)
     return told
@@ -54,8 +54,8 @@ def test_it_fits_a_screen(capsys, measured):
     out = capsys.readouterr().out
     lines = sum(1 + len(line) // 100 for line in out.splitlines())  # as a terminal of 100 columns wraps
     assert lines <= SCREEN
-    assert _doctor_speed.REFERENCE_MACHINE in out
-    assert _doctor_speed.REFERENCE_HOW in out
+    assert _doctor.REFERENCE_MACHINE in out
+    assert _doctor.REFERENCE_HOW in out
     for text, _, _ in FIGURES.values():
         assert text in out
 
@@ -124,7 +124,7 @@ def test_figures_are_measured():
 
 
 def test_a_measurement_that_fails_says_why(monkeypatch):
-    monkeypatch.setattr(_doctor_speed, "CODE", "print('import', 0.5)\nraise RuntimeError('no robot')")
+    monkeypatch.setattr(_doctor, "CODE", "print('import', 0.5)\nraise RuntimeError('no robot')")
     told = speeds()
     assert told["figures"] == {"import": 0.5}
     assert told["ended"] == "RuntimeError: no robot"

@@ -8,7 +8,7 @@ import pytest
 
 from elbowroom import formats
 from elbowroom.cli import main
-from elbowroom.formats.doors import format_of
+from elbowroom.formats.internal import format_of
 
 WRITTEN = ("json", "srdf", "yml", "xrdf", "xml")
 

@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 from elbowroom import load_robot
 from elbowroom._poses import as_matrix
 from elbowroom.cli import main
-from elbowroom.robot import read_configurations
+from elbowroom.recordings import read_configurations
 
 LEFT, RIGHT = "frame_left_arm_ee", "frame_right_arm_ee"
 PLACE = ["0.3", "0.35", "0.6"]
@@ -254,7 +254,8 @@ def test_an_interrupt_brakes_before_it_ends(server):
     process.stdin.flush()
     wait_for(process, lambda message: np.abs(message.get("velocity", 0.0)).max() > 0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
+    out, err = process.stdout.read(), process.stderr.read()  # with the input still open: its end stops it too
+    process.wait()
     *_, last, end = [json.loads(line) for line in out.splitlines()]
     assert np.abs(last["velocity"]).max() < 1e-3
     assert end["type"] == "end"

@@ -50,7 +50,7 @@ def test_a_fault_of_ours_is_one_line_and_exit_code_3(capsys, monkeypatch):
     monkeypatch.delenv("ELBOWROOM_DEBUG", raising=False)
     assert main(["doctor"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
-    assert "fault of elbowroom, please report" in line
+    assert "bug in elbowroom, please report" in line
     assert "TypeError: two lines" in line
     monkeypatch.setenv("ELBOWROOM_DEBUG", "1")
     assert main(["doctor"]) == 3
@@ -154,11 +154,18 @@ def test_options_of_algorithms_are_defined_once():
 
 
 EXAMPLES = [command for module in MODULES.values() for command in getattr(module, "EXAMPLES", {})]
-SLOW = ("elbowroom demo", "elbowroom spheres teaarm -n", "elbowroom check", "elbowroom setup", "elbowroom ik")
+SLOW = (
+    "elbowroom demo",
+    "elbowroom spheres teaarm -n",
+    "elbowroom check",
+    "elbowroom setup",
+    "elbowroom ik",
+    "elbowroom bench",
+)
 
 
 @pytest.fixture(scope="module")
-def workplace(tmp_path_factory):
+def work_folder(tmp_path_factory):
     """A folder with the files that examples of other verbs have written."""
     place = tmp_path_factory.mktemp("examples")
     before = Path.cwd()
@@ -190,16 +197,18 @@ def workplace(tmp_path_factory):
 
 @pytest.mark.filterwarnings("ignore::elbowroom.errors.ApproximationWarning")
 @pytest.mark.parametrize(
-    "command", [pytest.param(c, marks=pytest.mark.slow if c.startswith(SLOW) else ()) for c in EXAMPLES]
+    "command", [pytest.param(c, marks=pytest.mark.long if c.startswith(SLOW) else ()) for c in EXAMPLES]
 )
-def test_examples_run(workplace, tmp_path, capsys, monkeypatch, command):
-    for path in workplace.iterdir():
+def test_examples_run(work_folder, tmp_path, capsys, monkeypatch, command):
+    for path in work_folder.iterdir():
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     words = shlex.split(re.split(" [<>] ", command)[0])[1:]  # of input, pytest leaves nothing to read
     if words[0] == "view":  # would wait for an interrupt
         monkeypatch.setattr("elbowroom.ui.PageServer.wait", lambda server: None)
         monkeypatch.setattr("webbrowser.open", lambda url: True)
+    if words[0] == "bench":  # would measure for two minutes
+        words += ["--seconds", "0.1"]
     assert main(words) in (0, 1), capsys.readouterr().err
 
 
@@ -209,21 +218,23 @@ def test_shells_complete_verbs_options_and_values(capsys, tmp_path):
     script.write_text(capsys.readouterr().out)
     ask = (
         f"cd {tmp_path}; source {script}\n"
-        'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _elbowroom; echo "${COMPREPLY[@]}"; }\n'
+        'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _tyro_elbowroom; echo "${COMPREPLY[@]}"; }\n'
     )
     for words, expected in [
         ("elbowroom sph", "spheres"),
-        ("elbowroom spheres teaa", "teaarm"),
         ("elbowroom spheres teaarm --meth", "--method"),
         ("elbowroom spheres teaarm --method ''", "tight centerline"),
-        ("elbowroom convert elbow", "elbowroom.bash"),
     ]:
         result = subprocess.run(
             ["bash", "-c", f"{ask} ask {words}"], capture_output=True, text=True, check=True
         )
         assert result.stdout.strip() == expected
+    how = subprocess.run(
+        ["bash", "-c", f"{ask} complete -p elbowroom"], capture_output=True, text=True, check=True
+    )
+    assert how.stdout.split()[:3] == ["complete", "-o", "default"]  # names of files
     assert main(["completion", "fish"]) == 0
-    assert "-l method" in capsys.readouterr().out
+    assert "--command 'elbowroom'" in capsys.readouterr().out
 
 
 # Progress -------------------------------------------------------------------------------------------
@@ -262,7 +273,7 @@ FIT = "spheres teaarm -n 400"
         (FIT, 0.3),
         (KERNEL, 2.5),
         *(
-            pytest.param(*case, marks=pytest.mark.slow)
+            pytest.param(*case, marks=pytest.mark.long)
             for case in ((FIT, 1.2), (FIT, 6.0), (KERNEL, 7.0), (WORKERS, 8.0))
         ),
     ],

@@ -32,6 +32,7 @@ def test_verbs_say_it(capsys, words, as_json):
         assert json.loads(out)["modelled"] == [said]
 
 
+@pytest.mark.long
 def test_the_report_of_setup_says_it_below_its_headline(tmp_path, capsys):
     (said,) = er.load_robot("teaarm").modelled
     options = ["-n", "34", "--samples", "50"]

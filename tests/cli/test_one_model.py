@@ -12,21 +12,23 @@ import elbowroom as er
 from elbowroom import formats
 from elbowroom.cli import main
 from elbowroom.ui._page import opened
-from elbowroom.ui._shop import Shop
+from elbowroom.ui._shared import SharedModels
 from elbowroom.ui._sphere_work import decide
 from elbowroom.ui.state import ModelMade, ModelParts, PageState, RobotKey
 
 ROBOTS = [
     "double_pendulum",
     "finger_edu",
-    "hextilt",
-    "laikago",
     "quadruped",
-    "panda_collision",
-    "so100",  # its default pose is a guess that collides, and two of its links have visual geometry only
-    pytest.param("borinot", marks=pytest.mark.slow),
-    pytest.param("ur3", marks=pytest.mark.slow),
-    pytest.param("tiago_pro", marks=pytest.mark.slow),  # as so100, with 1128 pairs
+    pytest.param("hextilt", marks=pytest.mark.long),
+    pytest.param("laikago", marks=pytest.mark.long),
+    pytest.param("panda_collision", marks=pytest.mark.long),
+    pytest.param(
+        "so100", marks=pytest.mark.long
+    ),  # its default pose is a guess that collides, and two of its links have visual geometry only
+    pytest.param("borinot", marks=pytest.mark.long),
+    pytest.param("ur3", marks=pytest.mark.long),
+    pytest.param("tiago_pro", marks=pytest.mark.long),  # as so100, with 1128 pairs
 ]
 
 
@@ -92,10 +94,10 @@ def test_every_verb_the_page_and_python_agree(name, load, tmp_path, capsys):
     assert pose.source.startswith(given["source"])
     assert bool(moved) == ("moved to the nearest free pose found" in pose.source)
 
-    shop, key = Shop(), RobotKey(name, given=True)
-    shop.put(key, robot)
+    shared, key = SharedModels(), RobotKey(name, given=True)
+    shared.put(key, robot)
     state = opened(key, robot).apply(PageState())
-    shown = shop.model(key, state.model, _Silent())  # pyright: ignore[reportArgumentType]
+    shown = shared.model(key, state.model, _Silent())  # pyright: ignore[reportArgumentType]
     state = ModelMade(shown, key, ModelParts()).apply(state)
     assert shown.pairs == pairs
     np.testing.assert_array_equal(state.robot.cfg, np.clip(pose.cfg, robot.lower, robot.upper))

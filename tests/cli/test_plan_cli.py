@@ -10,11 +10,10 @@ import pytest
 
 from elbowroom import load_robot
 from elbowroom.cli import main
-from elbowroom.cli._plan_places import places
-from elbowroom.cli._plan_progress import text_of
+from elbowroom.cli._plan import places, text_of
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan import Motion, PlanProgress
-from elbowroom.robot import read_configurations
+from elbowroom.recordings import read_configurations
 from elbowroom.world import Box, World
 
 LEFT = "frame_left_arm_ee"
@@ -67,9 +66,9 @@ def test_text_says_how_one_knows(capsys, tmp_path):
     assert lines[0].startswith("teaarm: reached the goal in ")
     assert any(line.startswith("  proof: free") for line in lines)
     took = next(line for line in lines if line.startswith("  the search took "))
-    assert "set-up, not counted against --timeout: spheres and pairs " in took
-    assert "goals" not in took.split("; set-up")[0]
-    assert "setup" not in took.split("; set-up")[0]
+    assert "setup, not counted in --timeout: spheres and pairs " in took
+    assert "goals" not in took.split("; setup")[0]
+    assert "setup" not in took.split("; setup")[0]
     assert sum(line.startswith("  closest of ") for line in lines) == 1
     assert any(line.split()[:1] == ["left_j1"] and line.count("%") == 3 for line in lines)
     assert lines[-1] == f"wrote {whole}"

@@ -77,7 +77,7 @@ def test_random_configurations_and_notes(folder, capsys):
     assert any("'base_link'" in note for note in report["notes"])
     assert main(["check", "arm.urdf", *QUICK, "--scene", "cell.yaml", "--random", "5"]) == 0
     out, err = capsys.readouterr()
-    assert "note: the frame 'base_link' of 2 objects is taken for the world frame" in out
+    assert "note: the frame 'base_link' of 2 objects is treated as the world frame" in out
     assert "warning" not in err
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.cli import main
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.pairs import pairs_from_ignored
 
 BOX = '<collision><geometry><box size="{0}"/></geometry></collision>'
@@ -41,6 +41,7 @@ def lines_of(capsys, *words: object) -> list[str]:
     return capsys.readouterr().out.rstrip().splitlines()
 
 
+@pytest.mark.long
 def test_check_tells_like_pairs_once(crowd, capsys):
     lines = lines_of(capsys, "check", crowd)
     assert len(lines) <= 8
@@ -49,7 +50,7 @@ def test_check_tells_like_pairs_once(crowd, capsys):
     assert f"{FINGERS} pairs" in touching
     assert f"and {FINGERS - 6} more pairs" in touching
     assert any(
-        f"{2 * FINGERS} pairs of neighbours touch here, as they may; --json names them" in line
+        f"{2 * FINGERS} pairs of neighbours touch here, as allowed; --json names them" in line
         for line in lines
     )
     main(["check", str(crowd), "--json"])
@@ -76,6 +77,7 @@ def test_info_sums_up_and_all_are_listed_when_asked(crowd, capsys):
     assert any(line.startswith("left_arm_l3 ") for line in small)  # what fits is shown
 
 
+@pytest.mark.long
 def test_a_report_leads_with_what_needs_attention_and_folds_the_rest(crowd, capsys, tmp_path):
     lines_of(capsys, "setup", crowd, "--out", tmp_path / "out", "-n", "90")
     report = (tmp_path / "out" / "report.md").read_text()

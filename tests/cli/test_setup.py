@@ -16,7 +16,7 @@ import elbowroom as er
 from elbowroom import formats
 from elbowroom.cli import main
 from elbowroom.errors import InputError
-from elbowroom.robot.doors import description_changes, description_facts
+from elbowroom.robot.internal import description_changes, description_facts
 
 FILES = {
     "robot.json", "robot.srdf", "curobo_v1.yml", "curobo_v2.yml", "robot.xrdf", "spheres.urdf", "mujoco.xml",

@@ -1,8 +1,9 @@
-"""Is the robot free of itself and of obstacles? What touches, where and how deep; exit code 1 when it is not free.
+"""Does the robot collide with itself or with obstacles? Shows what touches, where and how deep; exit code 1 if it
+collides.
 
-Spheres accept and meshes decide, so the answer is the meshes'; `--by spheres` asks the spheres alone, which is faster
-and never calls a collision free. `--trajectory` audits a recorded motion: first and worst contact, clearance over time,
-and what is proved between the rows.
+Spheres accept quickly and meshes decide the rest, so the answer is exact. `--by spheres` uses the spheres alone, which
+is faster and never calls a collision free. `--trajectory` audits a recorded motion: first and worst contact, clearance
+over time, and what is proved between the rows.
 """
 
 from __future__ import annotations
@@ -18,15 +19,25 @@ from .._files import check_place
 from .._text import counted
 from ..errors import InputError
 from . import _model_options
-from ._cfg_options import CfgOptions, Chosen, check_choice, check_there, choose, no_effect
-from ._check_motion import check_motion, clash_facts
-from ._common import check_plot, console, print_json, some, waiting
-from ._model_options import ModelOptions
+from ._common import (
+    aside,
+    check_plot,
+    clash_facts,
+    console,
+    print_json,
+    progress_bar,
+    some,
+    waiting,
+    write_text,
+)
+from ._model_options import CfgOptions, Chosen, ModelOptions, check_choice, check_there, choose, no_effect
 from ._options import NoEffect
 
 if TYPE_CHECKING:
-    from ..collision import CollisionModel, Verdict
+    from ..collision import Audit, CollisionModel, Moment, Verdict
+    from ..recordings import Configurations
     from ..world import World
+
 
 EXAMPLES = {
     "elbowroom check teaarm --named hug arms_up": "named configurations",
@@ -52,9 +63,9 @@ class Options(CfgOptions, ModelOptions):
     csv: Path | None = None
     """Table of the clearance along --trajectory."""
     by: Literal["meshes", "spheres"] = "meshes"
-    """Who has the last word: meshes (exact), or spheres (conservative, faster)."""
+    """What decides: meshes (exact) or spheres (conservative, faster)."""
     limit: int = 20
-    """Configurations to explain: all when there are no more than this, else the first that are not free."""
+    """Configurations to explain: all if there are no more than this, otherwise the first that are not free."""
 
 
 AUDITED = "--trajectory gives the configurations"
@@ -77,7 +88,7 @@ NO_EFFECT = (
 def run(options: Options) -> int:
     """Checks and reports; exit code 1 when a configuration is not free."""
     from ..collision import CollisionModel
-    from ..collision.doors import covering
+    from ..collision.internal import covering
 
     if options.limit < 0:
         raise InputError(f"--limit: expected a number from 0 up, found {options.limit}")
@@ -183,7 +194,7 @@ def _print(
     verdicts: Iterable[tuple[str, bool, Verdict]],
     left_out: int,
 ) -> None:
-    from ..collision.doors import constant_lines
+    from ..collision.internal import constant_lines
     from ..pairs import PairReason
 
     out = console()
@@ -221,8 +232,118 @@ def _print(
             if found.reason is PairReason.ADJACENT
         ]
         if len(adjacent) > NEIGHBOURS:
-            line(f"    {len(adjacent)} pairs of neighbours touch here, as they may; --json names them")
+            line(f"    {len(adjacent)} pairs of neighbours touch here, as allowed; --json names them")
         elif adjacent:
-            line(f"    neighbours that touch here, as they may: {', '.join(adjacent)}")
+            line(f"    neighbours that touch here, as allowed: {', '.join(adjacent)}")
     if left_out:
         line(f"  ... and {left_out} more; --limit {bad} lists all")
+
+
+def check_motion(
+    model: CollisionModel,
+    motion: Configurations,
+    *,
+    json: bool,
+    limit: int,
+    plot: Path | None,
+    csv: Path | None,
+    uncovered: tuple[str, ...],
+    scene: dict[str, Any],
+) -> bool:
+    """Audits, writes and reports; whether the whole motion is proved free."""
+    from ..collision import audit
+
+    around = () if model.world is None else model.world.notes
+    with progress_bar(f"auditing {len(motion)} rows") as progress:
+        found = audit(model, motion.cfgs, motion.times, progress=progress)
+    if csv is not None:
+        write_text(csv, found.to_csv())
+    if plot is not None:
+        from ..ui.draw import plot_audit, save_figure
+
+        with waiting("drawing"):
+            save_figure(plot_audit(found), plot)
+    if json:
+        facts = {"uncovered": uncovered, "modelled": model.robot.modelled, "written": [csv, plot]}
+        print_json({**_report(found, motion, scene, around), **facts})
+        return found.free
+    out = console(aside=aside(csv, plot))
+
+    def line(text: str) -> None:
+        out.print(text, markup=False)
+
+    for link in uncovered:
+        line(f"  the spheres are not proved to cover {link}; a ball around its mesh stands in")
+    line(f"{motion.source}: " + "\n".join(found.lines(limit)))
+    if model.world is not None:
+        line(f"  among {counted(len(model.world), 'obstacle')} of {scene['scene']}")
+    for note in (*model.robot.modelled, *some(around), *motion.notes):
+        line(f"  note: {note}")
+    for path in (csv, plot):
+        if path is not None:
+            line(f"wrote {path}")
+    return found.free
+
+
+def _report(
+    found: Audit, motion: Configurations, scene: dict[str, Any], around: tuple[str, ...]
+) -> dict[str, Any]:
+    """Everything: the summary, then the rows and the segments between them, in order."""
+    from ..collision.internal import BETWEEN
+
+    def pair(k: int) -> tuple[str, str] | None:
+        return found.pairs[k] if k >= 0 else None
+
+    return {
+        "robot": found.robot_name,
+        "source": motion.source,
+        **scene,
+        "rows": len(found),
+        "free": found.free,
+        "buffer": found.buffer,
+        "rows_in_contact": int((~found.rows_free).sum()),
+        "first_contact": found.first and _moment(found.first, motion),
+        "worst_contact" if found.first else "closest_at": found.worst and _moment(found.worst, motion),
+        "constant": [asdict(one) for one in found.constant],
+        "contacts": [
+            {"from_row": a + 1, "to_row": b + 1, "from_time": found.time_at(a), "to_time": found.time_at(b)}
+            for a, b in found.stretches
+        ],
+        "segments": {kind: found.count(kind) for kind in BETWEEN},
+        "unproved_segments": [
+            {
+                "from_row": k + 1,
+                "from": motion.where(k),
+                "kind": BETWEEN[found.between[k]],
+                "fraction": found.blocked_at[k],
+                "time": found.time_at(k, float(found.blocked_at[k])),
+                "links": pair(int(found.blocked_idx[k])),
+            }
+            for k in found.unproved.tolist()
+        ],
+        "rows_out_of_limits": {
+            name: int(found.outside[:, k].sum())
+            for k, name in enumerate(found.joint_names)
+            if found.outside[:, k].any()
+        },
+        "notes": [*around, *motion.notes, *found.notes],
+        "seconds": round(found.seconds, 3),
+        "times": found.times,
+        "rows_free": found.rows_free,
+        "clearance": found.clearance,
+        "closest": [pair(k) for k in found.closest_idx.tolist()],
+        "varying_clearance": found.varying_clearance,
+        "closest_varying": [pair(k) for k in found.varying_idx.tolist()],
+        "to_next": [BETWEEN[k] for k in found.between.tolist()],
+        "proved_clearance": found.proved_clearance,
+    }
+
+
+def _moment(moment: Moment, motion: Configurations) -> dict[str, Any]:
+    return {
+        "row": moment.row + 1,
+        "place": motion.where(moment.row),
+        "time": moment.time,
+        "clashes": [clash_facts(clash) for clash in moment.clashes],
+        "cfg": motion.cfgs[moment.row],
+    }

@@ -39,22 +39,22 @@ class RobotOptions:
     srdf: Path | None = None
     """SRDF file with named poses and disabled pairs."""
     package_dirs: tuple[Path, ...] = ()
-    """Folders in which package:// meshes are looked for."""
+    """Folders to search for package:// meshes."""
     use_visual: bool = False
-    """Take visual geometry for links that have no collision geometry."""
+    """Use visual geometry for links that have no collision geometry."""
     xacro_args: tuple[str, ...] = ()
     """Arguments of a xacro file, each as name:=value."""
     hold: tuple[str, ...] = ()
-    """Joints to be held still, each as name=value in rad or m: they are no joints of the robot then."""
+    """Joints to fix, each as name=value in rad or m; the robot then has no such joints."""
     strict: bool = False
-    """Refuse a description that breaks a rule, instead of mending it."""
+    """Reject a description that breaks a rule instead of repairing it."""
     json: bool = False
     """Print JSON instead of tables."""
 
     def load(self, *, tell: bool = True) -> Robot:
         """Loads the robot that the arguments name; `tell`: says on standard error which links no check sees."""
         from ..robot import load_robot
-        from ..robot.doors import unseen_links
+        from ..robot.internal import unseen_links
 
         with waiting(f"loading {self.robot}"):
             robot = load_robot(
@@ -117,7 +117,7 @@ def check_out(path: Path | None, format: str | None = None, *, as_json: str | No
     """
     if path is None:
         return ""
-    from ..formats.doors import format_of
+    from ..formats.internal import format_of
 
     name = format_of(path, format)
     check_place(path, KIND_OF_FORMAT.get(name, as_json))
@@ -182,7 +182,7 @@ def read_mesh_file(path: Path, scale: float = 1.0) -> TriangleMesh:
         InputError: there is no such file. MeshError: it is not a mesh.
     """
     from ..mesh import TriangleMesh
-    from ..robot.doors import read_mesh
+    from ..robot.internal import read_mesh
 
     if not path.is_file():
         raise InputError(f"{path}: there is no such mesh file")
@@ -219,3 +219,15 @@ def write_text(path: Path, text: str) -> None:
         InputError: the place cannot be written.
     """
     write_bytes(path, text.encode())
+
+
+def clash_facts(clash: Any) -> dict[str, Any]:
+    """A clash for JSON."""
+    return {
+        "a": clash.a,
+        "b": clash.b,
+        "distance": clash.distance,
+        "point_a": clash.point_a,
+        "point_b": clash.point_b,
+        "normal": clash.normal,
+    }

@@ -1,7 +1,7 @@
 """Convert spheres and ignored pairs, or a scene of obstacles, from one file format to another.
 
-Formats are told by content and extension: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) and .xml (MJCF); for
-scenes .json and .yaml (MoveIt).
+Formats are recognised by content and extension: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) and .xml (MJCF);
+for scenes .json and .yaml (MoveIt).
 """
 
 from __future__ import annotations
@@ -45,33 +45,33 @@ class Options:
     source: Annotated[Path, tyro.conf.Positional]
     """File to read: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) or .xml (MJCF), or a scene."""
     target: Annotated[Path, tyro.conf.Positional]
-    """File to write; one that is there already keeps what is not understood in it, unless it is a scene."""
+    """File to write. An existing file keeps the content that Elbowroom does not understand, unless it is a scene."""
     robot: str | None = None
     """Name or path of the robot; checks the links, and is needed to write URDF and MJCF."""
     srdf: Path | None = None
     """The robot's SRDF, or any file that holds pairs: its pairs are written unless the source has its own."""
     package_dirs: tuple[Path, ...] = ()
-    """Folders in which package:// meshes of the robot or the scene are looked for."""
+    """Folders to search for package:// meshes of the robot or the scene."""
     use_visual: bool = False
-    """Take the robot's visual geometry for links that have no collision geometry."""
+    """Use the robot's visual geometry for links that have no collision geometry."""
     xacro_args: tuple[str, ...] = ()
     """Arguments of the robot's xacro file, each as name:=value."""
     strict: bool = False
-    """Refuse a description of the robot that breaks a rule, instead of mending it."""
+    """Reject a robot description that breaks a rule instead of repairing it."""
     pairs: Path | None = None
     """File of any format whose pairs are written, instead of those of the source."""
     source_format: str | None = None
-    """Format of the source, if neither its content nor its extension tells."""
+    """Format of the source, if neither content nor extension identifies it."""
     target_format: str | None = None
-    """Format of the target, if its extension does not tell; json or moveit for a scene."""
+    """Format of the target, if its extension does not identify it; json or moveit for a scene."""
     json: bool = False
     """Print JSON instead of text."""
 
 
 def run(options: Options) -> int:
-    """Reads, writes, and says what was lost on the way."""
+    """Reads, writes, and reports what was lost."""
     from .. import formats
-    from ..world.doors import is_scene
+    from ..world.internal import is_scene
 
     if options.source_format is None and is_scene(options.source):
         return _convert_scene(options)
@@ -110,7 +110,7 @@ def run(options: Options) -> int:
 def _convert_scene(options: Options) -> int:
     """Obstacles from one file to another."""
     from ..world import World
-    from ..world.doors import scene_format
+    from ..world.internal import scene_format
 
     for flag, given in (("--robot", options.robot), ("--srdf", options.srdf), ("--pairs", options.pairs)):
         if given is not None:

@@ -12,13 +12,13 @@ import tyro
 
 from .._text import fixed, number
 from ..errors import InputError, MissingExtraError
-from ..grasp.doors import BUNDLED_HANDS, TIP_TOLERANCE
+from ..grasp.internal import BUNDLED_HANDS, TIP_TOLERANCE
 from ._common import console, print_json, progress_bar, read_mesh_file, write_text
 from ._options import NoEffect
 
 if TYPE_CHECKING:
     from ..grasp import Grasp, GraspPlanner, Hand
-    from ..grasp.doors import SelfTest
+    from ..grasp.internal import SelfTest
 
 EXAMPLES = {
     "elbowroom grasp line --width-mm 30 --check": "thumb and index, checked against table, object and itself",
@@ -42,7 +42,7 @@ class Options:
     fingers: int = 4
     """Fingers of a plane grasp, thumb included: 3, 4 or 5."""
     method: Literal["smooth", "proportional"] = "smooth"
-    """Continuous and level in the world, or as specified."""
+    """smooth: continuous in the width, with the object level. proportional: all fingers close in proportion."""
     hand: str = "rh56"
     """rh56 or rh56_left, allegro_right_hand or allegro_left_hand with example-robot-data, or the file of an Inspire
     hand; other hands are planned from Python, where their fingertips are named."""
@@ -53,11 +53,11 @@ class Options:
     exact: bool = False
     """Proportional method without tables."""
     check: bool = False
-    """Check the hand against the table, the object and itself; exit 1 when something collides, or a fingertip is deeper
-    in the object than the tolerance."""
+    """Check the hand against the table, the object and itself; exit code 1 if something collides or a fingertip is
+    deeper in the object than the tolerance."""
     tip_tolerance_mm: float = 1e3 * TIP_TOLERANCE
-    """For --check: how far links with active fingertips may be inside the object, mm. Collision shapes enclose the
-    fingertip points that a grasp puts on its surface; more for soft pads."""
+    """For --check: depth in the object that is accepted for links with active fingertips, mm. Collision shapes enclose
+    the fingertip points that a grasp places on the surface; use more for soft pads."""
     object: Path | None = None
     """Mesh of the object for --check, in metres, its origin at the middle of the grasp; a box or cylinder otherwise."""
     plot: Path | None = None
@@ -75,9 +75,9 @@ class Options:
     export: Path | None = None
     """Timed approach and closing, as .json or .csv."""
     self_test: bool = False
-    """Check the specified figures and the promises of the smooth method; exit 1 when one does not hold."""
+    """Check the specified figures and the guarantees of the smooth method; exit code 1 if one does not hold."""
     rebuild: bool = False
-    """Make all cached tables and branches of the hand anew first."""
+    """Recompute all cached tables and branches of the hand first."""
     registers: bool = False
     """Print the angle commands of a real RH56 too: value and Modbus register of each motor, 1000 open to 0 closed."""
     json: bool = False
@@ -123,19 +123,19 @@ def run(options: Options) -> int:
     if options.json:
         print_json({**report, "written": written})
     else:
-        _print(report, grasp, planner, written)
+        _print(report, grasp, written)
     _show(options, planner, grasp, height)
     return EXIT_FAILED if options.check and not report["check"]["free"] else 0
 
 
 def _rebuild(options: Options, hand: Hand) -> tuple[str, ...]:
-    """Makes everything anew that is cached of a hand, and says what."""
-    from ..grasp.doors import rebuild_tables
+    """Recomputes everything that is cached of a hand and prints what."""
+    from ..grasp.internal import rebuild_tables
 
     with progress_bar("computing tables", quiet=options.json) as progress:
         made = rebuild_tables(hand, progress)
     if not options.json:
-        console().print(f"made anew for {hand.label}: {', '.join(made)}\n", markup=False)
+        console().print(f"recomputed for {hand.label}: {', '.join(made)}\n", markup=False)
     return made
 
 
@@ -200,7 +200,7 @@ def _report(options: Options, planner: GraspPlanner, grasp: Grasp, height: float
 
 def _check(options: Options, planner: GraspPlanner, grasp: Grasp, height: float) -> dict[str, Any]:
     from ..grasp import GraspChecker
-    from ..grasp.doors import grasped_object
+    from ..grasp.internal import grasped_object
 
     T = np.eye(4)
     if options.object is not None:
@@ -268,7 +268,7 @@ def _save(figure: Any, path: Path, written: list[str]) -> None:
     written.append(str(path))
 
 
-def _print(report: dict[str, Any], grasp: Grasp, planner: GraspPlanner, written: list[str]) -> None:
+def _print(report: dict[str, Any], grasp: Grasp, written: list[str]) -> None:
     from rich.table import Table
 
     out = console()
@@ -348,7 +348,7 @@ def _mm(point: np.ndarray) -> str:
 
 
 def _self_test(options: Options) -> int:
-    from ..grasp.doors import self_test
+    from ..grasp.internal import self_test
 
     if options.hand not in BUNDLED_HANDS:
         known = " and ".join(BUNDLED_HANDS)

@@ -1,15 +1,19 @@
-"""Which joint values put links where they are asked to be, free of collision? Exit code 1 when none were found.
+"""Which joint values put links at their targets without a collision? Exit code 1 if none were found.
 
-Each --target is a link and a place: x y z in metres, or a pose with a quaternion qw qx qy qz. The answer is judged by
-the robot's meshes (and by the obstacles of --scene) before it is called one; when there is none, the reason is said.
+Each --target is a link and a position, x y z in metres, or a pose with a quaternion qw qx qy qz. Answers are checked
+with the robot's meshes and the obstacles of --scene; if there is none, the command explains why.
 --targets takes many from a file. --serve follows moving targets instead: JSON lines in, joint commands out, at a fixed
 rate, on standard input and output or a WebSocket; docs/guide/ik-serve.md lists the messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import csv
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,20 +21,23 @@ import numpy as np
 import tyro
 
 from .._files import check_place
+from .._text import fixed, number
 from ..errors import InputError, UnknownJointError, unknown
-from ..ik import IkOptions
+from ..ik import IkOptions, IkResult, JointTarget, Target, Tracker
 from ..pairs import PairOptions
-from ..remote import XrOptions
-from ..remote.doors import check_port, checked_rate
-from . import _ik_report, _model_options
-from ._cfg_options import check_count, named
-from ._common import check_plot, progress_bar, waiting
+from ..remote import ServeReport, Session, XrOptions, serve_lines, serve_socket
+from ..remote.internal import Mailbox, check_port, checked_rate, steered_links
+from . import _model_options, last_words
+from ._common import check_plot, clash_facts, console, print_json, progress_bar, table, waiting, write_text
 from ._ik_targets import read_targets, targets_from_words
-from ._model_options import ModelOptions
+from ._model_options import ModelOptions, check_count, named
 from ._options import NoEffect, Shared
+from ._progress import say
 
 if TYPE_CHECKING:
+    from ..collision import CollisionModel
     from ..robot import Robot
+
 
 LEFT = "frame_left_arm_ee"
 EXAMPLES = {
@@ -56,35 +63,36 @@ class Options(ModelOptions):
     """Arguments of `elbowroom ik`."""
 
     target: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LINK NUMBER ...")] = ()
-    """A link and its place x y z in metres, then its orientation qw qx qy qz, or none; may be given several times."""
+    """A link and its position x y z in metres, optionally followed by its orientation qw qx qy qz; may be given several
+    times."""
     rpy: bool = False
     """Orientations of --target are roll, pitch and yaw in degrees, about the fixed axes x, y, z in this order."""
     targets: Path | None = None
-    """File of many targets, each solved for itself: CSV with columns LINK.x LINK.y LINK.z LINK.qw ... LINK.qz, or JSON,
-    a list of {link: pose} or one a line; - is standard input."""
+    """File of many targets, each solved separately: CSV with columns LINK.x LINK.y LINK.z LINK.qw ... LINK.qz, or JSON,
+    a list of {link: pose} or one per line; - is standard input."""
     link: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LINK ...")] = ()
     """Link of the columns x, y, z of --targets; the links that --serve follows."""
     cfg: tuple[float, ...] = ()
-    """Where the robot is, in rad and m, in the order of its joints: the answer is near it, joints that are not solved
-    for stay there."""
+    """Current joint values in rad and m, in the order of the robot's joints: the answer is near them, and joints that
+    are not solved for keep them."""
     named: str | None = None
-    """The same by name; default and zero always exist."""
+    """The same as a named configuration; default and zero always exist."""
     degrees: bool = False
     """Angles of --cfg and --lock are in degrees."""
     lock: tuple[str, ...] = ()
-    """Joints to hold still, where --cfg or the default pose has them, or at a value."""
+    """Joints to hold at --cfg or the default pose, or at a given value."""
     joints: Annotated[tuple[str, ...], tyro.conf.arg(metavar="JOINT ...")] = ()
-    """Joints to solve for; all that move a target if not given."""
+    """Joints to solve for; if not given, all joints that move a target."""
     collision: bool = True
-    """Judge answers for collisions; without, kinematics alone."""
+    """Check answers for collisions; otherwise solve kinematics alone."""
     settings: Annotated[PairOptions, Shared("samples", "ignore")] = field(default_factory=PairOptions)
     """How the pairs are decided."""
     search: Annotated[IkOptions, Shared(*SEARCH)] = field(default_factory=IkOptions)
     """How answers are sought."""
     limit: int = 20
-    """Targets of --targets to list: all when there are no more than this, else the first that were not reached."""
+    """Targets of --targets to list: all if there are no more than this, otherwise the first that were not reached."""
     csv: Path | None = None
-    """Table of the configurations, joints by name, as check --cfg-file reads it."""
+    """CSV file of the configurations, joints by name, as check --cfg-file reads it."""
     plot: Path | None = None
     """Picture of the robot at the answer with the targets, .png."""
     serve: bool = False
@@ -92,9 +100,9 @@ class Options(ModelOptions):
     port: int | None = None
     """Serve on a WebSocket of this port of the loopback address instead of standard input and output; 0: any."""
     rate: float = 200.0
-    """Ticks a second of --serve."""
+    """Ticks per second of --serve."""
     origin: Annotated[tuple[str, ...], tyro.conf.arg(metavar="URL ...")] = ()
-    """Web pages of other hosts that may connect to --port, such as https://10.0.0.5:4443."""
+    """Origins of other web pages that may connect to --port, such as https://10.0.0.5:4443."""
     xr: Annotated[XrOptions, Shared(*XR)] = field(default_factory=XrOptions)
     """How the messages of a headset steer."""
 
@@ -112,7 +120,7 @@ NO_EFFECT = (
              "--target names its links; it is about --targets and --serve"),
     NoEffect(("degrees",), lambda options: not options.cfg and not options.lock, "no joint values are given"),
     NoEffect(("spheres", "pairs", "scene", "allow", "buffer", "method", "n_spheres", "samples", "ignore"),
-             lambda options: not options.collision, "--no-collision asks for kinematics alone"),
+             lambda options: not options.collision, "--no-collision means kinematics alone"),
 )  # fmt: skip
 
 
@@ -132,8 +140,6 @@ def run(options: Options) -> int:
     judge = options.collision_model(robot, world) if options.collision else robot
     start = _start(judge, options)
     if options.serve:
-        from ._ik_serve import serve
-
         return serve(judge, options, start, held)  # pyright: ignore[reportArgumentType]
     return _solve(options, judge, start, held, asked, rows)
 
@@ -153,17 +159,17 @@ def _solve(
     if rows is None:
         with waiting("solving"):
             result = solver.solve(asked, start, locked)
-        _ik_report.one(result, solver.robot, options)
+        _print_one(result, solver.robot, options)
         return 0 if result.success else EXIT_NOT_REACHED
     with progress_bar(f"solving {len(rows.rows)} sets of targets"):
         results = solver.solve_batch(rows.rows, start, locked)
-    _ik_report.many(results, rows.places, solver.robot, options)
+    _print_many(results, rows.places, solver.robot, options)
     return 0 if all(result.success for result in results) else EXIT_NOT_REACHED
 
 
 def _check_question(options: Options, robot: Robot) -> None:
     """Refuses what makes no sense before long work; without targets it says which links could have some."""
-    from ..robot.doors import named_poses
+    from ..robot.internal import named_poses
 
     if options.target and options.targets is not None:
         raise InputError("--target and --targets cannot both be given")
@@ -180,7 +186,7 @@ def _check_question(options: Options, robot: Robot) -> None:
         raise InputError("--cfg and --named cannot both be given")
     check_count(robot, options.cfg)
     if not (options.target or options.targets or options.serve):
-        from ..robot.doors import default_tool_frames
+        from ..robot.internal import default_tool_frames
 
         ends = default_tool_frames(robot)
         likely = f"; likely end-effector links: {', '.join(ends[:MOST_LINKS])}" if ends else ""
@@ -192,7 +198,7 @@ def _check_question(options: Options, robot: Robot) -> None:
 def _start(judge: Any, options: Options) -> np.ndarray | None:
     """The configuration that --cfg or --named gives; None for neither."""
     from ..collision import CollisionModel
-    from ..robot.doors import named_poses
+    from ..robot.internal import named_poses
 
     robot: Robot = judge.robot if isinstance(judge, CollisionModel) else judge
     if options.cfg:
@@ -212,7 +218,7 @@ def _held(robot: Robot, options: Options) -> dict[str, float | None]:
         name, sign, value = (entry, "", "") if whole else entry.rpartition("=")
         _check_names(robot, "--lock", [name])
         if name in held:
-            raise InputError(f"--lock: joint {name} is there twice")
+            raise InputError(f"--lock: joint {name} is given twice")
         if name in options.joints:
             raise InputError(f"--lock: joint {name} is among --joints")
         try:
@@ -232,3 +238,193 @@ def _check_names(robot: Robot, flag: str, names: Sequence[str]) -> None:
 def _radians(robot: Robot, options: Options, index: int, value: float) -> float:
     turns = robot.tree.actuated[index].type != "prismatic"
     return float(np.radians(value)) if options.degrees and turns else value
+
+
+# `elbowroom ik --serve`: a robot that follows messages at a fixed rate ----------------------------
+
+STDIN = 0
+XR_PATH = "/xr"
+"""Where a headset finds its page on the port of the WebSocket."""
+
+
+def serve(
+    model: CollisionModel, options: Options, start: np.ndarray | None, held: Mapping[str, float | None]
+) -> int:
+    """Serves until the input ends, a client sends `end`, or an interrupt; the robot is then at rest."""
+    robot = model.robot
+    links, xr = steered_links(robot, options.link, options.xr)
+    place = np.array(model.default_cfg if start is None else start)
+    for name, value in held.items():
+        if value is not None:
+            place[robot.joint_names.index(name)] = value
+    joints = [name for name in options.joints or robot.joint_names if name not in held]
+    tracker = Tracker(model, links, joints=joints)
+    session = Session(tracker, robot, links, place, options.rate, xr)
+    with waiting("preparing the first tick"):
+        session.prepare()
+    mailbox = Mailbox()
+    with last_words(mailbox.close):
+        if options.port is None:
+            report = serve_lines(session, STDIN, _write, mailbox)
+        else:
+            from ..ui.xr import xr_page
+
+            announce, pages = partial(_announce, session), {XR_PATH: xr_page("/")}
+            report = serve_socket(session, options.port, options.origin, announce, mailbox, pages)
+        _tell(report, options)
+    return 0
+
+
+def _write(text: str) -> bool:
+    """One line on standard output; whether it is still read."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+    return getattr(sys.stdout, "stream", sys.stdout) is not None
+
+
+def _announce(session: Session, address: str) -> None:
+    links = ", ".join(session.links)
+    say(f"serving {session.robot.name} ({links}) on {address}, {session.rate:g} ticks a second")
+    say(f"page for a headset: http://localhost:{address.rpartition(':')[2]}{XR_PATH}")
+
+
+def _tell(report: ServeReport, options: Options) -> None:
+    if options.json and options.port is not None:
+        print_json(vars(report))
+    elif not options.json:
+        say(str(report))
+
+
+def _print_one(result: IkResult, robot: Robot, options: Options) -> None:
+    """The answer to --target."""
+    if options.plot is not None:
+        from ..ui.draw import ik_picture, save_png
+
+        save_png(options.plot, ik_picture(robot, result))
+    if options.json:
+        scene = options.scene_facts(None if result.model is None else result.model.world)
+        about = {} if result.model is None else options.model_facts(result.model)
+        print_json(
+            {"robot": robot.name, "modelled": robot.modelled, **scene, **about, **_facts(result, robot)}
+        )
+        return
+    out = console()
+
+    def line(text: str) -> None:
+        out.print(text, markup=False)
+
+    line(f"{robot.name}: {_sentence(result)}")
+    for note in (*robot.modelled, *result.notes):
+        line(f"  note: {note}")
+    line(
+        f"  {result.chosen}; {result.seeds_tried} starts, {result.iterations} steps, {1e3 * result.seconds:.0f} ms "
+        "including one-time setup"
+    )
+    rows = [
+        (_name(target), fixed(1e3 * position, 3), fixed(np.degrees(orientation), 3))
+        for target, position, orientation in zip(
+            result.targets, result.position_error, result.orientation_error, strict=True
+        )
+    ]
+    out.print(table(("target", "off by mm", "off by deg"), rows))
+    moved = result.cfg.tolist()
+    out.print(
+        table(
+            ("joint", "rad or m"), [(n, number(v, 6)) for n, v in zip(robot.joint_names, moved, strict=True)]
+        )
+    )
+    if options.plot is not None:
+        line(f"wrote {options.plot}")
+
+
+def _print_many(results: Sequence[IkResult], places: Sequence[str], robot: Robot, options: Options) -> None:
+    """The answers to --targets."""
+    if options.csv is not None:
+        write_text(options.csv, _csv(results, robot))
+    bad = [k for k, result in enumerate(results) if not result.success]
+    shown = list(range(len(results))) if len(results) <= options.limit else bad[: options.limit]
+    seconds = np.array([result.seconds for result in results])
+    if options.json:
+        scene = options.scene_facts(None if results[0].model is None else results[0].model.world)
+        print_json(
+            {
+                "robot": robot.name,
+                "modelled": robot.modelled,
+                **scene,
+                "targets": len(results),
+                "reached": len(results) - len(bad),
+                "not_reached": [places[k] for k in bad],
+                "median_seconds": float(np.median(seconds)),
+                "listed": [{"name": places[k], **_facts(results[k], robot)} for k in shown],
+            }
+        )
+        return
+    out = console()
+    reached = f"{len(results) - len(bad)} of {len(results)} sets of targets reached"
+    out.print(f"{robot.name}: {reached}; {1e3 * np.median(seconds):.2f} ms each (median)", markup=False)
+    for note in robot.modelled:
+        out.print(f"  note: {note}", markup=False)
+    rows = [
+        (
+            places[k],
+            "yes" if results[k].success else "no",
+            fixed(1e3 * results[k].position_error.max(), 3),
+            fixed(np.degrees(results[k].orientation_error.max()), 3),
+            "" if (verdict := results[k].verdict) is None else fixed(1e3 * verdict.varying_clearance, 1),
+            results[k].why,
+        )
+        for k in shown
+    ]
+    out.print(table(("target", "reached", "off by mm", "off by deg", "clearance mm", "why not"), rows))
+    if len(bad) > len(shown) and len(results) > options.limit:
+        out.print(f"... and {len(bad) - len(shown)} more; --limit {len(bad)} lists all", markup=False)
+    if options.csv is not None:
+        out.print(f"wrote {options.csv}", markup=False)
+
+
+def _facts(result: IkResult, robot: Robot) -> dict[str, Any]:
+    """A result for JSON."""
+    verdict = result.verdict
+    return {
+        "success": result.success,
+        "why": result.why,
+        "reason": result.reason,
+        "cfg": dict(zip(robot.joint_names, result.cfg.tolist(), strict=True)),
+        "targets": [
+            {"name": _name(target), "position_error": position, "orientation_error": orientation}
+            for target, position, orientation in zip(
+                result.targets, result.position_error, result.orientation_error, strict=True
+            )
+        ],
+        "free": result.free,
+        "clearance": result.clearance,
+        "varying_clearance": None if verdict is None else verdict.varying_clearance,
+        "constant": [] if verdict is None else [asdict(found) for found in verdict.constant],
+        "clashes": [] if verdict is None else [clash_facts(clash) for clash in verdict.clashes],
+        "chosen": result.chosen,
+        "candidates": result.candidates,
+        "seeds_tried": result.seeds_tried,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "notes": result.notes,
+    }
+
+
+def _sentence(result: IkResult) -> str:
+    if not result.success:
+        return f"not reached. {result.why}"
+    if result.verdict is None:
+        return "reached; not judged for collisions"
+    return f"reached. {result.verdict}".replace("\n", "\n  ")
+
+
+def _name(target: Target) -> str:
+    return target.joint if isinstance(target, JointTarget) else target.link
+
+
+def _csv(results: Sequence[IkResult], robot: Robot) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["reached", *robot.joint_names])
+    writer.writerows([int(result.success), *map(repr, result.cfg.tolist())] for result in results)
+    return text.getvalue()

@@ -16,7 +16,7 @@ from .._poses import quaternion_from_rotation
 from .._text import read_text, short
 from ..errors import ElbowroomError, FormatError, InputError, UnknownLinkError, unknown
 from ..ik import PoseTarget, PositionTarget, Target
-from ..remote.doors import target_from_json
+from ..remote.internal import target_from_json
 
 if TYPE_CHECKING:
     from ..robot import Robot

@@ -1,6 +1,5 @@
-"""List the robots that can be loaded here and now, or describe one: links, joints, limits, geometry, warnings.
-
-Of a scene, a file of obstacles, it lists these.
+"""List the robots that can be loaded here, or describe one: links, joints, limits, geometry, warnings. For a
+scene, list its obstacles.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ class Options(RobotOptions):
     """Arguments of `elbowroom info`."""
 
     robot: Annotated[str, tyro.conf.Positional] = ""
-    """Name or path of the robot, or of a scene; none lists what can be loaded."""
+    """Name or path of a robot, or path of a scene; without it, list what can be loaded."""
     all: bool = False
-    """List every link, joint and note, or every robot, however many; JSON always does."""
+    """List every link, joint and note, or every robot; JSON always does."""
 
 
 EXAMPLES = {
@@ -47,7 +46,7 @@ NO_EFFECT = (
 
 def run(options: Options) -> int:
     """Prints the catalogue, one robot or one scene."""
-    from ..world.doors import is_scene
+    from ..world.internal import is_scene
 
     if not options.robot:
         _print_catalogue(options)
@@ -252,7 +251,7 @@ def _inexact(robot: Robot) -> list[str]:
 
 def _geometry(robot: Robot, facts: dict[str, Any]) -> list[str]:
     """How many links have what geometry, a sentence each."""
-    from ..robot.doors import unseen_links
+    from ..robot.internal import unseen_links
 
     opened = [link["name"] for link in facts["links"] if link["closed"] is False]
     bare = len(set(robot.link_names) - {*robot.shapes, *robot.visual_only, *robot.left_out})

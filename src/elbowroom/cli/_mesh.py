@@ -124,7 +124,7 @@ def _pose(numbers: tuple[float, ...], what: str) -> np.ndarray:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from ..mesh.doors import STATES
+    from ..mesh.internal import STATES
 
     out = console()
 

@@ -186,6 +186,20 @@ def field_texts(options: type) -> dict[str, str]:
     return found
 
 
+def flat(arguments: Sequence[Argument]) -> type:
+    """All arguments of a verb as the fields of one dataclass, which tyro parses."""
+    return dataclasses.make_dataclass(
+        "Arguments",
+        [
+            (argument.name, argument.annotation())
+            if argument.default is dataclasses.MISSING
+            else (argument.name, argument.annotation(), dataclasses.field(default=argument.default))
+            for argument in arguments
+        ],
+        kw_only=True,  # what must be given may come after what need not
+    )
+
+
 def parse(module: Any, words: Sequence[str], prog: str) -> Any:
     """The verb's options from the words of the command line.
 
@@ -197,21 +211,11 @@ def parse(module: Any, words: Sequence[str], prog: str) -> Any:
         if word == "" or (word.startswith("--") and word.endswith("=")):
             raise InputError(f"an argument is empty{f': {word}' if word else ''}")
     arguments = arguments_of(module.Options)
-    flat = dataclasses.make_dataclass(
-        "Arguments",
-        [
-            (argument.name, argument.annotation())
-            if argument.default is dataclasses.MISSING
-            else (argument.name, argument.annotation(), dataclasses.field(default=argument.default))
-            for argument in arguments
-        ],
-        kw_only=True,  # what must be given may come after what need not
-    )
     parsed = tyro.cli(
-        flat,
+        flat(arguments),
         args=_merged(words, arguments),
         prog=prog,
-        description=description(module, prog),
+        description=description(module),
         config=(tyro.conf.DisallowNone,),
     )
     values = {argument.name: getattr(parsed, argument.name) for argument in arguments}
@@ -233,7 +237,7 @@ def parse(module: Any, words: Sequence[str], prog: str) -> Any:
     return options
 
 
-def description(module: Any, prog: str) -> str:
+def description(module: Any) -> str:
     """The verb's text, with its examples."""
     lines = [inspect.cleandoc(module.__doc__ or "")]
     examples: Mapping[str, str] = getattr(module, "EXAMPLES", {})

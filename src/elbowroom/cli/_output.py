@@ -89,7 +89,7 @@ def outlets() -> Generator[None]:
 
 
 def console(*, aside: bool = False) -> Any:
-    """A rich console for text and tables; as wide as they need when nobody looks.
+    """A rich console for text and tables; as wide as they need when not shown on a terminal.
 
     Args:
         aside: print to standard error, because standard output holds a file.

@@ -1,4 +1,4 @@
-"""What `elbowroom plan` prints: whether there is a way, how one knows, how long it takes, and why not."""
+"""What `elbowroom plan` prints: whether there is a path, the evidence, how long it takes, and why not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._text import counted, fixed, number
-from ._check_motion import clash_facts
-from ._common import aside, console, print_json, some, table
+from ._common import aside, clash_facts, console, print_json, some, table
 
 if TYPE_CHECKING:
     from ..collision import CollisionModel, VaryingClearance
@@ -115,7 +114,7 @@ MEASURED = 60
 
 def measured(model: CollisionModel, result: PlanResult) -> tuple[Any, VaryingClearance] | None:
     """Rows along a path, evenly, and the clearance there of what the motion can change; None without a path."""
-    from ..collision.doors import moving_joints
+    from ..collision.internal import moving_joints
 
     if result.path is None:
         return None
@@ -125,7 +124,7 @@ def measured(model: CollisionModel, result: PlanResult) -> tuple[Any, VaryingCle
 
 def _along(model: CollisionModel, result: PlanResult) -> Iterator[str]:
     """How close the motion comes, and what it cannot change."""
-    from ..collision.doors import constant_lines
+    from ..collision.internal import constant_lines
 
     found = measured(model, result)
     if found is None:
@@ -154,12 +153,12 @@ def _stages(result: PlanResult, made: float) -> str:
         for what, seconds in (
             ("spheres and pairs", made),
             ("start and goal", result.seconds.get("goals")),
-            ("what a search needs", result.seconds.get("setup")),
+            ("preparing the search", result.seconds.get("setup")),
         )
         if seconds is not None
     )
     took = f"the search took {worked} ms ({named}{nodes})" if stages else "nothing was searched"
-    return f"{took}; set-up, not counted against --timeout: {before}"
+    return f"{took}; setup, not counted in --timeout: {before}"
 
 
 def _joints(model: CollisionModel, result: PlanResult) -> Any:
@@ -182,4 +181,4 @@ def _joints(model: CollisionModel, result: PlanResult) -> Any:
         )
         for k, name in enumerate(model.robot.joint_names)
     ]
-    return table(("joint", "from", "to", "way (rad or m)", *kinds), rows)
+    return table(("joint", "from", "to", "travel (rad or m)", *kinds), rows)

@@ -1,7 +1,6 @@
-"""From a description to everything that other tools need, in one folder: proved spheres, pairs with reasons, our own
-lossless robot.json, SRDF, cuRobo (v1 and v2), XRDF, a URDF and an MJCF of spheres, pictures and a short report.
-
-A second run into the same folder says what changed since the first.
+"""Write everything other tools need from a description into one folder: proved spheres, pairs with reasons, a lossless
+robot.json, SRDF, cuRobo (v1 and v2), XRDF, a URDF and an MJCF of spheres, pictures and a short report. A second run
+into the same folder reports what changed since the first.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from .._text import number
 from ..errors import InputError, UnknownJointError, unknown
 from ..pairs import PairOptions
 from ..spheres import FitOptions
-from ._cfg_options import check_count
 from ._common import RobotOptions, console, print_json, progress_bar, waiting
+from ._model_options import check_count
 from ._options import Shared
 
 if TYPE_CHECKING:
@@ -45,13 +44,13 @@ class Options(RobotOptions):
     """Arguments of `elbowroom setup`."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")]
-    """Folder for the files; made if it is not there."""
+    """Folder for the files; created if it does not exist."""
     base_link: str | None = None
-    """Link that planners take for the base; the root if not given."""
+    """Base link for planners; the root if not given."""
     ee_link: tuple[str, ...] = ()
-    """Links that planners move: tool frames. The ends of the longest chains if not given."""
+    """Tool frames, the links that planners move; the ends of the longest chains if not given."""
     lock: tuple[str, ...] = ()
-    """Joints to hold still: at the default pose, or at a number (rad or m)."""
+    """Joints to hold at the default pose, or at a given value (rad or m)."""
     fit: Annotated[FitOptions, Shared("n_spheres", "per_link", "margin")] = field(default_factory=FitOptions)
     """How spheres are fitted."""
     settings: Annotated[PairOptions, Shared("samples", "buffer", "ignore", "check", "use_srdf")] = field(
@@ -59,15 +58,15 @@ class Options(RobotOptions):
     )
     """How pairs are decided."""
     pose: str | None = None
-    """Named pose to take for the default pose."""
+    """Named pose to use as the default pose."""
     cfg: tuple[float, ...] = ()
     """Default pose as joint values, rad and m, in the order of the robot's joints."""
     paths: Literal["absolute", "relative"] = "absolute"
-    """How the files name the description and its meshes."""
+    """How the files refer to the description and its meshes."""
     seed: int = 0
     """The same seed gives the same files."""
     workers: int | None = None
-    """Processes; all cores if not given. Does not change the files."""
+    """Number of processes; all cores if not given. Does not change the files."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Made:
 
 def run(options: Options) -> int:
     """Loads, fits, proves, decides pairs, writes all files; exit code 1 when coverage is not proved."""
-    from ..robot.doors import pair_list
+    from ..robot.internal import pair_list
     from ._setup_files import check_folder, write_all
 
     robot = _with_locks(_with_default(options.load(), options), options.lock)
@@ -107,8 +106,8 @@ def run(options: Options) -> int:
 
 
 def _make(robot: Robot, srdf: bytes | None, export: ExportOptions, options: Options) -> Made:
-    from ..collision.doors import cached_pairs
-    from ..formats.doors import path_text
+    from ..collision.internal import cached_pairs
+    from ..formats.internal import path_text
     from ..spheres import fit_spheres, prove_coverage
     from ._setup_files import RECORD
 
@@ -150,7 +149,7 @@ def _with_default(robot: Robot, options: Options) -> Robot:
         InputError: two poses are asked for, or it is not one. UnknownNameError: no pose of that name.
     """
     from ..robot import DefaultPose
-    from ..robot.doors import named_poses
+    from ..robot.internal import named_poses
 
     if options.pose is not None and options.cfg:
         raise InputError("--pose and --cfg both give the default pose; give one of them")
@@ -207,7 +206,7 @@ def _locked(robot: Robot, entries: tuple[str, ...]) -> dict[str, float]:
         if name not in rest:
             raise UnknownJointError(f"--lock: {unknown('actuated joint', name, rest)}")
         if name in locked:
-            raise InputError(f"--lock: joint {name} is there twice")
+            raise InputError(f"--lock: joint {name} is given twice")
         try:
             locked[name] = float(value) if sign else rest[name]
         except ValueError:
@@ -228,7 +227,7 @@ def _own_srdf(options: Options) -> bytes | None:
 def _export(robot: Robot, options: Options) -> ExportOptions:
     """Base, tool frames, joints held still, default pose and paths, checked and completed from the robot."""
     from ..formats import ExportOptions
-    from ..formats.doors import robot_facts
+    from ..formats.internal import robot_facts
 
     asked = ExportOptions(
         base_link=options.base_link,

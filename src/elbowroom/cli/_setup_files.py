@@ -2,7 +2,7 @@
 
 Everything is made in a folder beside, and moved into place when all of it is there: a run that fails or is interrupted
 changes nothing. A file that was edited since the last run stays as it is; the new one goes beside it. Files of the same
-names that no earlier run wrote are somebody else's, and the folder is refused.
+files of these names that no earlier run wrote belong to someone else, and the folder is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._files import UNFINISHED, make_folder, plain, write_bytes
-from ..errors import InputError
+from .._text import number
+from ..errors import ElbowroomError, InputError
 from ._common import pose_facts
 from ._setup_report import headline, report
 
@@ -47,7 +48,7 @@ class Written:
     folder: Path
     made: Made
     files: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """File -> what it cannot hold, and what to mind."""
+    """File -> what it cannot hold, and what to keep in mind."""
     missing: dict[str, str] = field(default_factory=dict[str, str])
     """File -> why it was not written."""
     changes: tuple[str, ...] | None = None
@@ -103,7 +104,6 @@ def write_all(folder: Path, made: Made) -> Written:
     Raises:
         InputError: a place cannot be written, or the folder is not ours to write into.
     """
-    from ._setup_changes import changes_since
 
     known = check_folder(folder, made.robot.name)
     written = Written(folder, made, changes=changes_since(folder / OURS, known, made))
@@ -217,7 +217,7 @@ def _format(name: str, curobo: Literal[1, 2] | None = None) -> Writer:
             options=replace(made.export, curobo_version=curobo),
         )
         held = made.export.locked and name in ("srdf", "urdf", "mjcf")
-        return (*notes, "joints that are to be held still are not told by this format") if held else notes
+        return (*notes, "joints that are to be held still are not stored by this format") if held else notes
 
     return write
 
@@ -245,13 +245,15 @@ def _matrix(made: Made, path: Path) -> tuple[str, ...]:
 
 PRODUCTS = {
     OURS: Product(
-        "everything, lossless; --spheres and --pairs of check, ik and plan take it", _format("json")
+        "everything, without loss; pass it to check, ik and plan as --spheres and --pairs", _format("json")
     ),
     SRDF: Product("MoveIt: planning groups, named states, pairs with reasons, spheres", _srdf),
     "curobo_v1.yml": Product("cuRobo 0.7", _format("curobo", curobo=1)),
     "curobo_v2.yml": Product("cuRobo 2", _format("curobo", curobo=2)),
     "robot.xrdf": Product("Isaac Sim, cuMotion, Lula", _format("xrdf")),
-    "spheres.urdf": Product("VAMP, PyBullet, Pinocchio: the URDF with spheres to collide", _format("urdf")),
+    "spheres.urdf": Product(
+        "VAMP, PyBullet, Pinocchio: the URDF with spheres as collision shapes", _format("urdf")
+    ),
     "mujoco.xml": Product(
         "MuJoCo: a model that holds its pose, with spheres and excluded pairs", _format("mjcf")
     ),
@@ -259,5 +261,66 @@ PRODUCTS = {
     "pairs.png": Product("picture of the pairs", _matrix),
 }
 USES = {name: product.use for name, product in PRODUCTS.items()} | {
-    REPORT: "figures by link, and what each format cannot hold"
+    REPORT: "what needs attention, figures by link, and what each format cannot store"
 }
+
+
+# What changed since the last `elbowroom setup` into a folder: description, choices, spheres, pairs ---
+
+SHOWN = 12
+"""Pairs named one by one; beyond, they are counted."""
+
+
+def changes_since(path: Path, record: Mapping[str, Any], made: Made) -> tuple[str, ...] | None:
+    """Sentences on what changed since our own file was written; None when there is none.
+
+    Args:
+        path: our own file of the last run.
+        record: what the last run noted of its choices.
+        made: what this run computed.
+    """
+    from .. import formats
+    from ..robot.internal import description_changes, description_facts
+
+    if not path.is_file():
+        return None
+    try:
+        old = formats.read(path, format="json")
+        said = list(description_changes(old.facts, description_facts(made.robot)))
+    except (ElbowroomError, KeyError, TypeError, ValueError) as error:
+        return (f"the {path.name} of the last run cannot be compared: {error}",)
+    before = record.get("choices", {})
+    for name, now in plain(made.choices).items():
+        if name in before and before[name] != now:
+            said.append(f"{name.replace('_', ' ')}: {_shown(before[name])} -> {_shown(now)}")
+    said += _spheres(old.spheres.counts if old.spheres is not None else {}, made.spheres.counts)
+    return (*said, *(_pairs(old.pairs, made) if old.pairs is not None else ()))
+
+
+def _shown(value: Any) -> str:
+    """A choice in words."""
+    if isinstance(value, (list, dict)):
+        pairs = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
+        return ", ".join(_shown(v) if k is None else f"{k} {_shown(v)}" for k, v in pairs) or "none"
+    return number(value) if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def _spheres(old: Mapping[str, int], new: Mapping[str, int]) -> list[str]:
+    differ = [
+        f"{link} {old.get(link, 0)} -> {new.get(link, 0)}"
+        for link in dict.fromkeys((*old, *new))
+        if old.get(link, 0) != new.get(link, 0)
+    ]
+    totals = f"{sum(old.values())} -> {sum(new.values())} in all"
+    return [f"spheres: {', '.join(differ)} ({totals})"] if differ else []
+
+
+def _pairs(old: Any, made: Made) -> list[str]:
+    """Pairs whose reason changed; those that are no longer checked first."""
+    diff = old.diff(made.pairs)
+    ignored, checked = diff.newly_ignored, diff.newly_checked
+    said = [
+        f"pair {a}, {b}: {diff.changed[(a, b)][0]} -> {diff.changed[(a, b)][1]}"
+        for a, b in (*ignored, *checked, *sorted(set(diff.changed) - set(ignored) - set(checked)))
+    ]
+    return said if len(said) <= SHOWN else [*said[:SHOWN], f"... and {len(said) - SHOWN} more pairs"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ._setup_files import Written
 
 LOOSE = 3.0
-"""Spheres over the convex hull, by volume, from which on a link's spheres are called loose."""
+"""Volume of the spheres over the convex hull above which a link's spheres are called loose."""
 MOST = 8
 """Links of one kind that are named among what needs attention."""
 
@@ -76,7 +76,7 @@ def _attention(made: Made) -> list[str]:
     """What a reader should look at first, a line each: links that are not covered, not seen or covered loosely, pairs
     that touch and are not checked, and what is not represented exactly."""
     from ..pairs import PairReason
-    from ..pairs.doors import grouped_by_reason
+    from ..pairs.internal import grouped_by_reason
 
     robot, proof, pairs = made.robot, made.proof, made.pairs
     lines: list[str] = []
@@ -140,7 +140,7 @@ def _spheres(made: Made) -> str:
 
 
 def _pairs(made: Made) -> str:
-    """A row per pair that is ignored although nobody proved it apart."""
+    """A row per pair that is ignored without a proof."""
     rows = [
         f"| {cell(a)} | {cell(b)} | {cell(found.text)} |"
         for (a, b), found in made.pairs.entries.items()

@@ -1,7 +1,7 @@
 """Cover a robot's links with spheres, prove that they contain it, and write them to a file.
 
-The exit code is 1 when the spheres are not proved to cover every link that has collision geometry; links without any
-are named.
+Exit code 1 if the spheres are not proved to cover every link that has collision geometry. Links without any are
+named.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from .._kinds import SPHERES
 from ..spheres import FitOptions
 from ._common import aside, check_not_description, check_out, check_plot, console, print_json, waiting
+from ._model_options import FROM_FILE, SphereOptions
 from ._options import NoEffect, Shared
-from ._sphere_options import FROM_FILE, SphereOptions
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -36,7 +36,7 @@ class Options(SphereOptions):
     """Arguments of `elbowroom spheres`."""
 
     spheres: Path | None = None
-    """Examine the spheres of this file, of any format, instead of fitting new ones."""
+    """Examine the spheres of this file (any format) instead of fitting new ones."""
     fit: Annotated[
         FitOptions,
         Shared(
@@ -56,7 +56,7 @@ class Options(SphereOptions):
     out: Path | None = None
     """File to write: .json, .yml (cuRobo), .xrdf, .srdf, .urdf (spherized) or .xml (MJCF)."""
     format: str | None = None
-    """Name of the format, if the extension of --out does not tell."""
+    """Name of the format, if the extension of --out does not identify it."""
     plot: Path | None = None
     """PNG of mesh and spheres."""
     occupancy: bool = False

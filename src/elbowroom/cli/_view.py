@@ -1,7 +1,7 @@
-"""Look at a robot in the browser: move it, see what would touch and why, and leave with files and commands.
+"""Open a robot in the browser: move it, see what would touch and why, and take away files and commands.
 
-The page is served at once, on this machine only unless --host says otherwise, and fills while the robot is prepared.
-Every tab has its own state, which survives a reload. It runs until interrupted.
+The page opens at once and fills while the robot is prepared. It is served to this machine only, unless you
+set --host. Every browser tab has its own state, which survives a reload. The command runs until interrupted.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from . import last_words
 from ._common import RobotOptions, hold_arg, print_json, waiting, xacro_arg
-from ._interrupt import last_words
 
 if TYPE_CHECKING:
     from ..ui import RobotKey
