@@ -11,7 +11,7 @@ from pathlib import Path
 LIBRARIES = {
     "elbowroom": "elbowroom", "NumPy": "numpy", "JAX": "jax", "MuJoCo": "mujoco", "Pinocchio": "pin",
     "Coal": "coal", "python-fcl": "python-fcl", "mink": "mink", "pink": "pin-pink", "daqp": "daqp", "OMPL": "ompl",
-    "toppra": "toppra", "VAMP": "vamp-planner",
+    "toppra": "toppra", "VAMP": "vamp-planner", "RoboPlan": "roboplan",
 }  # fmt: skip
 """Name -> distribution."""
 

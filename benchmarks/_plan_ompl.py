@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks._plan_problems import Problem
 from elbowroom import CollisionModel
-from elbowroom.plan.doors import Group
+from elbowroom.plan.internal import Group
 
 RESOLUTION = 0.02
 """Largest joint motion (rad, m) between two looks at an edge: two centimetres at the hand of an arm of 0.8 m, where

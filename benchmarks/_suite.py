@@ -1,4 +1,4 @@
-"""One suite in a process of its own: `python -m benchmarks._suite NAME FILE` adds its rows to the file, one a line.
+"""One suite in a process of its own: `python -m benchmarks._suite NAME FILE` adds its rows to the file, one per line.
 
 A process for each, because suites set the threads of libraries before these load, and one that dies takes no other with
 it. Rows are written as they are found: what was measured before a failure is kept.
@@ -16,7 +16,7 @@ PEER_MISSING = 3
 """Exit code: something that the suite needs is not installed; the last line of the file says what."""
 
 OWN = ("benchmarks", "elbowroom", "tests")
-"""A module of ours that is not found is a fault."""
+"""One of our modules that is not found is an error."""
 
 
 def run(name: str, file: Path) -> int:

@@ -14,12 +14,12 @@ from typing import Any
 
 Key = tuple[str, str, str, str]
 EVEN = 0.005
-"""Share of the ratio up to which nobody is called better."""
+"""Share of the ratio up to which neither side is called better."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A figure of ours and, where somebody else does the same, theirs from the same run."""
+    """Our figure and, if a peer does the same, its figure from the same run."""
 
     suite: str
     case: str
@@ -30,7 +30,7 @@ class Row:
     unit: str
     theirs: float | None = None
     peer: str = ""
-    """Who else was asked; empty: nobody."""
+    """The peer; empty for none."""
     version: str = ""
     """Of the peer; of its parts where it has several."""
     more_is_better: bool = False
@@ -84,7 +84,7 @@ class SuiteRun:
     failure: str = ""
     """Why rows are missing; empty: none are."""
     not_installed: bool = False
-    """The reason is a library that is not there, which is said and is no fault."""
+    """The reason is a missing library, which is reported and not an error."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def read(path: Path) -> Report:
 
 
 def markdown(report: Report) -> Iterator[str]:
-    """Lines of the table with what is said above and below it; no heading of the first level."""
+    """Lines of the table with the text above and below it; no heading of the first level."""
     machine = ", ".join(
         f"{name} {value}" if name == "Python" else value for name, value in report.machine.items()
     )

@@ -7,8 +7,12 @@ each other: pink divides by the norm of its rows, so that the fingers of a gripp
 hold the whole robot. mink measures MuJoCo's geometry, in which a mesh is its convex hull: pairs whose hulls are closer
 than the margin at the start cannot be given to it. pink is given hulls too, for its barrier is defined for convex
 shapes, and is slow on meshes; of its pairs it uses the ten that are closest, which its documentation offers.
-Neither limits accelerations here unless it is given limits: then the velocity that it finds is clamped to what they
-allow.
+Neither limits accelerations here unless it is given limits. pink then uses its own `AccelerationLimit`, a constraint of
+its programme that also bounds the velocity by the braking distance to joint limits; where that leaves no solution, it
+is solved again without and clamped. mink has no such limit: the velocity that it finds is clamped to what they allow.
+Where there is no solution at all, both brake as hard as the limits allow. A joint that this carries beyond its limit is
+stopped there at once, which no limit on accelerations allows, for beyond a limit pink computes NaN and finds nothing
+any more.
 """
 
 from __future__ import annotations
@@ -28,14 +32,16 @@ MARGIN = 0.01
 
 
 class Clamp:
-    """Velocities that change by no more than accelerations allow from tick to tick."""
+    """Velocities that change by no more than accelerations allow from tick to tick, and stop at joint limits."""
 
-    def __init__(self, accelerations: np.ndarray) -> None:
-        self._most, self._last = accelerations, np.zeros(len(accelerations))
+    def __init__(self, accelerations: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+        self._most, self._lower, self._upper = accelerations, lower, upper
+        self.last = np.zeros(len(accelerations))
 
-    def __call__(self, velocity: np.ndarray, dt: float) -> np.ndarray:
-        self._last = np.clip(velocity, self._last - self._most * dt, self._last + self._most * dt)
-        return self._last
+    def __call__(self, velocity: np.ndarray, q: np.ndarray, dt: float) -> np.ndarray:
+        velocity = np.clip(velocity, self.last - self._most * dt, self.last + self._most * dt)
+        self.last = (np.clip(q + velocity * dt, self._lower, self._upper) - q) / dt
+        return self.last
 
 
 class Mink:
@@ -63,9 +69,11 @@ class Mink:
         self._configuration = mink.Configuration(mj, q)
         self._clamp = None
         if accelerations is not None:
-            all_of_it = np.full(mj.nv, np.inf)
-            all_of_it[[mj.jnt_dofadr[mj.joint(name).id] for name in robot.joint_names]] = accelerations
-            self._clamp = Clamp(all_of_it)
+            most, lower, upper = np.full((3, mj.nv), np.inf)
+            at = [mj.jnt_dofadr[mj.joint(name).id] for name in robot.joint_names]
+            most[at], lower[at], upper[at] = accelerations, robot.lower, robot.upper
+            lower[np.isinf(most)] = -np.inf
+            self._clamp = Clamp(most, lower, upper)
         self._tasks = [
             mink.FrameTask(link, "body", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-3)
             for link in links
@@ -99,7 +107,7 @@ class Mink:
         self.failed = 0
 
     def tick(self, targets: Mapping[str, np.ndarray], dt: float) -> np.ndarray:
-        """The next configuration; the same when there is no solution."""
+        """The next configuration; to rest when there is no solution."""
         mink = self._mink
         for task, pose in zip(self._tasks, targets.values(), strict=True):
             task.set_target(mink.SE3(np.array(pose)))
@@ -107,10 +115,11 @@ class Mink:
             velocity = mink.solve_ik(
                 self._configuration, self._all, dt, solver="daqp", damping=1e-6, limits=self._limits
             )
-            velocity = velocity if self._clamp is None else self._clamp(velocity, dt)
-            self._configuration.integrate_inplace(velocity, dt)
         except mink.NoSolutionFound:
             self.failed += 1
+            velocity = np.zeros(self._configuration.nv)
+        velocity = velocity if self._clamp is None else self._clamp(velocity, self._configuration.q, dt)
+        self._configuration.integrate_inplace(velocity, dt)
         return np.array(self._configuration.q[self._at])
 
 
@@ -182,7 +191,14 @@ class Pink:
         self._names = list(reduced.names)[1:]
         self._to = [robot.joint_names.index(name) for name in self._names]
         self._cfg = np.array(cfg)
-        self._clamp = None if accelerations is None else Clamp(accelerations[self._to])
+        self._limits, self._clamp = None, None
+        if accelerations is not None:
+            self._clamp = Clamp(accelerations[self._to], robot.lower[self._to], robot.upper[self._to])
+            self._limits = [
+                pink.limits.ConfigurationLimit(reduced),
+                pink.limits.VelocityLimit(reduced),
+                pink.limits.AccelerationLimit(reduced, accelerations[self._to]),
+            ]
         reduced.velocityLimit = np.asarray(robot.velocity_limits)[self._to]
         self._configuration = pink.Configuration(
             reduced, reduced.createData(), np.array(cfg[self._to]), collision_model=geometry
@@ -202,18 +218,23 @@ class Pink:
         self.failed = 0
 
     def tick(self, targets: Mapping[str, np.ndarray], dt: float) -> np.ndarray:
-        """The next configuration; the same when there is no solution."""
+        """The next configuration; to rest when there is no solution."""
         for task, (w, x, y, z, *place) in zip(self._tasks, targets.values(), strict=True):
             task.set_target(pin.SE3(pin.Quaternion(w, x, y, z).matrix(), np.array(place)))
-        try:
-            velocity = self._pink.solve_ik(
-                self._configuration, self._all, dt, solver="daqp", damping=1e-6, barriers=self._barriers,
-                safety_break=False,
-            )  # fmt: skip
-            velocity = velocity if self._clamp is None else self._clamp(velocity, dt)
-            self._configuration.integrate_inplace(velocity, dt)
-        except self._pink.exceptions.NoSolutionFound:
-            self.failed += 1
+        if self._limits is not None and self._clamp is not None:
+            self._limits[-1].set_last_integration(self._clamp.last, dt)
+        velocity = np.zeros(len(self._to))
+        for limits in (self._limits,) if self._limits is None else (self._limits, self._limits[:-1]):
+            try:
+                velocity = self._pink.solve_ik(
+                    self._configuration, self._all, dt, solver="daqp", damping=1e-6, limits=limits,
+                    barriers=self._barriers, safety_break=False,
+                )  # fmt: skip
+                break
+            except self._pink.exceptions.NoSolutionFound:
+                self.failed += limits is self._limits
+        velocity = velocity if self._clamp is None else self._clamp(velocity, self._configuration.q, dt)
+        self._configuration.integrate_inplace(velocity, dt)
         self._cfg[self._to] = self._configuration.q
         return self._cfg.copy()
 

@@ -29,7 +29,7 @@ ROWS = 4_000
 NEAR = 0.1
 """Standard deviation near the default pose, rad (and m for slides, a tenth of it)."""
 STEP = 0.001
-"""Metres between two configurations that Coal is asked about, on the way of the point that moves most."""
+"""Metres between two configurations that Coal is asked about, along the path of the point that moves most."""
 
 
 def load(name: str) -> er.CollisionModel:

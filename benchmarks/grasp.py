@@ -20,7 +20,7 @@ from benchmarks._machine import version
 from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds
 from elbowroom.grasp import GraspPlanner, Hand, load_hand
-from elbowroom.grasp.doors import rh56_spec
+from elbowroom.grasp.internal import rh56_spec
 
 WIDTHS = 60
 YAW = 1.308

@@ -15,11 +15,12 @@ import os
 import time
 import warnings
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 import elbowroom as er
-from elbowroom.ik.doors import CollisionRows
+from elbowroom.ik.internal import CollisionRows
 from tests.ik.motions import (
     Steer,
     Touches,
@@ -155,7 +156,7 @@ class Trial:
         return int(bad.sum())
 
     def harmless(self, motions: int, steps: int, seconds: float) -> None:
-        begun, count, changed, words = time.perf_counter(), 0, 0, list[str]()
+        begun, count, changed, late, words = time.perf_counter(), 0, 0, 0, list[str]()
         while count < motions and time.perf_counter() - begun < seconds:
             more = min(BLOCK, motions - count)
             if self.limit is None:
@@ -168,7 +169,13 @@ class Trial:
                 changed += bool(found.altered.any())
                 if found.altered.any():
                     words.append(", ".join(found.limited_by[int(found.altered.argmax())]))
-        print(f"  harmless: {changed} of {count} motions altered {sorted(set(words))}", flush=True)
+                self.guard.reset()
+                late += any(self.guard.step(*ends, DT).altered for ends in pairwise(path))
+        print(
+            f"  harmless: {changed} of {count} motions altered {sorted(set(words))}; {late} where every step has its "
+            f"budget of {1e3 * DT / 2:g} ms of wall time, load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
 
 
 def main() -> None:

@@ -7,13 +7,13 @@ counts as a success; a false success is one that the solver claims and the judge
 
 Times are CPU times of one `solve` each, after the first calls; wall times are beside them. Each target is asked in
 several passes over all of them and its smallest time counts, the one that was disturbed least, for peers as for us;
-that every pass of ours gives the same answers is checked. "spheres overlap": targets taken from configurations that
+every pass of our solver is checked to give the same answers. "spheres overlap": targets taken from configurations that
 spheres refuse and meshes allow.
 
     python -m benchmarks.ik [--robots NAME ...] [--kinds KIND ...] [--count N] [--passes N] [--peers N] [--failures]
                             [--json]
 
-Leaves with 1 when there is a false success or a share of successes is below what is asked.
+Leaves with 1 when there is a false success or a share of successes is below the required one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WITH_PEERS = ("panda", "teaarm")
 
 @dataclass(frozen=True)
 class Suite:
-    """What is asked on a robot."""
+    """The questions on a robot."""
 
     robot: str
     links: tuple[str, ...]

@@ -1,10 +1,10 @@
 """The JAX engine of inverse kinematics: a batch of targets, compile time, throughput, and successes judged by others.
 
 Targets are poses of random configurations that Coal calls free, no seed is given. A success that the engine claims is
-judged by Pinocchio (1 mm, 0.01 rad, limits of the file) and Coal (all pairs that count). Compile time is the first call
-less a later one; times are the smallest wall time of several calls on all cores, verdict included.
-The compiled core answers the same targets in one thread. "TeaArmRobot": one start at the default pose with all
-its costs, which is what a JAX solver with collision as a cost does; its answers pass the same verdict.
+checked by Pinocchio (1 mm, 0.01 rad, limits of the file) and Coal (all pairs that count). Compile time is the first
+call less a later one; times are the smallest wall time of several calls on all cores, verdict included. The compiled
+core answers the same targets in one thread. "TeaArmRobot": one start at the default pose with all its costs, which is
+what a JAX solver with collision as a cost does; its answers pass the same verdict.
 
     python -m benchmarks.ik_jax [--robots NAME ...] [--count N]
 

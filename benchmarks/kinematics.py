@@ -19,7 +19,7 @@ from benchmarks._machine import version
 from benchmarks._table import Row
 from benchmarks._timing import cpu_seconds, wall_seconds
 from elbowroom.errors import ApproximationWarning
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.internal import find_robot
 from tests.oracles import PinocchioModel, pin
 
 ROBOTS = ("panda", "ur5", "g1_with_hands", "talos")

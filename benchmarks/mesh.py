@@ -25,7 +25,7 @@ import numpy as np
 import trimesh
 
 from elbowroom.mesh import (
-    Scene,
+    MeshScene,
     TriangleMesh,
     collide,
     collide_batch,
@@ -239,7 +239,7 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
     everything = [(i, j) for i in range(10) for j in range(i + 1, 10)]
     rows = []
     for name, pairs in (("humanoid 45 pairs", everything), ("humanoid 9 pairs", adjacent)):
-        scene = Scene(meshes, pairs)
+        scene = MeshScene(meshes, pairs)
         frames = [[coal_pose(T) for T in row] for row in poses]
 
         def theirs(pairs: list[tuple[int, int]] = pairs, frames: Any = frames) -> None:
@@ -249,7 +249,7 @@ def humanoid(n: int, repeats: int) -> list[dict[str, Any]]:
                 for i, j in pairs:
                     coal.collide(models[i], row[i], models[j], row[j], request, coal.CollisionResult())
 
-        def ours(scene: Scene = scene) -> None:
+        def ours(scene: MeshScene = scene) -> None:
             scene.states(poses)
 
         ours()
@@ -272,7 +272,7 @@ def stacked_cubes(n: int, repeats: int) -> list[dict[str, Any]]:
 
     The layout of CortenForge's benchmark `humanoid_self_collision` (sim-core/benches/collision_benchmarks.rs), which
     states 516 and 166 us for the deepest triangle contacts: cube i at a height of 0.15 i, x and y in [-0.5, 0.5], not
-    turned; and the same turned at random. Single calls pair by pair, and one call of a `Scene` for all pairs.
+    turned; and the same turned at random. Single calls pair by pair, and one call of a `MeshScene` for all pairs.
     """
     rng, part, rows = np.random.default_rng(5), TriangleMesh.from_trimesh(cube(1)), list[dict[str, Any]]()
     placed = np.tile(np.eye(4), (n, 10, 1, 1))
@@ -285,7 +285,7 @@ def stacked_cubes(n: int, repeats: int) -> list[dict[str, Any]]:
             ("45 pairs", [(i, j) for i in range(10) for j in range(i + 1, 10)]),
             ("9 pairs", [(i, i + 1) for i in range(9)]),
         ):
-            scene = Scene([part] * 10, pairs)
+            scene = MeshScene([part] * 10, pairs)
 
             def one_by_one(function: Any, poses: Any, pairs: Any = pairs) -> None:
                 for T in poses:

@@ -1,7 +1,7 @@
 """Proofs of segments among obstacles, judged by Coal at steps of a millimetre; and what they cost.
 
 Edges between free configurations in generated scenes: random ones, and short ones such as planners try. Every edge that
-is called free is walked by Coal, every edge that is called blocked is looked at where it says so. One thread.
+is called free is walked by Coal, every edge that is called blocked is checked at the place that it names. One thread.
 
     python -m benchmarks.segments_world [ROBOT ...] [--edges N] [--scenes N]
 """

@@ -147,7 +147,7 @@ BESIDE = {
     "panda JAX compute_self_collision_distance, batch": "panda JAX plain gather, batch",
     "panda JAX max_penetration, batch": "panda JAX plain gather then min, batch",
 }
-"""Timing of ours -> the peer's."""
+"""Our timing -> the peer's."""
 
 
 def rows() -> Iterator[Row]:

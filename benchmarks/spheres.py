@@ -2,10 +2,10 @@
 
 The tight fit comes by default options, as a quick first fit (effort 0) and at given budgets.
 
-Every row is proved or says so. The ratio is the volume of the union over that of the collision meshes (of the hull
-where a mesh is open), summed over links; `of hulls` divides by the volume of the convex hulls instead. Cylinders are
-the smallest ones trimesh finds around each link, compared in the same way; they cover by construction. Seconds are
-CPU time in one process, nothing cached.
+Every row is proved, or marked as not proved. The ratio is the volume of the union over that of the collision meshes (of
+the hull where a mesh is open), summed over links; `of hulls` divides by the volume of the convex hulls instead.
+Cylinders are the smallest ones trimesh finds around each link, compared in the same way; they cover by construction.
+Seconds are CPU time in one process, nothing cached.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from benchmarks._timing import cpu_seconds
 from benchmarks.plan import SAMPLE
 from elbowroom import _core
 from elbowroom.plan import ObstacleCost, Stomp, StompOptions, prove_path
-from elbowroom.plan._stomp_descent import SETTINGS
+from elbowroom.plan.stomp._descent import SETTINGS
 from elbowroom.world import Box, World
 
 ARM = tuple(f"panda_joint{k}" for k in range(1, 8))

@@ -3,7 +3,7 @@
 A recording of a headset, made by a seed, in which two hands pass through each other again and again, is played on the
 page in real time. Lag is counted from when a state of the hands is due to when the picture that answers it has been
 made (page), and has arrived at the other end of the WebSocket (client). All configurations that the robot took, and
-four between every two of them, are judged by exact meshes.
+four between every two of them, are checked by exact meshes.
 
     python -m benchmarks.teleop [--seconds 60] [--seed 0] [--robot teaarm] [--json]
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 import elbowroom as er
 from elbowroom.ui import serve
-from elbowroom.ui._recording import read_recording
+from elbowroom.ui._teleop import read_recording
 from elbowroom.ui.panels import TeleopPanel
 from elbowroom.ui.state import RecordingRead
 from tests.xr_hands import HEAD_SPEED, crossing_hands, lines
@@ -134,7 +134,7 @@ def _until(condition: Any, seconds: float = 1200.0) -> None:
 
 
 def main() -> None:
-    """Runs what is asked for and prints it."""
+    """Runs the requested parts and prints them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--robot", default="teaarm")
     parser.add_argument("--seconds", type=float, default=60.0)

@@ -2,8 +2,8 @@
 
 All follow the same targets at the same rate on the same robot. Clearance and penetration are of the exact meshes, at
 the ticks and between them, for all pairs that `CollisionModel` checks. Errors are distances of the hands from their
-targets: nobody can follow exactly, for the hands would meet. Accelerations are what the commands ask of the joints.
-Time of the processor is that of the thread: what is left of a tick on a machine that others use too.
+targets: no controller can follow exactly, because the hands would meet. Accelerations are what the commands ask of the
+joints. Time of the processor is that of the thread: what is left of a tick on a machine that others use too.
 
     python -m benchmarks.track [ROBOT ...] [--seconds S] [--only elbowroom mink pink] [--seed K ...] [--equal]
 
@@ -14,6 +14,8 @@ our limits on accelerations.
 from __future__ import annotations
 
 import argparse
+import gc
+import logging
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -99,12 +101,19 @@ class Followed:
     """Largest share of a joint's limit."""
     pushes: np.ndarray
     """(ticks, dof) accelerations, rad/s^2."""
+    beyond: float
+    """The farthest that a joint is beyond its limits, rad or m; 0 for none."""
+
+    @property
+    def jerk(self) -> float:
+        """Root mean square over joints and ticks, rad/s^3."""
+        return float(np.sqrt(((np.diff(self.pushes, axis=0) / DT) ** 2).mean()))
 
 
 def follow_all(
     name: str, seconds: float, only: Collection[str], seed: int = 0, *, equal: bool = False
 ) -> Iterator[Followed]:
-    """Every follower in turn; those that are not installed are left out and said."""
+    """Every follower in turn; those that are not installed are skipped with a note."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         robot = er.load_robot(name)
@@ -129,6 +138,8 @@ def follow_all(
             print(f"  {label}: {error.name} is not installed")
             continue
         follow, cfgs, spent, busy = make(), [cfg], [], []
+        gc.collect()
+        gc.freeze()  # else a tick may search all that is loaded for garbage, 0.1 s
         for target in targets[:-1]:
             start, begun = time.perf_counter(), time.thread_time()
             cfgs.append(follow(target))
@@ -140,10 +151,13 @@ def follow_all(
         off = np.linalg.norm(placed - wanted, axis=-1)
         judged = judge_motion(oracle, model.pairs.checked, path)
         speeds = np.diff(path, axis=0, prepend=path[:1]) / DT
-        pushes = np.abs(np.diff(speeds, axis=0)) / DT
+        pushes = np.diff(speeds, axis=0) / DT
+        beyond = max(0.0, float((path - robot.upper).max()), float((robot.lower - path).max()))
         limits = np.minimum(robot.velocity_limits, 100.0)
         fastest = float(np.abs(speeds / limits).max())
-        yield Followed(label, peers.get(label), np.array(spent), np.array(busy), judged, off, fastest, pushes)
+        yield Followed(
+            label, peers.get(label), np.array(spent), np.array(busy), judged, off, fastest, pushes, beyond
+        )
 
 
 def run(name: str, seconds: float, only: Collection[str], seed: int, equal: bool) -> None:
@@ -158,11 +172,13 @@ def run(name: str, seconds: float, only: Collection[str], seed: int, equal: bool
         print(
             f"  {label:10} tick {1e3 * np.median(spent):6.3f} ms median, {1e3 * np.min(spent):6.3f} least, "
             f"{1e3 * np.median(found.busy):6.3f} of the processor, "
-            f"{1e3 * np.quantile(spent, 0.999):6.2f} at 99.9 %; clearance {1e3 * judged.clearance:7.3f} mm "
+            f"{1e3 * np.quantile(found.busy, 0.999):6.2f} at 99.9 %, {1e3 * found.busy.max():6.2f} largest; "
+            f"clearance {1e3 * judged.clearance:7.3f} mm "
             f"({judged.pair[0]}, {judged.pair[1]}), {int(judged.touching.sum())} ticks in penetration; error "
             f"{1e3 * np.median(off):5.1f} mm median, {1e3 * off.max():5.1f} largest; speed "
-            f"{found.speed:.3f} of the limit, acceleration {found.pushes.max():6.1f} rad/s^2 largest, "
-            f"{np.sqrt((found.pushes**2).mean()):5.2f} rms",
+            f"{found.speed:.3f} of the limit, acceleration {np.abs(found.pushes).max():6.1f} rad/s^2 largest, "
+            f"{np.sqrt((found.pushes**2).mean()):5.2f} rms, jerk {found.jerk:5.0f} rad/s^3 rms; "
+            f"{found.beyond:.2g} beyond a joint's limit",
             flush=True,
         )
 
@@ -190,7 +206,12 @@ def rows() -> Iterator[Row]:
                 ("tick, median CPU time", "ms", lambda f: 1e3 * float(np.median(f.busy)), True),
                 ("ticks in penetration by Coal", "", lambda f: int(f.judged.touching.sum()), False),
                 ("distance from the targets, median", "mm", lambda f: 1e3 * float(np.median(f.off)), False),
-                ("acceleration asked of joints, largest", "rad/s^2", lambda f: float(f.pushes.max()), False),
+                (
+                    "acceleration asked of joints, largest",
+                    "rad/s^2",
+                    lambda f: float(np.abs(f.pushes).max()),
+                    False,
+                ),
             ):
                 yield Row("track", case, what, measure(ours), unit, measure(other), *by, gated=gated)
             both = 1e3 * ours.judged.clearance, "mm", 1e3 * other.judged.clearance
@@ -205,6 +226,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, nargs="+", default=[0])
     parser.add_argument("--equal", action="store_true", help="limits on accelerations for all")
     options = parser.parse_args()
+    logging.getLogger().setLevel(logging.ERROR)  # pink warns in every tick of a joint at its limit
     print(f"mink {version('mink')}, pink {version('pink')}, both with daqp {version('daqp')}; {1 / DT:g} Hz")
     for name in options.robots:
         for seed in options.seed:

@@ -14,7 +14,7 @@ from elbowroom.pairs import _chain
 SLACK = 1e-9
 """Metres that a bound must exceed: more than float64 rounds over a few metres."""
 SHORT = 0.5**12
-"""Half-width of a piece, as a fraction of the segment, from which on meshes are asked too."""
+"""Half-width of a piece, as a fraction of the segment, below which meshes are checked too."""
 ENOUGH = 0.01
 """Metres of clearance beyond the motion that are worth stating."""
 

@@ -17,7 +17,7 @@ import pinocchio as pin
 
 import elbowroom as er
 from elbowroom.errors import ElbowroomError
-from elbowroom.robot._catalogue import example_robots_dir
+from elbowroom.robot.descriptions._catalogue import example_robots_dir
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ VARIABLES = {
 OLD_NAMES = {"UV_DEFAULT_INDEX": "UV_INDEX_URL", "UV_INDEX": "UV_EXTRA_INDEX_URL"}
 """What a user may have set instead."""
 RANKS = {"global": 0, "install": 1, ":env:": 2}
-"""Sections of pip's settings, as pip ranks them: a variable counts most, what is said of all commands least."""
+"""Sections of pip's settings, as pip ranks them: a variable counts most, settings for all commands count least."""
 
 
 def main(words: list[str]) -> int:

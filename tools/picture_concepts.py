@@ -331,7 +331,7 @@ def levels() -> None:
 
 
 def main(names: list[str]) -> None:
-    """Draws what is asked for."""
+    """Draws the requested pictures."""
     mpl.rcParams.update({"font.size": 9, "figure.facecolor": "white", "axes.facecolor": "white"})
     drawings = {"coverage": coverage, "never": never, "segments": segments, "depth": depth, "levels": levels}
     with warnings.catch_warnings():

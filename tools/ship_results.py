@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom import CollisionModel, FitOptions, TeaArmRobot, _cache, fit_spheres, load_robot
-from elbowroom.cli._demo_steps import SPHERES
+from elbowroom import CollisionModel, TeaArmRobot, _cache, load_robot
 from elbowroom.grasp import GraspPlanner, load_hand
 
 BUNDLED = ("teaarm", "rh56", "rh56_left")
@@ -25,8 +24,6 @@ def compute() -> None:
     """Asks for everything that first calls and the demo ask for."""
     for name in BUNDLED:
         CollisionModel(load_robot(name))
-    teaarm = load_robot("teaarm")
-    CollisionModel(teaarm, fit_spheres(teaarm, FitOptions(n_spheres=SPHERES)))
     _ = TeaArmRobot().model
     planner = GraspPlanner(load_hand("rh56"))
     planner.line(0.04), planner.plane(0.04), planner.cylinder(0.06)

@@ -24,7 +24,7 @@ HEAD = """\
 {verbs}
 
 Exit codes are the same for all verbs: 0 yes or done, 1 the answer is no, 2 wrong use or bad input (one line on standard
-error), 3 a fault of ours (please report it; `ELBOWROOM_DEBUG=1` shows where), 130 interrupted. Tables go to standard
+error), 3 a bug in Elbowroom (please report it; `ELBOWROOM_DEBUG=1` shows where), 130 interrupted. Tables go to standard
 output, progress and warnings to standard error. `--json` prints everything as JSON. An option that would have no effect
 is refused. ROBOT is a name (`elbowroom info` lists them) or the path of a URDF, xacro or MJCF file. `-` is standard
 input or output where a file is read or written.

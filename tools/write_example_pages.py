@@ -1,4 +1,4 @@
-"""Writes docs/examples: runs every example as its docstring says; shows program, printed text and picture.
+"""Writes docs/examples: runs every example as its docstring says; shows program, output and picture.
 
     python tools/write_example_pages.py [NUMBER ...]
 
@@ -8,6 +8,7 @@ Tests run the same commands and compare what is printed, numbers apart (`shape`)
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import io
@@ -17,6 +18,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
@@ -25,17 +27,45 @@ EXAMPLES, PAGES, IMAGES = ROOT / "examples", ROOT / "docs" / "examples", ROOT / 
 PICTURES = (".png", ".gif")
 INDEX = """# Examples
 
-Programs of less than 120 lines, from a first clearance to a proved motion of two arms with something in the hand. Each
-runs by itself, without a display, from any folder: `python examples/01_first_clearance.py`. It writes no file unless
-`--out` or `--picture` asks for one. The robots are those that come with Elbowroom, but for the arm of example 14. Pages
-show what a run printed; its times are those of a busy machine, first calls included.
+Each program has fewer than 150 lines and runs by itself, without a display and from any folder:
+`python examples/01_first_clearance.py`. It writes files only if you pass `--out` or `--picture`. All robots are
+bundled, except for the arm of example 14; examples 26 and 27 need packages of their own. The pages show the output of
+one run; times include first calls and were measured on a busy machine.
+
+:::{{container}} gallery
+{cards}
+:::
 
 ```{{toctree}}
 :maxdepth: 1
+:hidden:
 
 {names}
 ```
 """
+THUMBNAILS = {
+    "04": "spheres.png",
+    "06": "concepts_depth.png",
+    "12": "plan.png",
+    "16": "grasp.png",
+    "30": "guard.gif",
+    "18": "example_09.gif",
+    "19": "example_09.gif",
+    "20": "example_09.gif",
+    "21": "example_09.gif",
+    "22": "example_09.gif",
+    "23": "example_09.gif",
+    "24": "example_09.gif",
+    "25": "plan.png",
+    "26": "example_09.gif",
+    "27": "example_08.png",
+}
+"""Pictures of the gallery for examples that draw none, by number."""
+CARD = """- [![{title}](../images/{picture})]({name}.md)
+  <br>[**{number} {title}**]({name}.md)
+  <br>{about}"""
+WIDTH, WRAPPED = 88, " " * 8
+"""Columns of a block, and the indentation of what did not fit."""
 PAGE = """# {title}
 
 {text}
@@ -67,6 +97,12 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+def described(path: Path) -> ModuleType:
+    """An example as a module that has its docstring alone: what it imports need not be installed."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return ModuleType(path.stem, ast.get_docstring(tree, clean=False))
+
+
 def command(example: ModuleType) -> str:
     """The last line of a docstring: how to run it."""
     return (example.__doc__ or "").rstrip().splitlines()[-1].strip()
@@ -87,32 +123,54 @@ def image_of(path: Path, made: str) -> Path:
     return IMAGES / f"example_{path.stem[:2]}{Path(made).suffix}"
 
 
+def heading(example: ModuleType) -> tuple[str, str]:
+    """The title of an example and the sentence that says what it shows."""
+    title, about = " ".join((example.__doc__ or "").split("\n\n")[0].split()).split(": ", 1)
+    return title, about[0].upper() + about[1:]
+
+
+def wrap(output: str) -> str:
+    """Printed text, its long lines broken and the rest of each indented, so that a page shows all of it."""
+    broken = (
+        textwrap.wrap(line, WIDTH, subsequent_indent=WRAPPED, break_long_words=False, break_on_hyphens=False)
+        if len(line) > WIDTH
+        else [line]
+        for line in output.splitlines()
+    )
+    return "\n".join(line for lines in broken for line in lines)
+
+
 def page(path: Path, example: ModuleType, output: str) -> str:
     """The page of an example that printed this."""
-    head, text, *_ = (example.__doc__ or "").split("\n\n")
-    title, about = head.split(": ", 1)
-    about = about[0].upper() + about[1:]
+    title, about = heading(example)
+    text = (example.__doc__ or "").split("\n\n")[1]
     found = PAGE.format(
         title=f"{path.stem[:2]} {title}",
         text=f"{about}\n\n{text}",
         name=path.stem,
         command=command(example),
-        output=output.rstrip(),
+        output=wrap(output.rstrip()),
     )
     made = picture(example)
     return found if made is None else f"{found}\n![{about}](../images/{image_of(path, made).name})\n"
 
 
 def shape(text: str) -> str:
-    """A text without its numbers and without telling left from right, which may be equally close."""
-    return re.sub(
-        r"\b(left|right)\b|\b(left|right)(?=_)", "side", re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "#", text)
-    )
+    """A text without its numbers, wrapped lines joined, left not told from right, as they may be equally close."""
+    joined = text.replace(f"\n{WRAPPED}", " ")
+    numberless = re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "#", joined)
+    return re.sub(r"\b(left|right)\b|\b(left|right)(?=_)", "side", numberless)
 
 
 def index() -> str:
-    """The page that lists them."""
-    return INDEX.format(names="\n".join(path.stem for path in example_paths()))
+    """The gallery: every example with its picture."""
+    cards: list[str] = []
+    for path in example_paths():
+        example, number = described(path), path.stem[:2]
+        (title, about), made = heading(example), picture(example)
+        shown = THUMBNAILS[number] if made is None else image_of(path, made).name
+        cards.append(CARD.format(title=title, about=about, picture=shown, name=path.stem, number=number))
+    return INDEX.format(cards="\n".join(cards), names="\n".join(path.stem for path in example_paths()))
 
 
 def write(path: Path) -> None:
