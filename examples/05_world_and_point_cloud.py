@@ -1,8 +1,10 @@
-"""World and point cloud: a table, a ring and what a depth camera sees; the verdict names the obstacle.
+"""World and point cloud: a table, a ring and a depth image as obstacles; the verdict
+names the one that is hit.
 
-Puts a dual arm among obstacles of three kinds: an exact box, a mesh with a hole that a hand reaches through, and a
-cloud of points from a depth image. Moves the robot into each and prints who touches what; then moves an obstacle
-away. With `--out`, writes the scene as JSON (or YAML of MoveIt); `--picture` draws it.
+Places a dual arm among three kinds of obstacles: an exact box, a mesh with a hole that
+a hand reaches through, and a point cloud from a depth image. Moves the robot into each
+of them and prints which link touches what, then moves one obstacle away. With `--out`,
+writes the scene as JSON (or MoveIt YAML); `--picture` draws it.
 
     python examples/05_world_and_point_cloud.py --out scene.json --picture scene.png
 """
@@ -21,33 +23,40 @@ from elbowroom.world import Box, MeshObstacle, PointCloud, World
 
 TABLE = Box((1.1, 0.5, 0.04), pose=(1, 0, 0, 0, 0.1, 0.55, 0.33), name="table")
 RING = MeshObstacle(
-    TriangleMesh.from_trimesh(trimesh.creation.torus(0.09, 0.012, major_sections=48, minor_sections=16)),
+    TriangleMesh.from_trimesh(
+        trimesh.creation.torus(0.09, 0.012, major_sections=48, minor_sections=16)
+    ),
     pose=(np.sqrt(0.5), np.sqrt(0.5), 0, 0, -0.084, 0.40, 0.57),
     name="ring",
 )
 BALL, RADIUS = np.array([0.40, 0.52, 0.60]), 0.07
-"""What stands before the camera: a ball beside the right hand, metres."""
+"""A ball in front of the camera, beside the right hand; metres."""
 EYE = np.array([0.1, 0.05, 0.95])
 """The camera, looking at the ball."""
 
 
 def depth_image(rows: int = 60, columns: int = 80, angle: float = 0.35) -> np.ndarray:
-    """Points (rows, columns, 3) in the world as a depth camera sees the ball; NaN where it sees nothing."""
+    """Points (rows, columns, 3) of a depth image of the ball, in the world; NaN if "
+    "none."""
     ahead = (BALL - EYE) / np.linalg.norm(BALL - EYE)
     right = np.cross(ahead, (0.0, 0.0, 1.0))
     right /= np.linalg.norm(right)
-    v, u = np.meshgrid(np.linspace(1, -1, rows), np.linspace(-1, 1, columns), indexing="ij")
+    v, u = np.meshgrid(
+        np.linspace(1, -1, rows), np.linspace(-1, 1, columns), indexing="ij"
+    )
     half = np.tan(angle / 2)
-    rays = ahead + half * (u[..., None] * right + v[..., None] * rows / columns * np.cross(right, ahead))
+    rays = ahead + half * (
+        u[..., None] * right + v[..., None] * rows / columns * np.cross(right, ahead)
+    )
     rays /= np.linalg.norm(rays, axis=-1, keepdims=True)
-    nearest = rays @ (BALL - EYE)  # along each ray, where it passes the centre
+    nearest = rays @ (BALL - EYE)  # where each ray passes the centre
     inside = RADIUS**2 - ((BALL - EYE) ** 2).sum() + nearest**2
     depth = np.where(inside >= 0.0, nearest - np.sqrt(np.maximum(inside, 0.0)), np.nan)
     return EYE + depth[..., None] * rays
 
 
 def poses(robot: er.Robot) -> dict[str, np.ndarray]:
-    """Configurations by what is done."""
+    """Configurations, keyed by what the robot does."""
     forward = robot.named_cfgs["arms_forward"]
 
     def moved(**joints: float) -> np.ndarray:
@@ -65,17 +74,24 @@ def poses(robot: er.Robot) -> dict[str, np.ndarray]:
 
 
 def draw(model: er.CollisionModel, cfg: np.ndarray, path: str) -> None:
-    """The scene with the robot at a configuration."""
+    """Draws the scene with the robot at a configuration."""
     picture = robot_picture(
-        model.robot, cfg, colours=dict.fromkeys(model.robot.link_names, (0.70, 0.72, 0.75))
+        model.robot,
+        cfg,
+        colours=dict.fromkeys(model.robot.link_names, (0.70, 0.72, 0.75)),
     )
     colours = {"ring": (0.37, 0.55, 0.76), "camera": (0.89, 0.56, 0.30)}
     add_world(picture, model.world, colours)
-    save_png(path, picture.draw(Camera(azimuth_deg=40, elevation_deg=25, width=640, height=520)))
+    save_png(
+        path,
+        picture.draw(Camera(azimuth_deg=40, elevation_deg=25, width=640, height=520)),
+    )
 
 
-def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, dict[str, er.Verdict], er.Verdict]:
-    """Asks and prints; the model, a verdict for every pose, and that of the second without the ring."""
+def main(
+    argv: list[str] | None = None,
+) -> tuple[er.CollisionModel, dict[str, er.Verdict], er.Verdict]:
+    """Checks and prints; returns the model, all verdicts, and one without the ring."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", help="file for the scene, JSON or YAML")
     parser.add_argument("--picture", help="picture of the scene, PNG")
@@ -83,8 +99,13 @@ def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, dict[str, er
 
     robot = er.load_robot("teaarm")
     image = depth_image()
-    cloud = PointCloud(image[np.isfinite(image).all(axis=-1)], radius=0.006, name="camera")
-    print(f"the camera sees {len(cloud.points)} points, {1e3 * cloud.spacing:.1f} mm apart")
+    cloud = PointCloud(
+        image[np.isfinite(image).all(axis=-1)], radius=0.006, name="camera"
+    )
+    print(
+        f"the camera sees {len(cloud.points)} points, {1e3 * cloud.spacing:.1f} mm "
+        "apart"
+    )
     world = World([TABLE, RING, cloud])
     model = er.CollisionModel(robot, world=world)
     cfgs = poses(robot)
@@ -95,7 +116,10 @@ def main(argv: list[str] | None = None) -> tuple[er.CollisionModel, dict[str, er
 
     away = world.move("ring", (1, 0, 0, 0, -0.084, 0.40, 1.2))
     second = model.with_world(away).explain(cfgs["the waist turned"])
-    print(f"the waist turned, the ring moved away: {'free' if second.free else 'not free'}")
+    print(
+        "the waist turned, the ring moved away: "
+        f"{'free' if second.free else 'not free'}"
+    )
     if args.out:
         for note in world.write(args.out):
             print(f"{args.out}: {note}")

@@ -1,9 +1,11 @@
-"""Prove a motion: free at every row is not free in between; and the audit of a recording.
+"""Prove a motion: free at every row does not mean free in between; also audits a
+recording.
 
-An arm swings up past a thin rod. Every row of the motion is free, yet the hand goes through the rod between two of
-them: a proof finds it, and proves another way free with room for what a controller may be off. Then a recording of
-both is read from CSV and audited row by row and in between. Prints what is proved and what is not; with `--out`,
-writes the recording, with `--picture`, clearance over time.
+An arm swings up past a thin rod. Every row of the motion is free, yet the hand passes
+through the rod between two rows. The proof finds the collision, and proves a second
+path free with an allowance for controller error. A recording of both is then read from
+CSV and audited at every row and in between. With `--out`, writes the recording;
+`--picture` plots the clearance over time.
 
     python examples/07_prove_a_motion.py --out swing.csv --picture audit.png
 """
@@ -21,28 +23,41 @@ import elbowroom as er
 from elbowroom.ui.draw import plot_audit, save_figure
 from elbowroom.world import Cylinder, World
 
-ROD = Cylinder(0.004, 0.5, pose=(np.sqrt(0.5), 0, np.sqrt(0.5), 0, -0.1, 0.32, 0.97), name="rod")
-"""4 mm of radius, lying across the way of the left hand."""
+ROD = Cylinder(
+    0.004, 0.5, pose=(np.sqrt(0.5), 0, np.sqrt(0.5), 0, -0.1, 0.32, 0.97), name="rod"
+)
+"""A rod of 4 mm radius across the path of the left hand."""
 ROWS, SECONDS = 8, 2.0
 SLACK = 0.002
-"""Radians that every joint may be off the path at any time."""
+"""Controller error: radians that each joint may deviate from the path."""
 
 
 def swing(robot: er.Robot, bend: float = 0.0) -> np.ndarray:
-    """Rows (n, dof) from arms forward to arms up; the left elbow is bent on the way by so many radians."""
-    rows = np.linspace(robot.named_cfgs["arms_forward"], robot.named_cfgs["arms_up"], ROWS)
-    rows[:, robot.joint_names.index("left_j4")] += bend * np.sin(np.linspace(0.0, np.pi, ROWS))
+    """Rows (n, dof) from arms forward to arms up, bending the left elbow by radians."""
+    rows = np.linspace(
+        robot.named_cfgs["arms_forward"], robot.named_cfgs["arms_up"], ROWS
+    )
+    rows[:, robot.joint_names.index("left_j4")] += bend * np.sin(
+        np.linspace(0.0, np.pi, ROWS)
+    )
     return rows
 
 
 def record(path: Path, robot: er.Robot, cfgs: np.ndarray, times: np.ndarray) -> None:
-    """A table as any logger writes it: time and joints by name."""
+    """Writes a CSV as a logger would: time and joints by name."""
     header = ",".join(("time", *robot.joint_names))
-    np.savetxt(path, np.column_stack([times, cfgs]), delimiter=",", header=header, comments="", fmt="%.9g")
+    np.savetxt(
+        path,
+        np.column_stack([times, cfgs]),
+        delimiter=",",
+        header=header,
+        comments="",
+        fmt="%.9g",
+    )
 
 
 def audited(model: er.CollisionModel, path: Path) -> er.Audit:
-    """What is known of a recorded motion."""
+    """Plots the audit of a recorded motion."""
     motion = er.read_configurations(path, model.robot)
     return er.audit(model, motion.cfgs, motion.times)
 
@@ -50,7 +65,8 @@ def audited(model: er.CollisionModel, path: Path) -> er.Audit:
 def main(
     argv: list[str] | None = None,
 ) -> tuple[er.CollisionModel, list[np.ndarray], list[er.PathProof], er.Audit]:
-    """Proves, records, audits; the model, both ways, their proofs, and the audit of one after the other."""
+    """Proves, records, audits; returns model, both paths, their proofs and the "
+    "audit."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", help="file for the recording, CSV")
     parser.add_argument("--picture", help="clearance over time, PNG, SVG or PDF")
@@ -60,7 +76,9 @@ def main(
     model = er.CollisionModel(robot, world=World([ROD]))
     straight, bent = swing(robot), swing(robot, bend=1.7)
     print(f"straight up: {model.free(straight).sum()} of {ROWS} rows are free")
-    segment = next(found for a, b in pairwise(straight) if not (found := model.segment_free(a, b)))
+    segment = next(
+        found for a, b in pairwise(straight) if not (found := model.segment_free(a, b))
+    )
     print(f"  between two of them: {segment}")
 
     times = np.linspace(0.0, SECONDS, ROWS)
@@ -71,7 +89,7 @@ def main(
     print(f"  the whole path: {proofs[0]}")
     print(f"with the elbow bent: {proofs[1]}")
 
-    cfgs = np.concatenate([straight, bent[-2::-1]])  # up, and back down the other way
+    cfgs = np.concatenate([straight, bent[-2::-1]])  # up, and down along the other path
     clock = np.linspace(0.0, 2.0 * SECONDS, len(cfgs))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(args.out or Path(folder) / "recording.csv")

@@ -1,9 +1,9 @@
-"""Grasp a width: thumb and fingers of a hand close to the width of an object, level in the world.
+"""Grasp a width: close thumb and fingers to the width of an object, level in the world.
 
-Plans line, plane and cylinder grasps of the RH56 hand for an object of given width, its middle at a given height.
-Prints the controls of the hand, its tilt, how exactly the width and the level are met, and where fingertips are in
-the world; then the range of widths of each grasp. With `--out`, draws the line grasp from the side and from the
-front.
+Plans line, plane and cylinder grasps of the RH56 hand for an object of a given width
+and height. Prints the hand's controls and tilt, how closely width and level are met,
+and where the fingertips are in the world, then the range of widths of each grasp. With
+`--out`, draws the line grasp from the side and from the front.
 
     python examples/13_grasp_a_width.py --width 0.03 --height 0.12 --out grasp.png
 """
@@ -19,10 +19,17 @@ from elbowroom.ui.draw import plot_grasp, save_figure
 
 
 def report(grasp: Grasp, height: float) -> None:
-    """Prints a grasp and its place in the world."""
-    controls = ", ".join(f"{name} {np.degrees(value):.0f}" for name, value in grasp.actuators.items())
-    print(f"{grasp.mode} of {1e3 * grasp.width:.0f} mm by thumb and {', '.join(grasp.fingers)}:")
-    print(f"  closed by {grasp.s:.2f}, tilted by {np.degrees(grasp.tilt_y):.1f} degrees")
+    """Prints a grasp and its pose in the world."""
+    controls = ", ".join(
+        f"{name} {np.degrees(value):.0f}" for name, value in grasp.actuators.items()
+    )
+    print(
+        f"{grasp.mode} of {1e3 * grasp.width:.0f} mm by thumb and "
+        f"{', '.join(grasp.fingers)}:"
+    )
+    print(
+        f"  closed by {grasp.s:.2f}, tilted by {np.degrees(grasp.tilt_y):.1f} degrees"
+    )
     print(f"  controls in degrees: {controls}")
     width, level = 1e3 * abs(grasp.width_error), 1e3 * abs(grasp.height_error)
     print(f"  width off by {width:.2f} mm, thumb off level by {level:.2f} mm")
@@ -33,11 +40,20 @@ def report(grasp: Grasp, height: float) -> None:
 
 
 def main(argv: list[str] | None = None) -> dict[str, Grasp]:
-    """Plans and prints; the grasps by mode."""
+    """Plans and prints; returns the grasps by mode."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--width", type=float, default=0.03, help="of the object for line and plane, metres")
-    parser.add_argument("--diameter", type=float, default=0.05, help="of the cylinder, metres")
-    parser.add_argument("--height", type=float, default=0.12, help="of the object's middle, metres")
+    parser.add_argument(
+        "--width",
+        type=float,
+        default=0.03,
+        help="of the object for line and plane, metres",
+    )
+    parser.add_argument(
+        "--diameter", type=float, default=0.05, help="of the cylinder, metres"
+    )
+    parser.add_argument(
+        "--height", type=float, default=0.12, help="of the object's middle, metres"
+    )
     parser.add_argument("--out", help="picture of the line grasp, PNG, SVG or PDF")
     args = parser.parse_args(argv)
 

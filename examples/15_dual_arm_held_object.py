@@ -1,9 +1,11 @@
-"""Dual arm with a held object: both arms come out from under a board and above it, a box in the left hand.
+"""Dual arm with a held object: both arms move out from under a board and above it with
+a box in the left hand.
 
-The box is attached to the hand and from then on is part of the robot: planning, proof and verdict count it. A motion
-planned without it would run the box into the table or the board. Prints that, then the motion planned with the box, its
-stages and its proof, with the error of a controller included. With `--out`, writes the motion (CSV or
-JSON); `--picture` draws it.
+The box is attached to the hand and becomes part of the robot for planning, proof and
+verdict. A motion planned without it would drive the box into the table or the board.
+Prints that collision, then the motion planned with the box, its stages and its proof,
+with controller error included. With `--out`, writes the motion (CSV or JSON);
+`--picture` draws it.
 
     python examples/15_dual_arm_held_object.py --out carry.csv --picture carry.png
 """
@@ -29,34 +31,41 @@ WORLD = World(
 BOX = Box((0.18, 0.06, 0.06), name="box")
 """Upright in the hand: x of the hand points down."""
 BUFFER = 0.005
-"""Metres that are kept from everything."""
+"""Clearance kept from everything, in metres."""
 SLACK = 0.001
-"""Radians that every joint may be off the motion."""
+"""Controller error: radians that each joint may deviate from the motion."""
 
 
 def above(robot: er.Robot, start: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the hands shall go: 29 cm up and 5 cm back, the left one (and the box) turned as it is."""
+    """Goals: both hands 29 cm up and 5 cm back, the left one with its orientation."""
     poses = robot.link_poses(start)
-    left, right = (poses[robot.link_index(link)] + (0, 0, 0, 0, 0, -0.05, 0.29) for link in (LEFT, RIGHT))
+    left, right = (
+        poses[robot.link_index(link)] + (0, 0, 0, 0, 0, -0.05, 0.29)
+        for link in (LEFT, RIGHT)
+    )
     return {LEFT: left, RIGHT: right[4:]}
 
 
 def main(
     argv: list[str] | None = None,
 ) -> tuple[er.CollisionModel, PlanResult, er.PathProof, PlanResult, er.PathProof]:
-    """Plans and prints; the model with the box, and of both plans, without and with it, what is proved with the box."""
+    """Plans and prints; returns the model with the box, both plans and their proofs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", help="file for the motion, CSV or JSON")
     parser.add_argument(
-        "--picture", help="the robot on its way, clearance, joints and speeds, PNG, SVG or PDF"
+        "--picture",
+        help="the robot on its way, clearance, joints and speeds, PNG, SVG or PDF",
     )
     args = parser.parse_args(argv)
 
     robot = er.load_robot("teaarm")
     empty = er.CollisionModel(robot, world=WORLD, buffer=BUFFER)
     model = empty.attach("box", LEFT, BOX)
-    start, options = robot.named_cfgs["arms_forward"], PlanOptions(seed=args.seed, timeout=30.0)
+    start, options = (
+        robot.named_cfgs["arms_forward"],
+        PlanOptions(seed=args.seed, timeout=30.0),
+    )
     goal = above(robot, start)
     print(model)
 
@@ -72,13 +81,24 @@ def main(
         raise SystemExit(found.why)
     proof = prove_path(model, found.motion, slack=SLACK)
     print(f"planned with the box: {found.why}")
-    print("  " + ", ".join(f"{stage} {1e3 * seconds:.0f} ms" for stage, seconds in found.seconds.items()))
+    print(
+        "  "
+        + ", ".join(
+            f"{stage} {1e3 * seconds:.0f} ms"
+            for stage, seconds in found.seconds.items()
+        )
+    )
     print(f"  {found.proof}")
     print(f"  followed by a controller: {proof}")
     moved = robot.link_poses(found.path[[0, -1]])
     for name, link in (("left", LEFT), ("right", RIGHT)):
-        way = moved[1, robot.link_index(link), 4:] - moved[0, robot.link_index(link), 4:]
-        print(f"  the {name} hand is moved by {', '.join(f'{1e3 * value:+.0f}' for value in way)} mm")
+        way = (
+            moved[1, robot.link_index(link), 4:] - moved[0, robot.link_index(link), 4:]
+        )
+        print(
+            f"  the {name} hand is moved by "
+            f"{', '.join(f'{1e3 * value:+.0f}' for value in way)} mm"
+        )
     if args.out:
         found.motion.write(args.out)
     if args.picture:

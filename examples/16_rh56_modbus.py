@@ -1,10 +1,12 @@
-"""Grasp with a real RH56: a planned grasp becomes the angle commands of the hand, sent over Modbus if you ask for it.
+"""Grasp with a real RH56: convert a planned grasp to the hand's angle commands and,
+on request, send them over Modbus.
 
-Plans a line grasp, turns its controls into the six angle commands of the hand (1000 open, 0 closed) and prints which
-register gets which. Nothing is sent without `--send`: give it HOST:PORT for Modbus TCP (the maker's default is
-192.168.11.210:6000) or a serial port for Modbus RTU. Then the commands are written to registers 1486 to 1491 in one
-request and the angles that the hand reports are read back. Values are checked before a connection is opened. Needs
-pymodbus: `pip install 'elbowroom[hand]'`.
+Plans a line grasp, converts its controls to the hand's six angle commands (1000 open,
+0 closed) and prints the value of each register. Nothing is sent without `--send`, which
+takes HOST:PORT for Modbus TCP (the manufacturer's default is 192.168.11.210:6000) or a
+serial port for Modbus RTU. The commands are then written to registers 1486 to 1491 in
+one request, and the angles the hand reports are read back. Values are checked before a
+connection is opened. Needs pymodbus: `pip install 'elbowroom[hand]'`.
 
     python examples/16_rh56_modbus.py --width 0.03
 """
@@ -20,9 +22,9 @@ from elbowroom.grasp import ANGLE_ACT, ANGLE_SET, Grasp, GraspPlanner, Hand, loa
 
 BAUD = 115200
 TIMEOUT = 1.0
-"""s; for an answer."""
+"""Seconds to wait for an answer."""
 MOTION = 1.0
-"""s; the maker states 0.8 s for the whole way at full speed."""
+"""Seconds; the manufacturer states 0.8 s for the full range at full speed."""
 
 
 def connect(address: str) -> Any:
@@ -31,7 +33,8 @@ def connect(address: str) -> Any:
         from pymodbus.client import ModbusSerialClient, ModbusTcpClient
     except ImportError as error:
         raise SystemExit(
-            "sending to a hand needs pymodbus, which is not installed: pip install 'elbowroom[hand]'"
+            "sending to a hand needs pymodbus, which is not installed: pip install "
+            "'elbowroom[hand]'"
         ) from error
 
     host, colon, port = address.rpartition(":")
@@ -44,12 +47,18 @@ def connect(address: str) -> Any:
     return client
 
 
-def send(address: str, hand: Hand, values: Sequence[int], device: int = 1, wait: float = MOTION) -> list[int]:
-    """Writes six angle commands and returns the six angles that the hand reports after a while.
+def send(
+    address: str,
+    hand: Hand,
+    values: Sequence[int],
+    device: int = 1,
+    wait: float = MOTION,
+) -> list[int]:
+    """Writes six angle commands; returns the six angles the hand reports afterwards.
 
     Args:
         address: HOST:PORT or a serial port.
-        hand: whose registers they are; refuses values that are no angle commands before anything is opened.
+        hand: checks the values before a connection is opened.
         values: as `Grasp.to_registers` gives them.
         device: Modbus device id of the hand.
         wait: seconds before the angles are read.
@@ -61,7 +70,9 @@ def send(address: str, hand: Hand, values: Sequence[int], device: int = 1, wait:
         if written.isError():
             raise SystemExit(f"{address}: the hand refused the command: {written}")
         time.sleep(wait)
-        found = client.read_holding_registers(ANGLE_ACT, count=len(values), device_id=device)
+        found = client.read_holding_registers(
+            ANGLE_ACT, count=len(values), device_id=device
+        )
         if found.isError():
             raise SystemExit(f"{address}: the hand does not report its angles: {found}")
         return list(found.registers)
@@ -70,13 +81,26 @@ def send(address: str, hand: Hand, values: Sequence[int], device: int = 1, wait:
 
 
 def main(argv: list[str] | None = None) -> tuple[Grasp, list[int]]:
-    """Plans, prints and, if asked to, sends; the grasp and the angles that the hand reported, if any."""
+    """Plans, prints and sends on request; returns the grasp and any reported angles."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--width", type=float, default=0.03, help="of the object, metres")
+    parser.add_argument(
+        "--width", type=float, default=0.03, help="of the object, metres"
+    )
     parser.add_argument("--hand", default="rh56", help="rh56 or rh56_left")
-    parser.add_argument("--send", metavar="ADDRESS", help="HOST:PORT (TCP) or a serial port; moves the hand")
-    parser.add_argument("--device", type=int, default=1, help="Modbus device id of the hand")
-    parser.add_argument("--wait", type=float, default=MOTION, help="seconds before the angles are read back")
+    parser.add_argument(
+        "--send",
+        metavar="ADDRESS",
+        help="HOST:PORT (TCP) or a serial port; moves the hand",
+    )
+    parser.add_argument(
+        "--device", type=int, default=1, help="Modbus device id of the hand"
+    )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=MOTION,
+        help="seconds before the angles are read back",
+    )
     args = parser.parse_args(argv)
 
     hand = load_hand(args.hand)
@@ -84,13 +108,19 @@ def main(argv: list[str] | None = None) -> tuple[Grasp, list[int]]:
     values = grasp.to_registers()
     print(f"line grasp of {1e3 * args.width:.0f} mm by {hand.name}:")
     for i, (name, value) in enumerate(zip(hand.registers, values, strict=True)):
-        print(f"  register {ANGLE_SET + i}: {value:4d}  ({name}, {grasp.actuators[name]:.3f} rad)")
+        print(
+            f"  register {ANGLE_SET + i}: {value:4d}  ({name}, "
+            f"{grasp.actuators[name]:.3f} rad)"
+        )
     if not args.send:
         print("nothing was sent; --send ADDRESS moves the hand")
         return grasp, []
     found = send(args.send, hand, values, args.device, args.wait)
     apart = [abs(value - there) for value, there in zip(values, found, strict=True)]
-    print(f"sent to {args.send}; the hand reports {found}, {max(apart)} counts off at most")
+    print(
+        f"sent to {args.send}; the hand reports {found}, {max(apart)} counts off at "
+        "most"
+    )
     return grasp, found
 
 
