@@ -12,23 +12,27 @@ MINIMAL := .venv-minimal
 ASAN := .venv-asan
 CORE := $(shell find core -type f)
 
-.PHONY: demo test bench docs linkcheck soak lint types assets wheel wheel-check sdist sdist-check oldest minimal asan stubs pins clean help
+# Tests and demos start many processes: what one has compiled to bytecode, the others read.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-rest test-all bench docs linkcheck soak lint types assets wheel wheel-check sdist sdist-check oldest minimal asan stubs pins clean help
 
 help:
 	@echo "make demo    run the demo on the bundled robot; writes $(OUT)/"
-	@echo "make test    run the tests"
-	@echo "make bench   all benchmarks beside their peers, in bench-report/;   ARGS=--gate   fails where a ratio fell"
+	@echo "make test    run the tests, a few minutes;   ARGS=\"tests/robot -k panda\"   runs a part"
+	@echo "make test-all    also the tests marked long: oracles, examples, documentation blocks, browsers, clusters;   make test-rest   only those"
+	@echo "make bench   all benchmarks compared with their peers, in bench-report/;   ARGS=--gate   fails if a ratio fell"
 	@echo "make docs    build the site in docs/_build/html, warnings are errors"
-	@echo "make linkcheck   ask every address in the docs whether it is there; needs the network"
+	@echo "make linkcheck   check every address in the docs; needs the network"
 	@echo "make soak    run the fuzzers for five minutes; ARGS=\"--minutes 20 --seed 1 --only formats\" for other times and parts"
 	@echo "make lint    ruff;   make types   pyright"
-	@echo "make assets  model the bundled robots anew from their tables; compute their spheres, pairs and grasps"
+	@echo "make assets  regenerate the bundled robots from their tables; compute their spheres, pairs and grasps"
 	@echo "make wheel   a wheel with both variants of the core in dist/;   make wheel-check   try it"
 	@echo "make sdist   source archive, and the wheel built from it;   make sdist-check   try that wheel"
 	@echo "make asan    build the core with sanitizers in $(ASAN) and run the tests that touch it; ARGS as for test"
 	@echo "make stubs   write the type stub of elbowroom._core"
 	@echo "make oldest  run the tests on the oldest dependencies that pyproject.toml allows, in $(OLDEST); ARGS as for test"
-	@echo "make minimal a plain pip install in $(MINIMAL): nothing of the extras is needed"
+	@echo "make minimal check that a plain pip install in $(MINIMAL) works without the extras"
 	@echo "make pins    refresh constraints/ after a change of dependencies"
 
 $(BIN)/python:
@@ -38,7 +42,7 @@ $(BIN)/python:
 $(VENV)/.uv: $(BIN)/python constraints/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
 	  -r constraints/uv.txt 2>$(VENV)/uv.log || \
-	  echo "uv cannot be had (see $(VENV)/uv.log); pip installs instead, which takes longer"
+	  echo "uv is not available (see $(VENV)/uv.log); pip installs instead, which takes longer"
 	@touch $@
 
 $(VENV)/.pins: $(VENV)/.uv constraints/run.txt
@@ -59,8 +63,15 @@ $(VENV)/.dev: $(VENV)/.run constraints/dev.txt
 demo: $(VENV)/.run
 	$(BIN)/elbowroom demo --out $(OUT)
 
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(PYTEST) -m "not long" $(ARGS)
+
+test-rest: $(VENV)/.dev
+	$(PYTEST) -m long $(ARGS)
+
+test-all: $(VENV)/.dev
+	$(PYTEST) $(ARGS)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -85,12 +96,19 @@ assets: $(VENV)/.dev
 	$(BIN)/python tools/model_teaarm.py
 	$(BIN)/python tools/model_rh56.py
 	$(BIN)/python tools/ship_results.py
+	$(BIN)/python -m tests.stored
 
 VARIANTS := $(if $(filter x86_64 AMD64,$(shell uname -m)),v2;v3,local)
 wheel: $(VENV)/.dev
-	rm -f dist/elbowroom-*.whl
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist \
+	rm -rf dist/elbowroom-*.whl build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel \
 	  --config-settings="cmake.define.ELBOWROOM_VARIANTS=$(VARIANTS)" .
+	@mkdir -p dist
+ifeq ($(shell uname -s),Linux)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/elbowroom-*.whl
+else
+	cp build/wheel/elbowroom-*.whl dist
+endif
 
 wheel-check: wheel
 	$(BIN)/python tools/check_wheel.py dist/elbowroom-*.whl
@@ -135,8 +153,7 @@ asan: $(ASAN)/.asan
 	  $(ASAN)/bin/python -m pytest -n 2 --dist loadfile $(or $(ARGS),$(addprefix tests/,core robot mesh spheres distance pairs))
 
 stubs: $(VENV)/.dev
-	$(BIN)/python -m nanobind.stubgen -q -o src/elbowroom/_core/__init__.pyi \
-	  -m $$($(BIN)/python -c 'import elbowroom._core as core; print("elbowroom._core." + core.VARIANT)')
+	$(BIN)/python tools/write_core_stub.py
 	$(BIN)/ruff format --quiet src/elbowroom/_core
 
 PIN := $(BIN)/uv pip compile pyproject.toml constraints/build.in --universal --python-version 3.11 \

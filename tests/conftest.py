@@ -17,22 +17,35 @@ import elbowroom as er
 from elbowroom import _cache
 from elbowroom.errors import ApproximationWarning
 from elbowroom.robot import catalogue
-from elbowroom.robot._catalogue import _EXAMPLES as EXAMPLES
+from elbowroom.robot.descriptions._catalogue import _EXAMPLES as EXAMPLES
+from tests.stored import RESULTS, SHIPPED
 
-CACHE_OF_THIS_RUN = pytest.StashKey[str]()
+CACHES = pytest.StashKey[Path]()
+COMPUTED = ("spheres", "pairs", "grasp")
+"""Folders of tests that begin with an empty cache, for they test what is stored."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives each run an empty cache, so that no fit of yesterday passes for today's; xdist's workers share it."""
+    """Gives each run caches of its own, so that no fit of yesterday passes for today's; xdist's workers share them."""
     if not hasattr(config, "workerinput"):  # workers inherit the environment of the process that starts them
-        config.stash[CACHE_OF_THIS_RUN] = tempfile.mkdtemp(prefix="elbowroom-tests-")
-        os.environ["ELBOWROOM_CACHE"] = config.stash[CACHE_OF_THIS_RUN]
-    _cache.SHIPPED = Path(os.environ["ELBOWROOM_CACHE"]) / "nothing-shipped"
+        caches = Path(tempfile.mkdtemp(prefix="elbowroom-tests-"))
+        for folder in (RESULTS, SHIPPED):
+            shutil.copytree(folder, caches / "stored", dirs_exist_ok=True)
+        os.environ["ELBOWROOM_CACHE"] = str(caches / "stored")
+    config.stash[CACHES] = Path(os.environ["ELBOWROOM_CACHE"]).parent
+    _cache.SHIPPED = config.stash[CACHES] / "nothing-shipped"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if CACHE_OF_THIS_RUN in config.stash:
-        shutil.rmtree(config.stash[CACHE_OF_THIS_RUN], ignore_errors=True)
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(config.stash[CACHES], ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Chooses the cache before any fixture is made."""
+    own = item.path.parent.name in COMPUTED
+    os.environ["ELBOWROOM_CACHE"] = str(item.config.stash[CACHES] / ("computed" if own else "stored"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

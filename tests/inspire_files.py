@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from elbowroom.grasp.doors import rh56_spec
+from elbowroom.grasp.internal import rh56_spec
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 DOWN = (0.5, -0.5, -0.5, 0.5)

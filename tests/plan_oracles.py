@@ -22,7 +22,7 @@ from elbowroom.world import HalfSpace, Obstacle, World
 
 from .crossing import SPARE, _ways
 from .ik_oracles import LIMIT_SLACK, file_limits
-from .oracles import CHUNK, CoalOracle, LinkPair, PinocchioCoal, coal, coal_pose, oracle_of, pin
+from .oracles import CHUNK, CoalOracle, LinkPair, PinocchioCoal, oracle_of, pin
 from .world_oracles import CoalWorld, _local_box, coal_obstacle
 
 STEP = 0.001
@@ -31,10 +31,6 @@ COARSE = 0.03
 """Joint motion (rad, m) of the pieces on which speeds of points are measured; between their ends a point may be faster
 by `SPARE`."""
 
-DOUBT = 3e-6
-"""Metres: overlaps that are not deeper are not counted; see `decided`."""
-TOUCHING = 1e-9
-"""Metres between things of which Coal cannot tell whether they touch."""
 ROUNDING = 1e-12
 """Of a joint that is held, on a curve whose control points are all the same."""
 
@@ -214,15 +210,16 @@ class PathJudge:
         for i, j in self.oracle.shape_pairs(self.pairs):
             apart = np.linalg.norm(centers[:, i] - centers[:, j], axis=-1) - radii[i] - radii[j]
             look(
-                lambda row, i=i, j=j: self._between(Ts[row], i, j),
+                lambda row, i=i, j=j: self.oracle.decided_distance(Ts[row], i, j),
                 apart, ways[:, i] + ways[:, j], links[i], links[j],
             )  # fmt: skip
-        if self.world is not None:
-            for k, obstacle in enumerate(self.world.obstacles):
+        world = self.world
+        if world is not None:
+            for k, obstacle in enumerate(world.obstacles):
                 far = _from_box(centers, obstacle)
-                for i in np.flatnonzero(self.world._asked[:, k]):
+                for i in np.flatnonzero(world._asked[:, k]):
                     look(
-                        lambda row, i=i, k=k: self._to_obstacle(Ts[row], i, k),
+                        lambda row, i=i, k=k: world.decided_distance(Ts[row], i, k),
                         far[:, i] - radii[i], ways[:, i], links[i], obstacle.name,
                     )  # fmt: skip
             first = self._contained(Ts, len(rows), first)
@@ -240,27 +237,6 @@ class PathJudge:
                     return (row, self.oracle.shape_links[i], self.world.obstacles[k].name, 0.0)
         return first
 
-    def _between(self, poses: np.ndarray, i: int, j: int) -> float:
-        """Coal's distance of two shapes."""
-        measure, other = (
-            self.oracle._functor(self.oracle._measure, coal.ComputeDistance, i, j),
-            coal_pose(poses[j]),
-        )
-        return decided(
-            lambda T: measure(coal_pose(T), other, coal.DistanceRequest(), coal.DistanceResult()), poses[i]
-        )
-
-    def _to_obstacle(self, poses: np.ndarray, i: int, k: int) -> float:
-        """Coal's distance of a shape and an obstacle."""
-        world, placed = self.world, poses.copy()
-        assert world is not None
-
-        def measure(T: np.ndarray) -> float:
-            placed[i] = T
-            return world._distance(placed, i, k)
-
-        return decided(measure, poses[i])
-
     def _looks(self, at: At, marks: np.ndarray, step: float) -> np.ndarray:
         """Places so close together that no point of a shape moves farther than `step` from one to the next."""
         places = fine_marks(at, marks)
@@ -272,24 +248,6 @@ class PathJudge:
             ]
         )
         return _cut(places, np.maximum(1, np.ceil(SPARE * far / step).astype(int)))
-
-
-def decided(measure: Callable[[np.ndarray], float], T: np.ndarray) -> float:
-    """A distance, zero or below only where no shift by `DOUBT` takes the two things apart.
-
-    Coal's answers, of `collide` and of distance alike, are zero up to about a micrometre of real distance.
-    """
-    gap = float(measure(T))
-    if gap > 0.0:
-        return gap
-    for way in np.ndindex(3, 3, 3):
-        shift = np.array(way) - 1.0
-        if shift.any():
-            moved = T.copy()
-            moved[:3, 3] += DOUBT * shift / np.linalg.norm(shift)
-            if measure(moved) > 0.0:
-                return TOUCHING
-    return gap
 
 
 # Ways along a path ------------------------------------------------------------------------------

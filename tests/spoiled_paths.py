@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
@@ -31,6 +32,9 @@ class Case:
     """(n, dof) or a `Curve`."""
     spoiled: str
     """How; "" for not at all."""
+    touching: Float[np.ndarray, "dof"] | None = None
+    """Configuration of the path at which an obstacle was put into a link, by the depth chosen: contacts of a twentieth
+    of a millimetre are over sooner than a judge takes steps. None where another spoil, or none, was done."""
 
 
 def cases(bare: er.CollisionModel, worlds: list[World], count: int, seed: int) -> Iterator[Case]:
@@ -53,9 +57,10 @@ def cases(bare: er.CollisionModel, worlds: list[World], count: int, seed: int) -
         if spoil == "spike":
             rows = _spike(model, rows, rng)
         path = curve_through(rows) if k % 3 == 0 else rows
+        touching = None
         if spoil == "obstacle":
-            model = _obstructed(model, path, rng)
-        yield Case(model, path, spoil)
+            model, touching = _obstructed(model, path, rng)
+        yield Case(model, path, spoil, touching)
 
 
 def curve_through(rows: np.ndarray) -> Curve:
@@ -110,8 +115,10 @@ def _spike(model: er.CollisionModel, rows: np.ndarray, rng: np.random.Generator)
     return np.concatenate([rows[: k + 1], [at, out, at], rows[k + 1 :]])
 
 
-def _obstructed(model: er.CollisionModel, path: Any, rng: np.random.Generator) -> er.CollisionModel:
-    """A small ball or box more, so far into a link somewhere on the path."""
+def _obstructed(
+    model: er.CollisionModel, path: Any, rng: np.random.Generator
+) -> tuple[er.CollisionModel, Float[np.ndarray, "dof"]]:
+    """A small ball or box more, so far into a link somewhere on the path; and where."""
     robot = model.robot
     if isinstance(path, Curve):
         cfg = path.at(rng.uniform(0.0, path.end))
@@ -138,4 +145,4 @@ def _obstructed(model: er.CollisionModel, path: Any, rng: np.random.Generator) -
     world = World() if model.world is None else model.world
     with warnings.catch_warnings():  # it may touch what no joint moves, too
         warnings.simplefilter("ignore", ApproximationWarning)
-        return model.with_world(world.add(spoiler))
+        return model.with_world(world.add(spoiler)), cfg

@@ -14,7 +14,7 @@ import pytest
 import elbowroom as er
 from elbowroom import grasp, mesh, plan, world
 from elbowroom._brief import brief
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.pairs import pairs_from_ignored
 
 MOST_LINES = 12

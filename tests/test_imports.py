@@ -1,4 +1,4 @@
-"""Folders are entered by `__init__` or `doors`, and imports point one way."""
+"""Folders are entered by `__init__` or `internal`, and imports point one way."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .surface import Surface
 ROOT = Path(elbowroom.__file__).parent
 ORDER = (
     "robot",
+    "recordings",
     "spheres",
     "mesh",
     "distance",
@@ -33,7 +34,7 @@ ORDER = (
     "cli",
 )
 """Each folder imports only from those before it."""
-ENTRANCES = ("doors",)
+ENTRANCES = ("internal",)
 """Modules of a folder that other folders may enter it by, beside its `__init__`."""
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
@@ -99,7 +100,7 @@ def listed(folder: Path) -> tuple[str, ...]:
     return Surface.of((folder / "__init__.py").read_text(encoding="utf-8")).listed
 
 
-@pytest.mark.parametrize("entrance", ["robot", "robot.doors", "distance", "distance.doors"])
+@pytest.mark.parametrize("entrance", ["robot", "robot.internal", "distance", "distance.internal"])
 def test_robots_and_spheres_load_neither_jax_nor_mujoco(entrance):
     code = f"import sys, elbowroom.{entrance}; sys.exit(', '.join({{'jax', 'mujoco'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -115,10 +116,10 @@ def test_the_check_itself_sees_what_it_should(tmp_path, monkeypatch):
         "def f():\n    from ..robot import _mjcf\n"
     )
     (tmp_path / "grasp" / "_late.py").write_text(
-        "from ..robot import hidden, shown\nfrom ..robot.doors import LIMIT\n"
+        "from ..robot import hidden, shown\nfrom ..robot.internal import LIMIT\n"
     )
     (tmp_path / "robot" / "__init__.py").write_text('__all__ = ["shown"]\n')
-    (tmp_path / "robot" / "doors.py").write_text("LIMIT = 3\n")
+    (tmp_path / "robot" / "internal.py").write_text("LIMIT = 3\n")
     assert set(imported("grasp/_bad.py")) == {
         ("robot", "_kernels", "x"), ("robot", "_types", "y"), ("robot", "_tree"), ("robot", "_mjcf"),
     }  # fmt: skip
@@ -126,3 +127,52 @@ def test_the_check_itself_sees_what_it_should(tmp_path, monkeypatch):
     assert unlisted("grasp/_late.py") == ["grasp/_late.py: robot.hidden"]
     (tmp_path / "robot" / "_early.py").write_text("from ..grasp import g\n")
     assert upwards("robot/_early.py") == ["robot/_early.py: grasp"]
+
+
+TESTS = Path(__file__).parent
+SAY_WHY = ("collision", "distance", "mesh", "pairs", "recordings", "spheres", "world")
+"""Folders of tests that say why where they look inside; the others follow."""
+WHY = "Looks inside: "
+
+
+def looks_inside(path: Path) -> list[str]:
+    """Underscore and `internal` modules that a test imports; the bindings of the core are what its tests are about."""
+    found = list[str]()
+    for node in ast.walk(_parsed(path)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("elbowroom"):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("elbowroom.")]
+        else:
+            continue
+        for name in names:
+            *folders, _ = name.split(".")
+            modules = [*folders[1:], *([name.split(".")[-1]] if _is_module(name) else [])]
+            if any(part == "internal" or part.startswith("_") for part in modules if part != "_core"):
+                found.append(name)
+    return found
+
+
+def _is_module(name: str) -> bool:
+    return ROOT.joinpath(*name.split(".")[1:]).with_suffix(".py").is_file()
+
+
+def test_tests_that_look_inside_say_why():
+    silent = [
+        f"{path.relative_to(TESTS)} imports {', '.join(inside)}"
+        for folder in SAY_WHY
+        for path in sorted((TESTS / folder).rglob("*.py"))
+        if (inside := looks_inside(path)) and WHY not in (ast.get_docstring(_parsed(path)) or "")
+    ]
+    assert silent == [], f"use public names, or say why in the docstring of the file: {WHY!r}and a reason"
+
+
+def test_looking_inside_is_seen(tmp_path):
+    file = tmp_path / "test_a.py"
+    file.write_text(
+        "from elbowroom import _core, _poses, mesh\nfrom elbowroom.mesh import _mesh, collide\n"
+        "from elbowroom.mesh.internal import x\nimport elbowroom.pairs._sample\n"
+    )
+    assert looks_inside(file) == [
+        "elbowroom._poses", "elbowroom.mesh._mesh", "elbowroom.mesh.internal.x", "elbowroom.pairs._sample",
+    ]  # fmt: skip

@@ -68,7 +68,7 @@ def test_the_peer_gives_the_same_answer(slides):
     assert found == slides.colliding(cfgs).any(axis=1).tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.robots
 @pytest.mark.parametrize("name", ["panda", "baxter", "talos", "rh56", "teaarm"])
 def test_bounding_spheres_leave_nothing_out_and_the_shapes_we_read_answer_alike(load, name):

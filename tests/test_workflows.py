@@ -73,8 +73,19 @@ def test_pythons_are_those_of_the_classifiers():
     tested = jobs(GITHUB / "workflows/tests.yml")["newest"]["strategy"]["matrix"]
     assert tested["python"] == named
     assert [name.split("-")[0] for name in tested["system"]] == ["ubuntu", "macos", "windows"]
-    built = jobs(GITHUB / "workflows/wheel.yml")["wheel"]["strategy"]["matrix"]
-    assert built["python"] == named
+    wheel = jobs(GITHUB / "workflows/wheel.yml")
+    assert wheel["try"]["strategy"]["matrix"]["python"] == named
+
+
+def test_wheels_are_built_for_every_system_and_python():
+    """One for the oldest Python; from 3.12 on the stable ABI serves all later ones."""
+    systems = jobs(GITHUB / "workflows/wheel.yml")["wheel"]["strategy"]["matrix"]["system"]
+    assert {name.split("-")[0] for name in systems} == {"ubuntu", "macos", "windows"}
+    assert any(name.endswith("-arm") for name in systems)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert settings["scikit-build"]["wheel"]["py-api"] == "cp312"
+    assert settings["cibuildwheel"]["build"] == ["cp311-*", "cp312-*"]
+    assert settings["cibuildwheel"]["windows"]["environment"]["CXX"] == "clang-cl"
 
 
 def test_publishing_is_by_trust_alone():

@@ -89,3 +89,21 @@ def test_windings_are_whole_numbers():
     points = np.random.default_rng(0).uniform(-1.2, 1.2, (300, 3))
     around = np.array([winding(ball.triangles, point) for point in points])
     np.testing.assert_allclose(around, ball.contains(points), atol=1e-9)
+
+
+def test_what_coal_cannot_tell_from_touching_is_told_apart(slide):
+    """Its distance is zero up to about a micrometre; an overlap of ten is one."""
+    world = World([Box((0.4, 0.4, 0.4), pose=at(0.0, 1.0, 0.0), name="wall")])
+    judge = CoalWorld(slide, world)
+    block = slide.shape_links.index("block")
+    for gap, touching in ((1e-3, False), (5e-8, False), (-1e-5, True), (-1e-3, True)):
+        poses, _ = judge._at(np.array([0.0, 0.6 - gap]), 0.1)
+        assert (judge.decided_distance(poses, block, 0) <= 0.0) == touching
+
+
+def test_what_coal_cannot_tell_from_touching_is_told_apart_for_links_too(slide):
+    block, ball = slide.shape_links.index("block"), slide.shape_links.index("ball")
+    for gap, touching in ((1e-3, False), (-1e-5, True)):
+        (poses,) = slide.shape_poses(np.array([[0.3 + gap, 0.0]]))
+        assert (slide.decided_distance(poses, ball, block) <= 0.0) == touching
+        assert (slide.decided_distance(poses, block, ball) <= 0.0) == touching

@@ -16,7 +16,7 @@ import trimesh
 
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Obstacle, Sphere, World
 
-from .oracles import CHUNK, CoalOracle, coal, coal_mesh, coal_pose
+from .oracles import CHUNK, CoalOracle, coal, coal_mesh, coal_pose, decided
 
 LinkObstacle = tuple[str, str]
 
@@ -155,6 +155,16 @@ class CoalWorld:
             self._measure[i, k] = coal.ComputeDistance(self.oracle.shapes[i], self.shapes[k])
         request, result = coal.DistanceRequest(), coal.DistanceResult()
         return self._measure[i, k](coal_pose(poses[i]), self.poses[k], request, result)
+
+    def decided_distance(self, poses: np.ndarray, i: int, k: int) -> float:
+        """Coal's distance of a shape and an obstacle; see `decided`."""
+        placed = poses.copy()
+
+        def measure(T: np.ndarray) -> float:
+            placed[i] = T
+            return self._distance(placed, i, k)
+
+        return decided(measure, poses[i])
 
     def _inside(self, poses: np.ndarray, i: int, k: int) -> bool:
         """Whether one contains a piece of the other."""

@@ -8,7 +8,6 @@ import pytest
 
 import elbowroom as er
 from elbowroom import _cache
-from elbowroom.cli._demo_steps import SPHERES
 
 SHIPPED = Path(_cache.__file__).parent / "assets" / "results"
 STALE = "the shipped results are stale: run `make assets`"
@@ -35,18 +34,10 @@ def test_models_of_the_bundled_robots_need_no_fit(name, load, cache, monkeypatch
     assert model.uncovered == ()  # proved just now, not read
 
 
-def test_the_demo_needs_no_fit(load, cache, monkeypatch):
-    monkeypatch.setattr("elbowroom.spheres._fit.fit_tight", not_now)
-    monkeypatch.setattr("elbowroom.collision._defaults.compute_pairs", not_now)
-    robot = load("teaarm")
-    spheres = er.fit_spheres(robot, er.FitOptions(n_spheres=SPHERES))
-    assert er.CollisionModel(robot, spheres).uncovered == ()
-
-
 def test_another_budget_is_not_taken_for_the_shipped_one(load, cache, monkeypatch):
     monkeypatch.setattr("elbowroom.spheres._fit.fit_tight", not_now)
     with pytest.raises(AssertionError, match="stale"):
-        er.fit_spheres(load("teaarm"), er.FitOptions(n_spheres=SPHERES + 1))
+        er.fit_spheres(load("teaarm"), er.FitOptions(n_spheres=120))
 
 
 def test_grasps_need_no_tables(cache):

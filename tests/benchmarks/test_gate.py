@@ -137,6 +137,8 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(
         "PYTHONPATH", os.pathsep.join([str(tmp_path), str(bench.FOLDER.parent)]), prepend=os.pathsep
     )
+    # A cached .pyc is matched by its source's second and size, and two suites written here may share both.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     (tmp_path / "sitecustomize.py").write_text(
         f"import benchmarks; benchmarks.__path__.append({str(tmp_path)!r})\n"
     )

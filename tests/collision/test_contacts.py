@@ -1,4 +1,7 @@
-"""Depths of links in obstacles: what is known by hand, and brute force over the balls of a cloud."""
+"""Depths of links in obstacles: what is known by hand, and brute force over the balls of a cloud.
+
+Looks inside: prisms have a stated deviation and overlaps a formula, seen only in their effect elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -98,6 +98,7 @@ def test_pairs_of_spheres_that_do_not_cover_say_what_to_do(quick):
         CollisionModel(model.robot, small, pairs)
 
 
+@pytest.mark.long
 def test_padding_that_eats_spheres_costs_time_not_truth(quick):
     model = quick("teaarm")
     eaten = model.spheres.with_padding(self_collision={"left_arm_l3": -1.0})

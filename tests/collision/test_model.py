@@ -1,4 +1,7 @@
-"""What CollisionModel answers, refuses and says."""
+"""What CollisionModel answers, refuses and says.
+
+Looks inside: a robot with longer links, which the pairs were not computed for, is built without a file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from elbowroom.collision import CollisionModel
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.mesh import ExactCollision
 from elbowroom.pairs import PairReason
-from elbowroom.robot.doors import build_tree
+from elbowroom.robot.internal import build_tree
 
 
 def test_free_equals_the_meshes_alone(quick):
@@ -132,6 +135,7 @@ def test_spheres_that_do_not_cover_cost_time_not_truth(quick):
     assert model.uncovered == ()
 
 
+@pytest.mark.long
 def test_a_link_without_spheres_is_still_looked_at(quick):
     model = quick("teaarm")
     spheres = {name: model.spheres.link(name) for name in model.spheres.counts if name != "right_arm_l5"}
@@ -184,6 +188,7 @@ def test_every_pair_is_in_one_part_with_a_reason(quick):
     assert ("left_arm_l5", "left_arm_l7") in model.by_meshes
 
 
+@pytest.mark.long
 def test_links_of_spheres_alone_are_decided_and_named_by_them(described):
     """A tool that exists only as spheres: no mesh can decide, so its spheres do, and the verdict names them."""
     robot = described("teaarm")
@@ -203,6 +208,7 @@ def test_links_of_spheres_alone_are_decided_and_named_by_them(described):
     assert model.clearance(model.robot.named_cfgs["hug"], exact=True) < 0
 
 
+@pytest.mark.long
 def test_another_default_pose_gives_other_pairs_not_cached_ones(described):
     robot = described("teaarm")
     spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))

@@ -1,7 +1,13 @@
-"""The quick way to a first answer: one ball a link, no measured depths."""
+"""The quick way to a first answer: one ball a link, no measured depths, nothing imported in vain.
+
+Looks inside: which links get one ball instead of the given spheres is not public.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +15,10 @@ import pytest
 
 import elbowroom as er
 from elbowroom.collision import CollisionModel
-from elbowroom.collision.doors import covering, one_ball_a_link
+from elbowroom.collision.internal import covering, one_ball_a_link
 
 
-@pytest.mark.parametrize("name", ["teaarm", "rh56"])
+@pytest.mark.parametrize("name", [pytest.param("teaarm", marks=pytest.mark.long), "rh56"])
 def test_one_ball_a_link_covers_and_meshes_give_the_same_answers(name, model):
     robot, fitted = model(name)
     balls = one_ball_a_link(robot)
@@ -33,6 +39,7 @@ def test_a_ball_that_misses_a_corner_does_not_cover(load):
     assert covering(robot, replace(balls, radii=balls.radii * small))[1] == (link,)
 
 
+@pytest.mark.long
 def test_depths_are_evidence_and_decide_nothing(model):
     robot, spheres = model("teaarm")
     full = er.compute_pairs(robot, spheres)
@@ -42,3 +49,20 @@ def test_depths_are_evidence_and_decide_nothing(model):
     }
     assert quick.by_meshes == full.by_meshes
     assert all(found.mesh_depth is None for found in quick.entries.values())
+
+
+SLOW = ("trimesh", "scipy", "networkx", "yourdfpy", "collada", "jax", "numpy.ma", "numpy.polynomial")
+"""Packages whose import takes longer than all that a known robot needs."""
+
+
+def test_a_known_robot_is_asked_without_slow_imports_and_nothing_is_computed_again(tmp_path):
+    code = (
+        "import sys, elbowroom as er; model = er.CollisionModel(er.load_robot('teaarm'));"
+        "assert model.free(model.default_cfg);"
+        f"print(*(name for name in {SLOW} if name in sys.modules))"
+    )
+    place = {**os.environ, "ELBOWROOM_CACHE": str(tmp_path / "empty")}  # what comes with the package is found
+    call = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(call, capture_output=True, text=True, env=place, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+    assert not (tmp_path / "empty").exists()

@@ -24,6 +24,25 @@ def test_pairs_through_a_file_give_the_same_answers(quick, tmp_path, name, exten
     assert not (again.free(cfgs, by="spheres") & ~model.free(cfgs)).any()
 
 
+@pytest.mark.parametrize("name", ["panda without SRDF", "ur5", "teaarm"])
+@pytest.mark.parametrize("extension", ["json", "srdf", "urdf", "xml", "xrdf", "yaml"])
+def test_whatever_a_format_holds_gives_the_same_answers(quick, tmp_path, name, extension):
+    """Spheres and pairs; URDF holds no pairs, so they are the model's own."""
+    model = quick(name)
+    path = tmp_path / f"model.{extension}"
+    formats.write(path, robot=model.robot, spheres=model.spheres, pairs=model.pairs)
+    back = formats.read(path, robot=model.robot)
+    assert back.spheres is not None
+    assert (back.pairs is None) == (extension == "urdf")
+    if back.pairs is not None:
+        assert back.pairs.checked == model.pairs.checked
+    again = CollisionModel(model.robot, back.spheres, back.pairs or model.pairs)
+    assert again.uncovered == model.uncovered
+    cfgs = model.robot.random_cfgs(10_000, seed=14)
+    np.testing.assert_array_equal(again.free(cfgs), model.free(cfgs))
+    assert not (again.free(cfgs, by="spheres") & ~model.free(cfgs)).any()
+
+
 @pytest.mark.parametrize("name", ["panda without SRDF", "ur5"])
 def test_a_robot_loaded_with_our_srdf_gives_the_same_answers(quick, tmp_path, name):
     """What we computed and wrote comes back as computed, not as somebody's word."""

@@ -1,4 +1,7 @@
-"""The scene of the compiled core: alone as in a batch, beyond limits as within, and curves proved as they are."""
+"""The scene of the compiled core: alone as in a batch, beyond limits as within, and curves proved as they are.
+
+Looks inside: poses are built by the package's own conversion.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What verdicts, proofs and audits say holds as it is said: each sentence with a case in which more would be false."""
+"""What verdicts, proofs and audits say holds as it is said: each sentence with a case in which more would be false.
+
+Looks inside: the wording of numbers and of the page are compared with the verdict's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom._clash import Clash
+from elbowroom import Clash
 from elbowroom._text import at_least, beyond
 from elbowroom.errors import ApproximationWarning
 from elbowroom.mesh import ExactCollision
@@ -40,9 +43,9 @@ def test_why_a_pair_is_refused_depends_on_what_was_asked():
     # Refused although measured a little farther than asked: neither contact nor buffer is claimed.
     assert (
         clash(1e-9).refused(0.0)
-        == "a and b are apart by 1e-06 mm as measured, too little to be told from touching"
+        == "a and b are apart by 1e-06 mm as measured, too little to be distinguished from touching"
     )
-    assert clash(0.0201).refused(0.02).endswith("too little to be told from the buffer of 20 mm")
+    assert clash(0.0201).refused(0.02).endswith("too little to be distinguished from the buffer of 20 mm")
 
 
 def test_lower_bounds_are_rounded_down_and_values_beyond_limits_differ_from_them():

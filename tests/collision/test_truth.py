@@ -1,6 +1,8 @@
 """Free means free: the verdict against Pinocchio and Coal on all links of the description.
 
 `benchmarks/truth.py` does the same at length, on twelve robots with the default fit.
+
+Looks inside: one ball per link saves a fit of every robot.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import pytest
 
 from elbowroom.cli import main
 from elbowroom.collision import CollisionModel
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.robot import catalogue
 
 pytest.importorskip("pinocchio")
@@ -36,7 +38,16 @@ def test_free_is_what_coal_says_of_the_whole_robot(quick, judge, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["panda", "panda without SRDF", "ur5 without SRDF", "xarm7", "kinova", "baxter", "teaarm"]
+    "name",
+    [
+        "panda",
+        "panda without SRDF",
+        "ur5 without SRDF",
+        "xarm7",
+        pytest.param("kinova", marks=pytest.mark.long),
+        "baxter",
+        "teaarm",
+    ],
 )
 def test_the_balls_of_a_quick_check_hide_nothing(quick, judge, name):
     """`elbowroom check` puts one ball around each link, and decides the pairs with these."""
@@ -68,7 +79,7 @@ def test_collisions_that_were_hidden_are_found(quick, judge, name):
     assert verdict.clashes[0].depth > 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hidden_collision_is_found_on_the_command_line(capsys):
     entry = next(entry for entry in catalogue() if entry.name == "panda")
     cfg, pair = FALSELY_FREE["panda without SRDF"]
@@ -102,6 +113,7 @@ def test_kinova_folded_is_no_excuse(quick, judge):
     assert (rate > 0.5).all()
 
 
+@pytest.mark.long
 def test_the_spheres_do_not_change_the_verdict(quick, described):
     loose = quick("teaarm")
     padded = loose.spheres.with_padding(self_collision=0.01)

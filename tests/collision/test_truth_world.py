@@ -31,7 +31,7 @@ def test_free_is_what_coal_says_of_robot_and_world(quick, judge, name):
     assert found.alarms_unexplained == 0
 
 
-@pytest.mark.parametrize("name", ["teaarm", "panda", "baxter"])
+@pytest.mark.parametrize("name", ["teaarm", "panda", pytest.param("baxter", marks=pytest.mark.long)])
 def test_the_verdict_changes_where_coal_measures_contact(quick, judge, name):
     """Random configurations are seldom near contact; these are at it, where an error of a tenth of a millimetre shows."""
     bare = quick(name)

@@ -1,4 +1,7 @@
-"""CollisionModel among obstacles: known answers of a cart on rails, and Coal on a real arm."""
+"""CollisionModel among obstacles: known answers of a cart on rails, and Coal on a real arm.
+
+Looks inside: measurements of gaps are counted, since only obstacles near by may be measured.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from elbowroom.collision import CollisionModel
+from elbowroom.collision import CollisionModel, _links, _outside
 from elbowroom.collision._surroundings import Surroundings
 from elbowroom.errors import ApproximationWarning, InputError, UnknownLinkError, UnknownNameError
 from elbowroom.spheres import SphereModel
@@ -200,6 +203,28 @@ def test_models_with_worlds_travel_and_say_what_they_hold(rails):
     assert "among 2 obstacles, 1 pair allowed to touch" in repr(model)
 
 
+@pytest.mark.parametrize("x", [0.5, 2.5], ids=["within limits", "held far beyond"])
+def test_what_is_made_of_the_robot_is_made_once_for_all_worlds(rails, monkeypatch, x):
+    model, made = rails(), []
+    reach = _outside.Outside._reach  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(_outside.Outside, "_reach", lambda self: made.append("reach") or reach(self))
+    for where in (_links, _outside):
+        pack = where.link_spheres
+        monkeypatch.setattr(
+            where, "link_spheres", lambda *given, pack=pack: made.append("spheres") or pack(*given)
+        )
+    cloud = PointCloud(np.zeros((1, 3)), 0.01, pose=at(0.0, 0.0, 3.0), name="cloud")
+    first = model.with_world(World([cloud]))
+    row = np.array([x, 0.0])
+    assert first.free(row)  # a cloud is asked by a grid, which reaches as far as the robot
+    assert "reach" in made
+    made.clear()
+    other = first.with_world(World([PointCloud(cloud.points, 0.02, pose=at(0.0, 0.0, 3.0), name="cloud")]))
+    assert other.free(row)
+    assert model.with_world(World([Sphere(0.1, pose=at(x), name="ball")])).free(row) is False
+    assert made == []
+
+
 def test_explain_measures_only_what_can_matter_of_many_obstacles(rails, monkeypatch):
     rng = np.random.default_rng(0)
     places = rng.uniform(-1.0, 1.0, (10_000, 3))
@@ -259,7 +284,7 @@ def test_a_verdict_loads_nothing_heavy():
     code = (
         "import sys, numpy as np\n"
         "import elbowroom as er\n"
-        "from elbowroom.collision.doors import one_ball_a_link\n"
+        "from elbowroom.collision.internal import one_ball_a_link\n"
         "from elbowroom.world import Box, World\n"
         "robot = er.load_robot('teaarm')\n"
         "model = er.CollisionModel(robot, one_ball_a_link(robot), world=World([Box((0.1, 0.1, 0.1), name='box')]))\n"
@@ -268,3 +293,13 @@ def test_a_verdict_loads_nothing_heavy():
         "assert 'jax' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def test_every_link_and_obstacle_is_measured(rails):
+    """The cart of 0.1 and the post of 0.2 before a wall at x = 0.8, half sunk into a floor at z = 0 that is allowed."""
+    world = World([HalfSpace((-1.0, 0.0, 0.0), -0.8, name="wall"), HalfSpace(offset=0.0, name="floor")])
+    model = rails().with_world(world, allow=[("cart", "floor"), ("post", "floor")])
+    found = {(clash.a, clash.b): clash.distance for clash in model.obstacle_distances(AWAY)}
+    assert list(found) == [("post", "floor"), ("cart", "floor"), ("cart", "wall"), ("post", "wall")]
+    assert list(found.values()) == pytest.approx([-0.1, -0.05, 0.25, 0.7], abs=1e-9)
+    assert rails().obstacle_distances(AWAY) == ()

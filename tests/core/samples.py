@@ -11,9 +11,9 @@ import trimesh
 import elbowroom as er
 from elbowroom import _core as core
 from elbowroom import mesh
-from elbowroom.mesh._directions import search_directions
-from elbowroom.pairs.doors import PairChains
-from elbowroom.spheres._problem import Problem
+from elbowroom.mesh._depth import search_directions
+from elbowroom.pairs.internal import PairChains
+from elbowroom.spheres._problem import FitProblem
 from elbowroom.spheres._shape import LinkShape
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -36,6 +36,13 @@ def robot_calls() -> dict[str, Call]:
     }
 
 
+def restored(state: Any) -> Any:
+    """A tree unpickled from a state, which a file may have spoiled."""
+    tree = core.TriangleTree.__new__(core.TriangleTree)
+    tree.__setstate__(state)
+    return tree
+
+
 def mesh_calls() -> dict[str, Call]:
     torus = trimesh.creation.torus(0.1, 0.03, major_sections=8, minor_sections=6)
     a, b = mesh.TriangleMesh.from_trimesh(torus), mesh.TriangleMesh.box((0.1, 0.08, 0.06))
@@ -55,6 +62,7 @@ def mesh_calls() -> dict[str, Call]:
     triangle = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     return {
         "TriangleTree": (core.TriangleTree, (corners, rows, solid, pieces)),
+        "TriangleTree.__setstate__": (restored, (a.tree.__getstate__(),)),
         "TriangleTree.as_surface": (a.tree.as_surface, ()),
         "TriangleTree.point_inside": (a.tree.point_inside, (np.array([0.1, 0.0, 0.0]),)),
         "MeshScene": (core.MeshScene, ([a.tree, b.tree], np.array([[0, 1], [1, 0]]))),
@@ -90,7 +98,7 @@ def mesh_calls() -> dict[str, Call]:
 def sphere_calls() -> dict[str, Call]:
     rng = np.random.default_rng(0)
     box = trimesh.creation.box((0.1, 0.06, 0.04))
-    problem = Problem.build(LinkShape.from_mesh(box, "a box"), 0.01)
+    problem = FitProblem.build(LinkShape.from_mesh(box, "a box"), 0.01)
     shape, fit = problem.shape.core, problem.core
     balls = problem.clustered(3, rng)
     covering = np.array([[0.0, 0.0, 0.0, 0.08], [0.02, 0.0, 0.0, 0.05]])
@@ -183,7 +191,7 @@ def world_calls() -> dict[str, Call]:
     boxes = np.concatenate([np.tile(np.eye(3).ravel(), (20, 1)), points, np.full((20, 3), 0.1)], axis=1)
     poses = np.concatenate([np.tile(np.eye(3).ravel(), (20, 1)), points], axis=1)
     region = np.array([[-0.3, -0.3, -0.3], [0.3, 0.3, 0.3]])
-    grid = core.ClearanceGrid(world, region, 1)
+    grid = core.ClearanceGrid(world, region)
     return {
         "PointCloud": (core.PointCloud, (points,)),
         "PointCloud.neighbour_distances": (cloud.neighbour_distances, (np.arange(5), 3)),
@@ -201,7 +209,7 @@ def world_calls() -> dict[str, Call]:
         "World.mesh_meets": (world.mesh_meets, (0, tree, poses, np.zeros(20, dtype=bool))),
         "World.mesh_gaps": (world.mesh_gaps, (6, tree, poses, 0.5)),
         "first_no_rotation": (core.first_no_rotation, (boxes, 1e-6)),
-        "ClearanceGrid": (core.ClearanceGrid, (world, region, 1)),
+        "ClearanceGrid": (core.ClearanceGrid, (world, region)),
         "ClearanceGrid.pays": (core.ClearanceGrid.pays, (world,)),
         "ClearanceGrid.for_world": (grid.for_world, (world,)),
         "ClearanceGrid.lower_bounds": (grid.lower_bounds, (points,)),
@@ -220,10 +228,11 @@ def collision_calls() -> dict[str, Call]:
     balls, tree = core.LinkSpheres(*given), mesh.TriangleMesh.box((0.02, 0.03, 0.04)).tree
     meshes, pairs = dict.fromkeys(range(3), tree), np.array([[0, 2], [1, 3]])
     marks, limits = np.array([True, False]), np.stack([robot.lower, robot.upper])
+    moves = np.ones(robot.dof, dtype=bool)
     own = (balls, meshes, pairs, marks, 0.001, limits)
     pose = np.concatenate([np.eye(3).ravel(), np.array([0.05, 0.0, 0.1])])
     world = core.World([core.Obstacle.sphere(0.02, pose), core.Obstacle.mesh(tree, pose)])
-    grid = core.ClearanceGrid(world, np.array([[-0.2, -0.2, -0.2], [0.2, 0.2, 0.2]]), 1)
+    grid = core.ClearanceGrid(world, np.array([[-0.2, -0.2, -0.2], [0.2, 0.2, 0.2]]))
     outside = (balls, meshes, world, grid, np.zeros((n_links, 2), dtype=bool), 0.001)
     around = core.Surroundings(*outside)
     scene = core.Scene(*own).among(around)
@@ -252,6 +261,7 @@ def collision_calls() -> dict[str, Call]:
         "Scene.obstacle_clearances": (scene.obstacle_clearances, (cfgs, np.zeros(20))),
         "Scene.prove": (scene.prove, (motion, np.zeros((1, robot.dof)), 2, 0.01, 200)),
         "Scene.covers": (scene.covers, (cfgs,)),
+        "Scene.decides": (scene.decides, (cfgs,)),
         "Sampler": (core.Sampler, search),
         "Keeps": (core.Keeps, kept),
         "Keeps.excess": (core.Keeps(*kept).excess, (cfgs,)),
@@ -264,9 +274,21 @@ def collision_calls() -> dict[str, Call]:
         "Sampler.refusals": (sampler.refusals, ()),
         "Sampler.shorten": (sampler.shorten, (cfgs[:4], 20, 3, 0.1)),
         **stomp_calls(around, balls, cfgs),
+        "ends_marks": (core.ends_marks, (cfgs[:2], moves, limits[:2].copy(), 1e-9)),
+        "finish_path": (
+            core.finish_path,
+            (
+                core.Scene(*own),
+                cfgs[:4],
+                moves,
+                np.concatenate([limits[:2], 1.0 + 0.0 * limits[:2]]),
+                100.0,
+                True,
+            ),
+        ),
         "smooth_path": (
             core.smooth_path,
-            (core.Scene(*own), cfgs[:4], np.ones(robot.dof, dtype=bool), limits),
+            (core.Scene(*own), cfgs[:4], moves, limits),
         ),
     }
 
@@ -311,6 +333,7 @@ def plan_calls() -> dict[str, Call]:
             core.evaluate_motion,
             (pieces, knots, rows, piece_of, 1, np.linspace(-0.1, 3.0, 7)),
         ),
+        "polyline": (core.polyline, (pieces[:, 0].copy(),)),
         "resampled": (core.resampled, (pieces[:, 0].copy(), 5)),
         "roughness": (core.roughness, (pieces[:, 0].copy(), 16)),
         "curve_roughness": (core.curve_roughness, (pieces, 16)),
@@ -427,7 +450,7 @@ def bound_names() -> set[str]:
                 f"{name}.{method}"
                 for method, function in vars(value).items()
                 if type(getattr(value, method)).__name__ in ("nb_method", "nb_func")
-                and not method.startswith("__")
+                and (not method.startswith("__") or method == "__setstate__")
             }
         elif "nb_func" in type(value).__name__:
             found.add(name)

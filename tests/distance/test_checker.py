@@ -1,4 +1,7 @@
-"""The checker against plain numpy in float64, against JAX, and against its own guarantees."""
+"""The checker against plain numpy in float64, against JAX, and against its own guarantees.
+
+Looks inside: poses are built by the package's own conversion; the rule that picks pairs has no public name.
+"""
 
 from __future__ import annotations
 

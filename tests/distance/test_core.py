@@ -1,4 +1,7 @@
-"""The core's sphere model on its own: whatever arrays come in, it answers or refuses, and it does not depend on how it is asked."""
+"""The core's sphere model on its own: whatever arrays come in, it answers or refuses, and it does not depend on how it is asked.
+
+Looks inside: `largest_values` gives the joint values for which the error bound holds; the core takes them from its caller.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import pytest
 
 from elbowroom import _core
 from elbowroom.distance import SelfCollisionChecker
-from elbowroom.distance.doors import largest_values
+from elbowroom.distance.internal import largest_values
 from elbowroom.spheres import SphereModel
 
 

@@ -1,4 +1,8 @@
-"""Bounding balls, groups and packing."""
+"""Bounding balls, groups and packing.
+
+Looks inside: bounding balls and groups are bounds that no public answer shows, and a wrong one may stay
+unseen for long.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from elbowroom.distance.doors import enclosing_ball, split_balls
-from elbowroom.robot.doors import find_bodies
+from elbowroom.distance.internal import enclosing_ball, split_balls
+from elbowroom.robot.internal import find_bodies
 
 BALLS = st.integers(1, 40).flatmap(
     lambda n: arrays(np.float64, (n, 4), elements=st.floats(-1, 1, allow_subnormal=False))

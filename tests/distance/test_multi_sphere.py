@@ -96,7 +96,7 @@ def test_a_self_colliding_pose_costs_and_a_clear_one_does_not(teaarm):
     assert float((self_collision_residual(coll, robot, good) ** 2).sum()) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gradients_are_finite_and_equal_finite_differences(teaarm):
     robot, coll = teaarm
     with enable_x64(True):
@@ -127,7 +127,7 @@ def test_gradients_are_finite_and_equal_finite_differences(teaarm):
     assert bool(jnp.isfinite(slopes).all())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gradient_of_a_batch_is_the_batch_of_gradients(teaarm):
     robot, coll = teaarm
     cfgs = jnp.asarray(robot.random_cfgs(150, seed=4), dtype=jnp.float32)  # more than one block
@@ -234,7 +234,7 @@ def test_buffers_count_per_link(teaarm):
         coll.max_penetration(robot, cfg, jnp.zeros(3))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_four_hundred_thousand_pairs_run_in_bounded_memory_and_differentiate(load):
     robot = load("teaarm")
     rng = np.random.default_rng(0)

@@ -40,7 +40,7 @@ from lxml import etree
 from ruamel.yaml import YAML
 
 from elbowroom import _cache
-from elbowroom.robot._catalogue import _EXAMPLES as EXAMPLE_ROBOTS
+from elbowroom.robot.descriptions._catalogue import _EXAMPLES as EXAMPLE_ROBOTS
 
 from .page_files import write_page_files
 from .pages import Block, blocks, name, pages
@@ -49,11 +49,11 @@ from .shell import commands, expected_code, run
 ELSEWHERE = {
     "make demo": ".ci/run",
     "make test": ".ci/run",
+    "make test-all": ".ci/run, as make test and make test-rest",
     "make lint types": ".ci/run",
     "make bench": "benchmarks/, by hand: its ratios need a machine that does nothing else",
     "make soak": "tests/soak/test_soak.py, for seconds",
     "git clone": ".github/workflows, by actions/checkout",
-    "pip install .": ".ci/run: every target of the Makefile begins with it; tools/check_wheel.py from a wheel",
 }
 """Commands that pages name and this test does not run, by how they begin -> where they are run."""
 
@@ -112,6 +112,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::elbowroom.errors.ApproximationWarning")
 @pytest.mark.parametrize("page", [marked(page) for page in RUN])
 def test_blocks_run(page, files, tmp_path, monkeypatch):
@@ -123,12 +124,14 @@ def test_blocks_run(page, files, tmp_path, monkeypatch):
         run_page(page, tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_blocks_have_a_tag_that_is_known(page):
-    for block in blocks(page):
-        assert block.tag in TAGS or (block.tag.startswith("{") and block.tag not in REFUSED), (
-            f"{block}: the tag is {block.tag!r}; a block is one of {', '.join(sorted(TAGS))}"
-        )
+def test_blocks_have_a_tag_that_is_known():
+    faults = [
+        f"{block}: {block.tag!r}"
+        for page in pages()
+        for block in blocks(page)
+        if block.tag not in TAGS and (not block.tag.startswith("{") or block.tag in REFUSED)
+    ]
+    assert faults == [], f"the tag of a block is one of {', '.join(sorted(TAGS))}"
 
 
 def test_nothing_is_left_to_others_that_no_page_names():

@@ -76,10 +76,14 @@ def fault(page: Path, address: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_links_lead_somewhere(page):
-    faults = {address: why for address in links(page) if (why := fault(page, address)) is not None}
-    assert faults == {}
+def test_links_lead_somewhere():
+    faults = [
+        f"{name(page)}: {address}: {why}"
+        for page in pages()
+        for address in links(page)
+        if (why := fault(page, address)) is not None
+    ]
+    assert faults == []
 
 
 def test_pictures_show_something():
@@ -103,6 +107,23 @@ def test_every_picture_is_shown():
     """A picture that no page shows is out of date sooner or later, and nobody sees it."""
     texts = "".join(page.read_text(encoding="utf-8") for page in pages())
     assert [path.name for path in sorted((DOCS / "images").iterdir()) if path.name not in texts] == []
+
+
+OTHERS = {DOCS / "howto" / "curobo.md"}
+"""Pages that name files of other projects."""
+FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|hpp|cpp|toml|md))`")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in pages() if page not in OTHERS | {ROOT / "CHANGELOG.md"}], ids=name
+)
+def test_files_that_pages_name_exist(page):
+    """Words in capitals stand for names: `ui/panels/_NAME.py`."""
+    named = {
+        file for file in FILE.findall(page.read_text(encoding="utf-8")) if not re.search("[A-Z]{4}", file)
+    }
+    homes = [ROOT / home for home in ("", "src/elbowroom", "core", "tests", "benchmarks", "docs")]
+    assert {file for file in named if not any((home / file).exists() for home in homes)} == set()
 
 
 @pytest.mark.parametrize(

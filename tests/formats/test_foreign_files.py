@@ -230,14 +230,14 @@ def test_broken_files_name_the_place(tmp_path, name, old, new, expected):
 
 def test_a_link_given_twice_in_json(tmp_path):
     path = put(tmp_path, "a.json", '{"a": [{"center": [0,0,0], "radius": 1}], "a": []}')
-    with pytest.raises(FormatError, match=r"a\.json: .*'a' is there twice"):
+    with pytest.raises(FormatError, match=r"a\.json: .*'a' is given twice"):
         formats.read(path)
 
 
 @pytest.mark.robots
 def test_vamp_like_spherized_panda(load):
     """example-robot-data's primitive panda has spheres, cylinders and boxes: spheres are read, the rest is noted."""
-    from elbowroom.robot._catalogue import find_robot
+    from elbowroom.robot.descriptions._catalogue import find_robot
 
     contents = formats.read(find_robot("panda_collision").description)
     assert contents.spheres is not None
@@ -254,3 +254,9 @@ def test_a_file_of_another_format_is_not_written_into(tmp_path, arm, model, name
     with pytest.raises(FormatError, match="expected"):
         formats.write(path, robot=arm, spheres=model, format=other)
     assert path.read_bytes() == before
+
+
+def test_a_missing_sphere_file_is_named_with_the_file_that_names_it(tmp_path):
+    (tmp_path / "robot.yml").write_text("robot: two\ncollision_spheres: gone.yml\n")
+    with pytest.raises(FormatError, match=r"robot\.yml: collision_spheres: there is no file 'gone\.yml'"):
+        formats.read(tmp_path / "robot.yml")

@@ -86,7 +86,7 @@ def try_one(folder, name: str, data: bytes, model: SphereModel, robot=None, writ
         pass
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SEEDS)
 def test_only_our_errors_escape(tmp_path, load, name):
     rng = random.Random(f"0 {name}")

@@ -14,7 +14,7 @@ import elbowroom as er
 from elbowroom import formats
 from elbowroom.formats import ExportOptions
 from elbowroom.pairs import PairReason
-from elbowroom.pairs.doors import BY_MESHES
+from elbowroom.pairs.internal import BY_MESHES
 
 ROBOTS = ("kinova", "pr2", "panda", "teaarm")
 
@@ -61,7 +61,9 @@ def test_srdf_by_a_plain_walk(tmp_path, computed, name):
     # What is in the file for us alone is said.
     counts = pairs.counts()
     if PairReason.NEVER_PROVED in counts:
-        assert any(f"{counts[PairReason.NEVER_PROVED]} pairs proved never to meet" in text for text in lost)
+        assert any(
+            f"{counts[PairReason.NEVER_PROVED]} pairs proved never to collide" in text for text in lost
+        )
     if pairs.by_meshes:
         assert any("other readers do not know" in text for text in lost)
 
@@ -178,7 +180,7 @@ def test_words_of_proof_survive_an_srdf_without_a_matrix(tmp_path, load):
     arm = load("teaarm")
     pairs = {("base_link", "left_arm_l1"): "NEVER_PROVED", ("base_link", "right_arm_l1"): "NEVER_SAMPLED"}
     lost = formats.write(tmp_path / "a.srdf", robot=arm, pairs=pairs)
-    assert any("1 pair proved" in text and "1 that met in no sample" in text for text in lost)
+    assert any("1 pair proved" in text and "1 that collided in no sample" in text for text in lost)
     found = formats.read(tmp_path / "a.srdf", robot=arm).pairs
     assert {pair: found.reason(*pair).name for pair in pairs} == pairs
 

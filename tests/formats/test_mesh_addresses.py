@@ -50,7 +50,7 @@ def test_visual_meshes_are_found_through_the_package_folders(places, monkeypatch
     spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
     (places / "out").mkdir()
     notes = formats.write(places / "out/a.urdf", robot=robot, spheres=spheres)
-    assert any("2 mesh addresses became absolute" in note for note in notes)
+    assert any("2 mesh paths were made absolute" in note for note in notes)
     assert not any("not found" in note for note in notes)
     monkeypatch.chdir("/")
     assert all(

@@ -11,7 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.errors import ApproximationWarning, InputError
-from elbowroom.robot.doors import adjacent_pairs
+from elbowroom.robot.internal import adjacent_pairs
 from elbowroom.spheres import SphereModel
 
 WEDGE = '<mesh name="wedge" vertex="0 0 0 0.1 0 0 0 0.1 0 0 0 0.1"/>'
@@ -121,8 +121,8 @@ def test_end_points_of_all_geoms_are_refused(tmp_path):
     ("rob", "words"),
     [
         (MESH, "MuJoCo takes size of 'sphere:base:0' as"),
-        ('margin="0.02"', "MuJoCo takes margin of 'sphere:base:0' as 0.02, meant is 0.0"),
-        (FROMTO, "MuJoCo refuses what would be written, so nothing is: .*fromto"),
+        ('margin="0.02"', "MuJoCo takes margin of 'sphere:base:0' as 0.02, not as 0.0"),
+        (FROMTO, "MuJoCo rejects the result, so nothing is written: .*fromto"),
     ],
 )
 def test_what_mujoco_would_change_is_not_written(tmp_path, monkeypatch, rob, words):

@@ -12,7 +12,7 @@ import pytest
 import elbowroom as er
 from elbowroom import formats
 from elbowroom.errors import ApproximationWarning, InputError
-from elbowroom.robot.doors import adjacent_pairs
+from elbowroom.robot.internal import adjacent_pairs
 from elbowroom.spheres import SphereModel
 
 ARM = """
@@ -310,6 +310,7 @@ def test_baxter_keeps_the_pairs_that_mujoco_filters(tmp_path, load):
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "c.xml")).npair > 0
 
 
+@pytest.mark.long
 def test_g1_by_its_pair_matrix(tmp_path, computed):
     robot, spheres, pairs = computed("g1")
     lost = formats.write(tmp_path / "a.xml", robot=robot, spheres=spheres, pairs=pairs)

@@ -175,7 +175,7 @@ class TestIncludes:
         robot = er.load_robot(main)
         (tmp_path / "x/y").mkdir(parents=True)
         lost = formats.write(tmp_path / "x/y/b.xml", robot=robot, spheres=balls(robot, "arm"))
-        assert any("included files became absolute" in text and "package_dirs" in text for text in lost)
+        assert any("included files were made absolute" in text and "package_dirs" in text for text in lost)
         assert mujoco.MjModel.from_xml_path(str(tmp_path / "x/y/b.xml")).dof_damping[0] == 3
         back = er.load_robot(tmp_path / "x/y/b.xml", package_dirs=[main.parent])
         assert back.joint_names == robot.joint_names

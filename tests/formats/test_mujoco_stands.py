@@ -22,6 +22,7 @@ ROBOTS = (
     "icub_reduced", "b1-z1",
 )  # fmt: skip
 """Arms with and without grippers, two arms on wheels, humanoids, quadrupeds, hands; rh56 comes from an MJCF."""
+LARGE = ("tiago_pro", "g1", "solo12", "b1-z1")
 SECONDS = 2.0
 
 
@@ -47,7 +48,9 @@ def set_joints(robot, model, data, cfg):
             data.joint(joint.name).qpos = value
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in LARGE else name for name in ROBOTS]
+)
 def test_it_holds_its_default_pose(written, name):
     robot, _, pairs, _, _, model = written(name)
     data = mujoco.MjData(model)

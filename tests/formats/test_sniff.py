@@ -9,8 +9,8 @@ from ruamel.yaml import YAML
 
 from elbowroom import formats
 from elbowroom.errors import ElbowroomError, FormatError
-from elbowroom.formats._sniff import sniff
-from elbowroom.formats.doors import format_of
+from elbowroom.formats._by_extension import sniff
+from elbowroom.formats.internal import format_of
 
 from .test_foreign_files import CUROBO_V2, SRDF, XRDF, put
 

@@ -210,7 +210,7 @@ def test_the_default_pose_is_said_to_be_hidden_only_where_it_is(tmp_path, load):
     robot = load("panda")
     spheres = er.fit_spheres(robot, er.FitOptions(method="centerline"))
     pairs = er.compute_pairs(robot, spheres, er.PairOptions(samples=30, proof_boxes=4))
-    hidden = "the default pose is in an element of ours, which other readers do not know"
+    hidden = "the default pose is in an element that only Elbowroom reads"
     assert hidden not in formats.write(tmp_path / "a.srdf", robot=robot, pairs=pairs)
     (tmp_path / "b.srdf").write_text(MINE)
     assert hidden in formats.write(tmp_path / "b.srdf", robot=robot, pairs=pairs)

@@ -64,7 +64,7 @@ def test_other_hands(allegro: Hand, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert sweep.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_self_test(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(Options(self_test=True, json=True)) == 0
     data = json.loads(capsys.readouterr().out)
@@ -140,7 +140,7 @@ def test_rebuild_makes_everything_anew_in_time(
     assert len(list((tmp_path / "grasp").glob("*.npz"))) == 8
 
 
-@pytest.mark.parametrize("name", ["rh56", "rh56_left"])
+@pytest.mark.parametrize("name", ["rh56", pytest.param("rh56_left", marks=pytest.mark.long)])
 def test_self_test_of_either_hand_passes_in_time(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     start = time.process_time()
     assert run(Options(hand=name, self_test=True)) == 0

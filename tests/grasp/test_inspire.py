@@ -14,7 +14,7 @@ import pytest
 from elbowroom.cli._grasp import Options, run
 from elbowroom.errors import ElbowroomError, InputError, UnknownNameError
 from elbowroom.grasp import GraspChecker, GraspPlanner, Hand, UnknownFingerError, load_hand
-from elbowroom.grasp.doors import grasped_object, rh56_spec
+from elbowroom.grasp.internal import grasped_object, rh56_spec
 from tests.inspire_files import STYLES, blank, lab, suite, write
 
 SIDES = {"right": "rh56", "left": "rh56_left"}

@@ -23,7 +23,7 @@ from elbowroom.grasp import (
     mount,
     plan_approach,
 )
-from elbowroom.grasp.doors import grasped_object, rh56_spec
+from elbowroom.grasp.internal import grasped_object, rh56_spec
 from elbowroom.robot import load_robot
 
 MIRROR = np.diag([1.0, -1.0, 1.0])

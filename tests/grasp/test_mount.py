@@ -13,7 +13,7 @@ from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.grasp import load_hand, mount
 from elbowroom.grasp._mount import mounted_hand
 from elbowroom.robot import joined, without_links
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.internal import find_robot
 
 pytestmark = pytest.mark.robots
 
@@ -43,7 +43,7 @@ def matrices(poses):
 def test_poses_are_those_of_pinocchio_for_the_arm_times_those_of_mujoco_for_the_hand(panda, rh56, carrier):
     """Pinocchio reads the arm's URDF and MuJoCo the hand's MJCF; the mount's pose is multiplied here by hand."""
     mujoco = pytest.importorskip("mujoco")
-    from elbowroom.grasp.doors import rh56_spec
+    from elbowroom.grasp.internal import rh56_spec
     from tests.oracles import PinocchioModel
 
     cfgs = carrier.random_cfgs(30, seed=3)

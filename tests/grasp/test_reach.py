@@ -12,9 +12,9 @@ import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.errors import ApproximationWarning, InputError
 from elbowroom.grasp import GraspPlanner, GraspRangeError, ReachOptions, load_hand, mount, reach_for
-from elbowroom.grasp.doors import TIP_TOLERANCE, rh56_spec
+from elbowroom.grasp.internal import TIP_TOLERANCE, rh56_spec
 from elbowroom.pairs import PairOptions, compute_pairs
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.internal import find_robot
 from elbowroom.spheres import FitOptions, fit_spheres
 from elbowroom.world import Box, World
 from tests.oracles import PinocchioModel, ShapeCoal

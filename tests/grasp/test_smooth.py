@@ -13,9 +13,9 @@ import trimesh
 
 from elbowroom.errors import InputError
 from elbowroom.grasp import GraspChecker, GraspPlanner, Hand, Opposition, Sweep, contacts_on_sides, load_hand
-from elbowroom.grasp._choose import rate_grasp
 from elbowroom.grasp._execute import base_coordinates
-from elbowroom.grasp.doors import grasped_object
+from elbowroom.grasp._quality import rate_grasp
+from elbowroom.grasp.internal import grasped_object
 from elbowroom.ui.draw import floating_hand_spec
 
 MODES = [("line", 2), ("plane", 3), ("plane", 4), ("plane", 5), ("cylinder", 5)]
@@ -139,7 +139,7 @@ def test_between_nodes_it_is_as_smooth_as_on_them(smooth: GraspPlanner) -> None:
         assert bend < 2e-5  # no kink: neighbouring slopes differ by less than 2 rad/m over 10 micrometres
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("revision", ["newest", "newest_grasp_scene"])
 def test_later_revisions_keep_the_promises(planners: Planners, revision: str) -> None:
     planner = planners("smooth", revision)

@@ -60,7 +60,7 @@ def test_damaged_tables_are_made_anew(
     assert worst_error(hand, TableFingers(hand), 50) < 2e-5  # and what is stored now is right
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["garbage", "foreign"])
 def test_damaged_branches_are_made_anew(
     hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
@@ -105,7 +105,7 @@ def _build_and_measure(folder: str) -> float:
     return worst
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_may_build_at_once(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         errors = pool.map(_build_and_measure, [str(tmp_path)] * 2)

@@ -30,10 +30,10 @@ from elbowroom.grasp import (
     load_hand,
     plan_approach,
 )
-from elbowroom.grasp._choose import rate_grasp
 from elbowroom.grasp._grasp import rotation
+from elbowroom.grasp._quality import rate_grasp
 from elbowroom.grasp._wrap import WrapClosure
-from elbowroom.grasp.doors import grasped_object, rh56_spec
+from elbowroom.grasp.internal import grasped_object, rh56_spec
 
 Planners = Callable[..., GraspPlanner]
 DIAMETERS = [0.015, 0.03, 0.045, 0.06, 0.075, 0.09, 0.105]

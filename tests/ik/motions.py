@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import elbowroom as er
-from elbowroom.ik.doors import CollisionRows
+from elbowroom.ik.internal import CollisionRows
 from tests.crossing import SPARE, _ways
 from tests.oracles import CoalOracle, LinkPair, coal, coal_mesh, coal_pose
 
@@ -84,7 +84,9 @@ def down_the_gradient(
     rows = rows or CollisionRows(model)
 
     def steer(cfg: np.ndarray) -> np.ndarray:
-        near = rows.at(cfg, 0.5)
+        near = rows.at(cfg, 0.1)
+        if not len(near.distance):
+            near = rows.at(cfg, 0.5)
         way = rng.normal(size=len(cfg))
         way *= 0.3 / np.linalg.norm(way)
         if len(near.distance):

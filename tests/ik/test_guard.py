@@ -7,6 +7,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import InputError
+from elbowroom.world import Box, World
 from tests.ik.motions import (
     down_the_gradient,
     free_between,
@@ -62,6 +63,26 @@ def test_no_motion_penetrates(teaarm, accelerations):
     for _ in range(100):
         unguarded.append(steer(unguarded[-1]))
     assert not free_between(teaarm, judge, np.array(unguarded))
+
+
+def test_clearance_of_a_step_bounds_that_of_all_that_moves(panda):
+    """A floor 2 mm below the base is nearer than anything a joint moves, and does not count."""
+    pose = np.eye(4)
+    pose[2, 3] = panda.robot.link_mesh("panda_link0").bounds[0, 2] - 0.002 - 0.05
+    model, rng = (
+        panda.with_world(World([Box((3.0, 3.0, 0.1), pose=pose, name="floor")])),
+        np.random.default_rng(2),
+    )
+    guard = er.Guard(model, velocity_limits=SPEED)
+    at, said = [], []
+    for start in free_starts(model, rng, 8):
+        path, made = guarded(guard, random_walk(model.robot, rng, DT, SPEED), start, 30, DT)
+        at += list(path[:-1])
+        said += [step.clearance for step in made]
+    assert model.clearance(np.array(at), exact=True).max() < 0.002 + 1e-6
+    moving = model.varying_clearance(np.array(at)).clearance
+    assert (np.array(said) <= moving + 1e-9).all()
+    assert (np.array(said) > 0.01).any()
 
 
 def test_the_judge_of_these_motions_looks_between_their_steps(teaarm):

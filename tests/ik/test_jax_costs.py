@@ -14,7 +14,7 @@ from elbowroom import ik
 from elbowroom._poses import as_matrix
 from elbowroom.errors import InputError, UnknownJointError, UnknownLinkError
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget
-from elbowroom.ik._problem import Problem, shape_of
+from elbowroom.ik._problem import IkProblem, shape_of
 from elbowroom.world import Box, World
 from tests.double import enable_x64
 from tests.oracles import PinocchioModel
@@ -64,7 +64,7 @@ class TestResiduals:
     def test_equal_those_of_the_core_in_double_precision(self, load, name):
         robot = load(name)
         targets = some_targets(robot, LINKS[name])
-        problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+        problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
         values = problem.targets_row(targets)
         cfgs = robot.random_cfgs(200, seed=1)
         with enable_x64(True):
@@ -81,7 +81,7 @@ class TestResiduals:
     def test_equal_those_of_the_core_in_single_precision(self, load):
         robot = load("teaarm")
         targets = some_targets(robot, LINKS["teaarm"])
-        problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+        problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
         values = problem.targets_row(targets)
         cfgs = robot.random_cfgs(200, seed=2).astype(np.float32)
         costs = [ik.target_cost(robot, target) for target in targets]
@@ -96,13 +96,14 @@ class TestResiduals:
 
         robot = load("teaarm")
         targets = some_targets(robot, LINKS["teaarm"])
-        problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+        problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
         cfg = jnp.asarray(robot.random_cfgs(1, seed=3)[0])
         for packed, target in zip(
             packed_costs(robot, problem.shape, problem.targets_row(targets)), targets, strict=True
         ):
             np.testing.assert_allclose(packed(cfg), ik.target_cost(robot, target)(cfg), atol=1e-6)
 
+    @pytest.mark.long
     def test_slopes_equal_finite_differences_for_every_cost(self, load):
         robot = load("teaarm")
         coll = er.build_multi_sphere_collision(robot, default_n_spheres=1)
@@ -134,6 +135,7 @@ class TestResiduals:
                     )
                     first = last
 
+    @pytest.mark.long
     def test_are_finite_with_their_slopes_where_formulas_divide_by_zero(self, load):
         robot = load("teaarm")
         left = LINKS["teaarm"]

@@ -15,7 +15,7 @@ import elbowroom as er
 from elbowroom._frozen import frozen
 from elbowroom.errors import InputError, UnknownJointError, UnknownLinkError
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
-from elbowroom.ik._problem import Problem, groups, moved_by, shape_of
+from elbowroom.ik._problem import IkProblem, groups, moved_by, shape_of
 
 from ..oracles import PinocchioModel
 from .models import rotation
@@ -75,7 +75,7 @@ def test_residuals_and_jacobians(load: Load, name: str) -> None:
     cfgs = robot.random_cfgs(11, seed=3)  # more than a block of lanes, and not a whole number of them
     for _ in range(3):
         targets = random_targets(robot, LINKS[name], rng)
-        problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+        problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
         values = problem.targets_row(targets)
         found = problem.residuals(values, cfgs)
         expected = [np.concatenate([written_down(robot, t, cfg) for t in targets]) for cfg in cfgs]
@@ -90,7 +90,7 @@ def test_residuals_and_jacobians(load: Load, name: str) -> None:
 def test_errors_have_no_weights(load: Load) -> None:
     robot, rng = load("teaarm"), np.random.default_rng(2)
     targets = random_targets(robot, LINKS["teaarm"], rng)
-    problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+    problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
     cfgs = robot.random_cfgs(3, seed=0)
     off, turn = problem.errors(problem.targets_row(targets), cfgs)
     for row, cfg in enumerate(cfgs):
@@ -115,7 +115,7 @@ def test_jacobian_is_the_geometric_one_where_a_pose_is_met(load: Load) -> None:
     expected = robot.jacobian(cfgs, link)
     for cfg, jacobian in zip(cfgs, expected, strict=True):
         target = PoseTarget(link, robot.link_poses(cfg)[robot.link_index(link)], 2.0, 0.5)
-        problem = Problem.of(robot, shape_of([target]), robot.joint_names)
+        problem = IkProblem.of(robot, shape_of([target]), robot.joint_names)
         found = problem.jacobians(problem.targets_row([target]), cfg[None])[0]
         np.testing.assert_allclose(found[:3], -2.0 * jacobian[:3], atol=1e-12)
         np.testing.assert_allclose(found[3:], -0.5 * jacobian[3:], atol=1e-12)
@@ -135,7 +135,7 @@ def test_orientation_at_every_angle(load: Load, angle: float) -> None:
         PoseTarget(link, wanted, 1.0, 1.0),
         AxisTarget(link, turn.apply(axis), R.inv().apply(axis), 1.0),
     )
-    problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+    problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
     values = problem.targets_row(targets)
     residual = problem.residuals(values, cfg)[0]
     _, errors = problem.errors(values, cfg)
@@ -161,7 +161,7 @@ def test_a_root_that_is_not_the_origin(load: Load) -> None:
     moved = replace(robot, tree=replace(tree, quat_cos=frozen(quat), shift=frozen(shift)))
     cfg = moved.random_cfgs(1, seed=1)
     target = PositionTarget("panda_hand", moved.link_poses(cfg)[0, moved.link_index("panda_hand"), 4:])
-    problem = Problem.of(moved, shape_of([target]), moved.joint_names)
+    problem = IkProblem.of(moved, shape_of([target]), moved.joint_names)
     assert problem.errors(problem.targets_row([target]), cfg)[0] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -192,7 +192,7 @@ def test_searches_reach(load: Load, name: str, links: tuple[str, ...]) -> None:
     seeds = robot.random_cfgs(40, seed=12)
     for goal, seed in zip(robot.random_cfgs(40, seed=11), seeds, strict=True):
         targets = poses_at(robot, links, goal)
-        solved = Problem.of(robot, shape_of(targets), robot.joint_names).joints
+        solved = IkProblem.of(robot, shape_of(targets), robot.joint_names).joints
         still = ~np.isin(robot.joint_names, solved)
         found = solver.solve(targets, seed)
         assert found.success
@@ -215,7 +215,7 @@ def test_joints_solved_for_and_held(load: Load) -> None:
     arm = tuple(name for name in robot.joint_names if name.startswith("left"))
     goal = robot.random_cfgs(1, seed=6)[0]
     targets = poses_at(robot, ("frame_left_arm_ee",), goal)
-    problem = Problem.of(robot, shape_of(targets), arm)
+    problem = IkProblem.of(robot, shape_of(targets), arm)
     assert set(problem.joints) == set(arm)
     still = [k for k, name in enumerate(robot.joint_names) if name not in arm]
     starts = robot.random_cfgs(4, seed=7)
@@ -257,7 +257,7 @@ def test_the_nearest_to_what_is_out_of_reach(load: Load, distance: float) -> Non
         aim = rng.normal(size=3)
         pose = np.concatenate([rng.normal(size=4), distance * aim / np.linalg.norm(aim) + [0, 0, 0.3]])
         target = PoseTarget("panda_hand", pose)
-        problem = Problem.of(robot, shape_of([target]), joints)
+        problem = IkProblem.of(robot, shape_of([target]), joints)
         values, starts = problem.targets_row([target]), robot.random_cfgs(8, seed=k)
         found = er.IkSolver(robot, joints=joints).solve(target)
         assert not found.success
@@ -333,19 +333,19 @@ def test_groups(load: Load) -> None:
 def test_unknown_names_are_told(load: Load) -> None:
     robot = load("panda")
     with pytest.raises(UnknownLinkError, match="panda_hand"):
-        Problem.of(robot, ((PoseTarget, "panda_hnad"),), robot.joint_names)
+        IkProblem.of(robot, ((PoseTarget, "panda_hnad"),), robot.joint_names)
     with pytest.raises(UnknownJointError, match="panda_joint3"):
-        Problem.of(robot, ((PoseTarget, "panda_hand"),), ("panda_jiont3",))
+        IkProblem.of(robot, ((PoseTarget, "panda_hand"),), ("panda_jiont3",))
     with pytest.raises(UnknownJointError, match="actuated"):
-        Problem.of(robot, ((JointTarget, "panda_finger_joint2"),), robot.joint_names)  # it follows another
+        IkProblem.of(robot, ((JointTarget, "panda_finger_joint2"),), robot.joint_names)  # it follows another
     with pytest.raises(InputError, match="none given"):
-        Problem.of(robot, (), robot.joint_names)
+        IkProblem.of(robot, (), robot.joint_names)
 
 
 def test_travels_by_pickle(load: Load) -> None:
     robot = load("panda")
     targets = poses_at(robot, ("panda_hand",), robot.random_cfgs(1)[0])
-    problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+    problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
     values, cfgs = problem.targets_row(targets), robot.random_cfgs(16, seed=1)
     there = pickle.loads(pickle.dumps(problem))
     np.testing.assert_array_equal(problem.residuals(values, cfgs), there.residuals(values, cfgs))

@@ -69,7 +69,7 @@ def test_programmes_are_solved_as_daqp_solves_them(kind):
     assert (INFEASIBLE in found) == (kind == ANY)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hundred_thousand_programmes():
     rng = np.random.default_rng(99)
     assert all(agrees(*programme(rng, k % 3))[0] for k in range(100_000))

@@ -10,7 +10,7 @@ import pytest
 import trimesh
 
 import elbowroom as er
-from elbowroom.ik.doors import CollisionRows
+from elbowroom.ik.internal import CollisionRows
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, PointCloud, Sphere, World
 from tests.ik.motions import free_starts
 

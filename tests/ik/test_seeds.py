@@ -11,9 +11,9 @@ import pytest
 import elbowroom as er
 from elbowroom import _core
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget, Target
-from elbowroom.ik._problem import Problem, shape_of
-from elbowroom.ik.solve._starts import free_configurations
-from elbowroom.robot.doors import build_tree
+from elbowroom.ik._problem import IkProblem, shape_of
+from elbowroom.ik.solve._setup import free_configurations
+from elbowroom.robot.internal import build_tree
 
 from .models import rotation
 
@@ -110,7 +110,7 @@ def several(robot: er.Robot) -> list[tuple[Target, ...]]:
 def test_nearest_is_what_brute_force_finds(load: Load, case: int, seeded: bool) -> None:
     robot = load("teaarm")
     targets = several(robot)[case]
-    problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+    problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
     cfgs, seed = robot.random_cfgs(700, seed=1), robot.random_cfgs(1, seed=9)[0]
     table = _core.StartTable(problem.core, cfgs)
     assert len(table) == 700
@@ -126,7 +126,7 @@ def test_nearest_is_what_brute_force_finds(load: Load, case: int, seeded: bool) 
 def test_tables_smaller_than_asked(load: Load) -> None:
     robot = load("panda")
     targets = (PoseTarget("panda_hand", robot.link_poses(robot.default_cfg)[robot.link_index("panda_hand")]),)
-    problem = Problem.of(robot, shape_of(targets), robot.joint_names)
+    problem = IkProblem.of(robot, shape_of(targets), robot.joint_names)
     table = _core.StartTable(problem.core, robot.random_cfgs(5))
     found = table.nearest(problem.targets_row(targets), robot.default_cfg, False, 16)
     assert sorted(found.tolist()) == list(range(5))

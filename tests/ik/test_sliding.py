@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.ik.doors import CollisionRows
+from elbowroom.ik.internal import CollisionRows
 from tests.ik.models import model_of
 from tests.ik.motions import box
 from tests.oracles import ShapeCoal

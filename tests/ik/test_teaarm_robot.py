@@ -37,6 +37,7 @@ def test_attributes(tea):
     assert tea.default_cfg[tea.robot.joint_names.index("left_j4")] == pytest.approx(1.48352986)
 
 
+@pytest.mark.long
 def test_identity_targets_give_six_costs_and_a_few_iterations_stay_finite(tea):
     costs = tea.build_costs(jaxlie.SE3.identity(), jaxlie.SE3.identity(), None)
     assert len(costs) >= 6
@@ -133,6 +134,7 @@ def test_the_cost_misses_no_collision_and_seldom_sees_one_where_there_is_none(te
     assert (free & ~clear).sum() < 0.1 * free.sum()
 
 
+@pytest.mark.long
 def test_left_and_right_are_called_colliding_alike(tea):
     """The same configurations with left and right exchanged; the arms differ by tenths of a millimetre."""
     names = tea.robot.joint_names
@@ -199,7 +201,7 @@ def other_teaarm(tmp_path_factory):
     return urdf
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_urdf_with_other_meshes_goes_all_the_way(tea, other_teaarm):
     real = er.TeaArmRobot(n_spheres=60, urdf_path=other_teaarm)
     assert real.urdf_path == str(other_teaarm)

@@ -210,6 +210,34 @@ def test_a_start_in_contact_may_only_leave_it(rails, start):
     assert leaves.keeps_limits()
 
 
+@pytest.mark.parametrize("gap", [2e-5, 5e-4, 1.2e-3])
+def test_a_start_within_the_skin_moves_out_of_it_and_never_freezes(rails, gap):
+    start = np.array([0.15 + gap, 0.0])
+    stays = Run(Tracker(rails, options=TrackOptions(budget=1.0)), start).tick(at(*start), 200)
+    gaps = np.array(stays.cfgs)[:, 0] - 0.15
+    assert np.diff(gaps).min() > -1e-6  # it comes no closer
+    assert gaps[-1] > 1.5e-3
+    assert stays.steps[0].limited_by == ("cart and post",)
+    follows = Run(Tracker(rails, options=TrackOptions(budget=1.0)), start).tick(at(0.15, 0.4), 200)
+    assert follows.cfgs[-1][1] > 0.39  # along the post it is as free as elsewhere
+    assert follows.apart() > gap - 1e-5
+    for run in (stays, follows):
+        assert run.keeps_limits()
+        assert all(step.proved for step in run.steps)
+
+
+def test_within_the_skin_the_reason_is_told(rails):
+    """Pulled into the post all the time and along it: wherever it is near, the post is named."""
+    run = Run(Tracker(rails, options=TrackOptions(budget=1.0)), [0.5, 0.02])
+    for k in range(600):
+        run.tick(at(0.05 + 0.05 * np.sin(0.05 * k), 0.1 * np.cos(0.03 * k)))
+    for cfg, step in zip(run.cfgs[1:], run.steps, strict=True):
+        if np.abs(cfg).max() - 0.15 < 3e-3:
+            assert "cart and post" in step.limited_by
+    assert run.apart() > 1.5e-3
+    assert run.apart() < 3e-3  # else nothing was told
+
+
 def test_ticks_of_uneven_length_keep_all_limits(rails):
     random = np.random.default_rng(4)
     run = Run(Tracker(rails), [0.5, 0.0])

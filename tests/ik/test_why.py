@@ -10,7 +10,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.ik import AxisTarget, JointTarget, PoseTarget, PositionTarget
-from elbowroom.ik.solve._starts import free_configurations
+from elbowroom.ik.solve._setup import free_configurations
 from tests.ik.models import HAND, block_at, model_of, rest_pose, solver_of
 
 PLANAR = """<robot name="planar">

@@ -1,6 +1,8 @@
 """What Python hands to the core of this folder is checked there: wrong arrays raise, none brings the interpreter down.
 
 These tests look inside, at `elbowroom._core`: public functions would refuse such input before it gets there.
+
+Looks inside: `pose_rows` is what every pose passes on its way to the core.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 from elbowroom import _core
-from elbowroom.mesh import Scene, TriangleMesh, collide_batch, mesh_mesh_contact_batch
+from elbowroom.mesh import MeshScene, TriangleMesh, collide_batch, mesh_mesh_contact_batch
 from elbowroom.mesh._frames import pose_rows
 
 from .mesh_tools import mesh, poses, shape
@@ -111,7 +113,7 @@ def test_trees_segments_scenes_and_pieces_take_any_array():
 
 
 def test_a_scene_keeps_its_meshes_alive():
-    scene = Scene([TriangleMesh.box((1.0, 1.0, 1.0)) for _ in range(3)])
+    scene = MeshScene([TriangleMesh.box((1.0, 1.0, 1.0)) for _ in range(3)])
     core = scene._core
     del scene
     out = np.zeros((1, 3), np.uint8)

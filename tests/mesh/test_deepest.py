@@ -8,7 +8,7 @@ import pytest
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
     Contact,
-    Scene,
+    MeshScene,
     Separation,
     TriangleMesh,
     TriTriContact,
@@ -115,7 +115,7 @@ def test_a_scene_equals_its_pairs():
     names = ["cube1", "torus", "bracket", "panda5"]
     meshes = [mesh(n) for n in names]
     Ts = np.stack([poses(shape("cube0"), shape("cube0"), 40, 0.0, 0.8, seed=s) for s in range(4)], axis=1)
-    scene = Scene(meshes, [(0, 1), (2, 1), (3, 0), (1, 3)])
+    scene = MeshScene(meshes, [(0, 1), (2, 1), (3, 0), (1, 3)])
     found = scene.deepest_contacts(Ts)
     assert found.depths.shape == (40, 4)
     assert found.points.shape == (40, 4, 3)
@@ -149,11 +149,11 @@ def test_a_scene_equals_its_pairs():
         ),
         (lambda: mesh_mesh_separation(mesh("cube0"), None, None, None), "TriangleMesh"),
         (lambda: mesh_mesh_separation(mesh("cube0"), np.full((4, 4), np.nan), mesh("cube0"), None), "T_a"),
-        (lambda: Scene([mesh("cube0")] * 2, [(0, 1, 1)]), "pairs"),
-        (lambda: Scene([mesh("cube0")] * 2).deepest_contacts(np.zeros((3, 1, 7))), "poses"),
-        (lambda: Scene([mesh("cube0")] * 2).deepest_contacts(np.full((1, 2, 7), np.nan)), "poses"),
-        (lambda: Scene([mesh("cube0")] * 2).deepest_contacts("x"), "poses"),
-        (lambda: Scene([mesh("cube0")] * 2).deepest_contacts([[[1.0]], [[1.0, 2.0]]]), "poses"),
+        (lambda: MeshScene([mesh("cube0")] * 2, [(0, 1, 1)]), "pairs"),
+        (lambda: MeshScene([mesh("cube0")] * 2).deepest_contacts(np.zeros((3, 1, 7))), "poses"),
+        (lambda: MeshScene([mesh("cube0")] * 2).deepest_contacts(np.full((1, 2, 7), np.nan)), "poses"),
+        (lambda: MeshScene([mesh("cube0")] * 2).deepest_contacts("x"), "poses"),
+        (lambda: MeshScene([mesh("cube0")] * 2).deepest_contacts([[[1.0]], [[1.0, 2.0]]]), "poses"),
     ],
 )
 def test_bad_input_is_refused(call, words):

@@ -105,7 +105,7 @@ LINK_PAIRS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("a", "b", "count"), LINK_PAIRS)
 def test_moving_by_the_depth_separates_and_by_less_does_not(a, b, count):
     Ts = poses(shape(a), shape(b), 4 * count, 0.1, 0.8, seed=11)
@@ -132,7 +132,7 @@ def epa(a, T_a, b, T_b) -> float:
     return -result.getContact(0).penetration_depth if result.isCollision() else -1.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("a", "b"),
     [("cube0", "cube0"), ("panda5", "panda_hand"), ("panda0", "panda_finger"), ("cylinder", "cube0")],
@@ -267,7 +267,7 @@ def test_boxes_have_the_least_depth_of_all_directions():
     assert tried > 100
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_directions_rarely_separate_sooner():
     rng = np.random.default_rng(21)
     better, much_better, tried = 0, 0, 0
@@ -303,3 +303,34 @@ def test_depth_ends_in_a_notch_where_two_facets_meet():
     c = mesh_mesh_separation(groove, None, block, turned)
     assert c.depth == pytest.approx(0.02, abs=1e-9)
     np.testing.assert_allclose(c.normal, [0, 0, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize(("a", "b"), [("torus", "torus"), ("bracket", "torus")])
+def test_no_direction_of_a_dense_cover_parts_non_convex_meshes_sooner(a, b):
+    """Brute force by the boolean alone: B moved by 1 % less, or by much less, along any of 2,000 directions collides."""
+    Ts = poses(shape(a), shape(b), 200, 0.1, 0.8, seed=5)
+    Ts = Ts[collide_batch(mesh(a), None, mesh(b), Ts)][:40]
+    k = np.arange(2000) + 0.5
+    z, turn = 1.0 - k / 1000.0, np.pi * (1.0 + np.sqrt(5.0)) * k
+    directions = np.stack(
+        [np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z], axis=1
+    )
+    for T in Ts:
+        depth = mesh_mesh_separation(mesh(a), None, mesh(b), T).depth
+        for share in (0.99, 0.9, 0.7, 0.5, 0.3):
+            moved = np.repeat(T[None], len(directions), axis=0)
+            moved[:, :3, 3] += share * depth * directions
+            assert collide_batch(mesh(a), None, mesh(b), moved).all(), (T, depth, share)
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "known"),
+    [("torus", 82, 0.35836), ("torus", 104, 0.59249), ("bracket", 1, 0.71681), ("bracket", 124, 0.60215)],
+)
+def test_ways_out_that_a_coarser_search_missed_by_a_hundredth(name, row, known):
+    Ts = poses(shape(name), shape(name), 400, 0.1, 0.8, seed=5)
+    T = Ts[collide_batch(mesh(name), None, mesh(name), Ts)][row]
+    c = mesh_mesh_separation(mesh(name), None, mesh(name), T)
+    assert c.depth <= 1.001 * known
+    T[:3, 3] += (c.depth + 1e-6) * c.normal
+    assert not collide(mesh(name), None, mesh(name), T)

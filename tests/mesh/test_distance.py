@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
+from scipy.spatial.transform import Rotation
 
-from elbowroom.mesh import TriangleMesh, distance, distance_batch
+from elbowroom.mesh import Cylinder, Ellipsoid, TriangleMesh, distance, distance_batch, shape_distance
 
 from .mesh_tools import brute_distance, coal_mesh, coal_pose, mesh, moved, poses, rotations, shape, shift
 
@@ -152,3 +153,19 @@ def test_distances_of_triangle_soups_equal_brute_force():
                 brute_distance(moved(a, np.eye(4)), moved(b, T)), abs=1e-12
             )
     assert compared > 500
+
+
+@pytest.mark.parametrize("seed", [0, 3, 6])
+def test_solids_apart_are_never_taken_for_an_overlap(seed):
+    """Found by chance, one in thousands: rounding made a flat tetrahedron of the search hold the origin."""
+    rng, ground = np.random.default_rng(seed), TriangleMesh.box((2, 2, 0.1))
+    for k in range(2000):
+        R = Rotation.random(random_state=rng).as_matrix()
+        gap, (a, b, c) = 10.0 ** rng.uniform(-7, 0), rng.uniform(0.05, 0.5, 3)
+        if k % 2:
+            body, low = Ellipsoid((a, b, c)), np.linalg.norm([a, b, c] * R[2])
+        else:
+            body, low = Cylinder(a, b), a * np.hypot(R[2, 0], R[2, 1]) + 0.5 * b * abs(R[2, 2])
+        T = shift(z=0.05 + low + gap)
+        T[:3, :3] = R
+        assert abs(shape_distance(ground, None, body, T).distance - gap) < 1e-9

@@ -9,7 +9,7 @@ import pytest
 
 from elbowroom.errors import InputError
 from elbowroom.mesh import (
-    Scene,
+    MeshScene,
     TriangleMesh,
     collide_batch,
     distance_batch,
@@ -49,7 +49,7 @@ def fuzzed(rng: np.random.Generator) -> TriangleMesh | None:
         return None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_100000_fuzzed_pairs_neither_crash_nor_hang():
     rng = np.random.default_rng(0)
     made = [fuzzed(rng) for _ in range(MESHES)]
@@ -64,7 +64,7 @@ def test_100000_fuzzed_pairs_neither_crash_nor_hang():
         -4, 3, size=(len(meshes), 1)
     )
     begin = time.process_time()
-    states = Scene(meshes, pairs).states(poses)[0]
+    states = MeshScene(meshes, pairs).states(poses)[0]
     assert set(np.unique(states)) <= {0, 1, 2, 3}
     assert (states == 0).any()
     assert (states == 1).any()

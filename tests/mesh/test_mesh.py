@@ -1,4 +1,7 @@
-"""TriangleMesh: what it accepts, what it finds out, how fast it builds."""
+"""TriangleMesh: what it accepts, what it finds out, how fast it builds.
+
+Looks inside: closed pieces, states of poses and the shapes of fits must agree on what a solid is.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ import numpy as np
 import pytest
 import trimesh
 
+from elbowroom import _core
 from elbowroom._closed import is_closed
 from elbowroom.errors import ElbowroomError, InputError
 from elbowroom.mesh import TriangleMesh, mesh_mesh_separation
-from elbowroom.mesh.doors import collide_states
+from elbowroom.mesh.internal import collide_states
 from elbowroom.spheres._shape import LinkShape
 
 from .mesh_tools import mesh, shape, shift
@@ -155,6 +159,13 @@ def test_the_tree_holds_every_triangle_once():
     assert np.all(np.abs(corners - m.center) <= m.half_extents + 1e-12)
     same = np.sort(m.triangles.reshape(-1, 3, 3), axis=1) == np.sort(corners[m.order], axis=1)
     assert same.all()  # the same corners, whichever way they are wound
+
+
+def test_pickled_meshes_do_not_name_the_variant_of_the_core():
+    """Else a machine that runs another variant could not read them, as in a mixed cluster."""
+    written = pickle.dumps(mesh("panda_hand").tree)
+    assert b"elbowroom._core" in written
+    assert f"elbowroom._core.{_core.VARIANT}".encode() not in written
 
 
 def test_pickled_and_copied_meshes_answer_alike():

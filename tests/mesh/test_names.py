@@ -1,4 +1,7 @@
-"""The public names of `elbowroom.mesh` are what the contract says."""
+"""The public names of `elbowroom.mesh` are what the contract says.
+
+Looks inside: `DISPATCH` is the table of shape pairs; each entry must have a public answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Contacts of shapes against Coal's own shapes, in every combination."""
+"""Contacts of shapes against Coal's own shapes, in every combination.
+
+Looks inside: `DISPATCH` lists the shape pairs, so that none is left out of the comparison.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The verb `pairs`."""
+"""The verb `pairs`.
+
+Looks inside: the verb's table of differences is compared with the matrices it is made from.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from elbowroom.cli import main
-from elbowroom.cli._pairs_diff import differences
+from elbowroom.cli._pairs import differences
 from elbowroom.pairs import PairEvidence, PairReason
 
 
@@ -81,7 +84,7 @@ def test_the_difference_to_an_srdf_is_told_in_whole_sentences(capsys):
         ({"mesh_hits": 3, "mesh_samples": 256}, "collides", "collide in 3 of 256 samples."),
         ({"closest": 0.0, "witness": (1.0,)}, "collides", "collide at the configuration [1]."),
         ({"closest": 0.01, "buffer": 0.02, "witness": (1.0,)}, "near", "come within 10.0 mm at the configuration [1],"),
-        ({"closest": 0.05, "buffer": 0.02}, "not_proved", "is 50.0 mm, more than the buffer of 20 mm, but nobody"),
+        ({"closest": 0.05, "buffer": 0.02}, "not_proved", "is 50.0 mm, more than the buffer of 20 mm, but they have not"),
     ],
 )  # fmt: skip
 def test_what_a_difference_to_an_srdf_rests_on(facts, kind, said):

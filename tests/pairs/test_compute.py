@@ -1,4 +1,7 @@
-"""compute_pairs: reasons, evidence, determinism, interruption, clusters."""
+"""compute_pairs: reasons, evidence, determinism, interruption, clusters.
+
+Looks inside: the bound's formula is compared with SciPy, and chunks of samples are interrupted.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from elbowroom.distance import SelfCollisionChecker
 from elbowroom.errors import InputError, UnknownLinkError, UnknownNameError
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs
 from elbowroom.pairs._sentences import upper_bound
-from elbowroom.robot.doors import adjacent_pairs
+from elbowroom.robot.internal import adjacent_pairs
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +25,7 @@ def teaarm(model):
     return robot, spheres, compute_pairs(robot, spheres)
 
 
+@pytest.mark.long
 def test_every_pair_has_a_reason_and_a_sentence(teaarm):
     robot, spheres, pairs = teaarm
     n = len(spheres.counts)
@@ -138,7 +142,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(model, tmp_path, monkeypatc
         compute_pairs(robot, spheres, PairOptions(samples=60_000, seed=1), checkpoint=file)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_dask_cluster_gives_the_same_answer(model):
     distributed = pytest.importorskip("distributed")
     import joblib
@@ -153,7 +157,7 @@ def test_dask_cluster_gives_the_same_answer(model):
         assert compute_pairs(robot, spheres, options) == compute_pairs(robot, spheres, options, workers=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ray_cluster_gives_the_same_answer(model):
     ray = pytest.importorskip("ray")
     import joblib

@@ -1,4 +1,7 @@
-"""Pairs that a file disables for a reason that is wrong: said once, with a configuration and a remedy."""
+"""Pairs that a file disables for a reason that is wrong: said once, with a configuration and a remedy.
+
+Looks inside: the page must word a contradiction as the log does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pair matrices in files: JSON without loss, SRDF and cuRobo without a change of what is checked."""
+"""Pair matrices in files: JSON without loss, SRDF and cuRobo without a change of what is checked.
+
+Looks inside: the SRDF reader is used alone, and YAML is read with its notes.
+"""
 
 from __future__ import annotations
 
@@ -164,7 +167,7 @@ def test_broken_and_foreign_files_are_refused(computed, tmp_path):
 
 
 def test_pairs_go_into_a_published_file_without_touching_its_lines(computed, tmp_path):
-    from elbowroom.robot.doors import find_robot
+    from elbowroom.robot.internal import find_robot
 
     robot, _, pairs = computed("panda", use_srdf=True)
     published = find_robot("panda").srdf

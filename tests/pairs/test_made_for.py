@@ -1,4 +1,7 @@
-"""What a matrix was made for, and how that differs from something else."""
+"""What a matrix was made for, and how that differs from something else.
+
+Looks inside: `made_for` computes the hash that the public `PairMatrix.made_for` holds.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import numpy as np
 import pytest
 
 from elbowroom.pairs import PairOptions, compute_pairs
-from elbowroom.pairs.doors import made_for
+from elbowroom.pairs.internal import made_for
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,7 @@
-"""Meshes decide what is ignored at rest: faults of deciding by spheres, judged by Coal on the robot's own description."""
+"""Meshes decide what is ignored at rest: faults of deciding by spheres, judged by Coal on the robot's own description.
+
+Looks inside: adjacency and the place of a robot's file are needed by the judge.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import elbowroom as er
 from elbowroom.distance import MultiSphereCollision, SelfCollisionChecker
 from elbowroom.errors import ApproximationWarning, InputError
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs
-from elbowroom.robot.doors import adjacent_pairs, find_robot
+from elbowroom.robot.internal import adjacent_pairs, find_robot
 
 QUICK = {"samples": 1000, "proof_boxes": 200}
 
@@ -73,6 +76,7 @@ def test_panda_hand_in_link5_blames_the_guessed_pose(bare, coal_judge):
     assert "moved to the nearest free pose found" in pairs.default_pose.source
 
 
+@pytest.mark.long
 def test_talos_hands_in_its_thighs_blame_the_guessed_pose(bare, coal_judge):
     robot, _, pairs = bare("talos")
     hands = [
@@ -109,7 +113,9 @@ def test_xarm7_is_checked_although_its_spheres_overlap_at_home(model, coal_judge
     assert PairReason.DEFAULT not in pairs.counts()
 
 
-@pytest.mark.parametrize("name", ["ur5", "panda", "kinova", "xarm7", "talos"])
+@pytest.mark.parametrize(
+    "name", ["ur5", "panda", "kinova", "xarm7", pytest.param("talos", marks=pytest.mark.long)]
+)
 def test_no_collision_is_ignored_but_at_the_default_pose_or_always(bare, coal_judge, name):
     robot, spheres, pairs = bare(name)
     judge = coal_judge(name)
@@ -127,6 +133,7 @@ def test_no_collision_is_ignored_but_at_the_default_pose_or_always(bare, coal_ju
     assert SelfCollisionChecker(robot, spheres, pairs).free(pairs.default_cfg)
 
 
+@pytest.mark.long
 def test_a_pose_that_somebody_gave_is_believed(model):
     robot, spheres = model("teaarm")
     options = PairOptions(**QUICK, default_cfgs=("self_collision",))

@@ -14,7 +14,9 @@ CONFIGURATIONS = {"panda": 2000, "teaarm": 800, "baxter": 100, "talos": 60, "g1"
 """Small here; `benchmarks/selfcollision.py --evidence` runs 100,000 of each."""
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long if n in ("talos", "g1") else ()) for n in CONFIGURATIONS]
+)
 def test_no_collision_of_a_pair_is_missed(model, coal_judge, name):
     robot, spheres = model(name)
     pairs = compute_pairs(robot, spheres, PairOptions(samples=2000, proof_boxes=500))

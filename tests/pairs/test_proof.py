@@ -1,4 +1,7 @@
-"""The proof of never: motion bounds hold, proved pairs stay apart, collisions are never proved away."""
+"""The proof of never: motion bounds hold, proved pairs stay apart, collisions are never proved away.
+
+Looks inside: motion bounds must hold for every chain and every interval, not only for those a robot leads to.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from hypothesis import strategies as st
 
 from elbowroom._core import HIT, PROVED
 from elbowroom.distance import SelfCollisionChecker
-from elbowroom.distance.doors import sphere_arrays
+from elbowroom.distance.internal import sphere_arrays
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs
 from elbowroom.pairs._chain import PairChain, PairChains
-from elbowroom.robot.doors import Chain
+from elbowroom.robot.internal import Chain
 from elbowroom.spheres import FitOptions, fit_spheres
 
 SAMPLES = 200_000
@@ -125,7 +128,7 @@ def test_a_pair_that_can_meet_is_never_proved(seed):
         assert clearance(chain, at) <= 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["panda", "teaarm"])
 def test_proved_pairs_survive_samples_and_search_and_half_of_never_is_proved(load, model, name):
     robot = load(name)
@@ -151,6 +154,7 @@ def test_proved_pairs_survive_samples_and_search_and_half_of_never_is_proved(loa
         assert found > bound - 1e-9
 
 
+@pytest.mark.long
 def test_a_budget_that_is_spent_says_so(model):
     robot, spheres = model("teaarm")
     few = compute_pairs(robot, spheres, PairOptions(samples=2000, proof_boxes=3))

@@ -1,4 +1,7 @@
-"""SRDF in and out: equal after a round trip, comments and order kept, differences explained."""
+"""SRDF in and out: equal after a round trip, comments and order kept, differences explained.
+
+Looks inside: the SRDF reader and writer of pairs are tried without the formats around them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import pytest
 from elbowroom.errors import DescriptionError
 from elbowroom.pairs import PairOptions, PairReason, compute_pairs
 from elbowroom.pairs._srdf import read_pairs_srdf
-from elbowroom.pairs.doors import write_pairs_srdf
+from elbowroom.pairs.internal import write_pairs_srdf
 from elbowroom.robot import catalogue
 
 SRDFS = ("panda", "baxter", "talos")
@@ -81,7 +84,7 @@ def test_our_matrix_goes_into_the_published_file_and_back(load, model, srdf, tmp
     assert read_pairs_srdf(path, robot) == back
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.robots
 @pytest.mark.parametrize("name", SRDFS)
 def test_differences_from_the_published_matrix_are_explained(model, coal_judge, name):

@@ -61,7 +61,7 @@ def test_problems_of_the_sample():
         assert_faultless(problem, planned(problem))
 
 
-@pytest.mark.parametrize("robot", ["panda", "teaarm", "baxter"])
+@pytest.mark.parametrize("robot", ["panda", "teaarm", pytest.param("baxter", marks=pytest.mark.long)])
 def test_generated_problems_for_one_arm_and_two(robot):
     for problem in list(generated(robot, 11))[::5]:  # one of each kind of scene
         assert_faultless(problem, planned(problem))

@@ -9,12 +9,12 @@ import trimesh
 from elbowroom import mesh
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.collision import CollisionModel
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.plan import LinkBoxes, link_boxes
-from elbowroom.plan._tight_box import tight_box
-from elbowroom.robot.doors import primitive
+from elbowroom.plan.stomp._link_boxes import tight_box
+from elbowroom.robot.internal import primitive
 
 from ..world.coal_world import rotations
 
@@ -86,7 +86,7 @@ def test_the_order_of_points_does_not_matter_and_the_same_points_give_the_same_b
     ],
 )
 def test_primitives_have_exact_boxes(kind, size, half):
-    from elbowroom.plan._link_boxes import _shape_box
+    from elbowroom.plan.stomp._link_boxes import _shape_box
 
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = rotations(1, np.random.default_rng(3))[0], (1.0, 2.0, 3.0)

@@ -11,7 +11,7 @@ import pytest
 from elbowroom import load_robot
 from elbowroom.errors import FormatError, InputError, UnknownJointError
 from elbowroom.plan import Motion, time_curve
-from elbowroom.robot import read_configurations
+from elbowroom.recordings import read_configurations
 
 from .test_timing import ACCELERATION, VELOCITY, spline
 

@@ -14,7 +14,7 @@ import trimesh
 import elbowroom as er
 from elbowroom import mesh
 from elbowroom.collision import CollisionModel
-from elbowroom.collision.doors import one_ball_a_link
+from elbowroom.collision.internal import one_ball_a_link
 from elbowroom.errors import ApproximationWarning, InputError, UnknownLinkError
 from elbowroom.pairs import pairs_from_ignored
 from elbowroom.plan import ObstacleCost, link_boxes
@@ -122,6 +122,7 @@ BASE_TOUCHES = pytest.mark.filterwarnings("ignore:.*no configuration is free")
 """Random obstacles may stand in the base, which the cost does not mind."""
 
 
+@pytest.mark.long
 @BASE_TOUCHES
 def test_two_hundred_random_cases_equal_the_reference(panda):
     rng = np.random.default_rng(14)

@@ -13,8 +13,8 @@ import pytest
 
 from elbowroom.errors import InputError, UnknownJointError
 from elbowroom.plan import PlanOptions, Stomp, _finish, plan_motion, prove_path
-from elbowroom.plan._costs import default_costs
-from elbowroom.plan._roughness import roughness
+from elbowroom.plan._smooth import roughness
+from elbowroom.plan.stomp._default_costs import default_costs
 from elbowroom.world import World
 from tests.plan.cart import HALF, LEFT, PLANE, RIGHT, SPEED, along, block, cart, clear, wall
 
@@ -191,6 +191,48 @@ def test_a_free_seed_is_never_made_worse():
     assert length[1] <= length[0]
 
 
+def test_the_path_of_another_planner_is_finished_and_proved():
+    model, asked = wall(), []
+
+    def search(start, goals):
+        asked.append((start, goals))
+        return DETOUR
+
+    result = plan_motion(model, LEFT, RIGHT, PLANE, QUICK, search=search)
+    assert is_sound(model, result, LEFT, RIGHT)
+    assert result.method == "given search"
+    assert "found by the given search" in result.why
+    assert roughness(result.path) <= roughness(DETOUR)
+    np.testing.assert_array_equal(asked[0][0], LEFT)
+    np.testing.assert_array_equal(asked[0][1], [RIGHT])
+
+
+@pytest.mark.parametrize("proposed", [None, np.stack([LEFT, RIGHT])])
+def test_a_planner_that_finds_nothing_free_is_said_and_ours_goes_on(proposed):
+    result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK, search=lambda start, goals: proposed)
+    assert is_sound(wall(), result, LEFT, RIGHT)
+    assert result.method == "sampler"
+    said = "search proposed no path" if proposed is None else "was not proved free all the way"
+    assert any(said in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"search": 5}, "search: expected a function of start and goals"),
+        ({"search": lambda start, goals: [[0.0, np.nan, 0.0]] * 2}, "search: "),
+        (
+            {"search": lambda start, goals: np.stack([RIGHT, LEFT])},
+            "search: it must lead from the start to a goal",
+        ),
+        ({"search": lambda start, goals: DETOUR, "seed_path": DETOUR}, "give seed_path or search, not both"),
+    ],
+)
+def test_a_planner_that_makes_no_sense_is_refused(options, said):
+    with pytest.raises(InputError, match=said):
+        plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK, **options)
+
+
 def test_a_seed_that_is_not_free_is_said_and_not_used():
     through = np.stack([LEFT, RIGHT])
     result = plan_motion(wall(), LEFT, RIGHT, PLANE, QUICK, seed_path=through)
@@ -284,7 +326,7 @@ def slowed(work):
     return slow
 
 
-@pytest.mark.parametrize("part", ["elbowroom.plan._plan.Sampler", "elbowroom.plan._plan.goals_of"])
+@pytest.mark.parametrize("part", ["elbowroom.plan._plan.Sampler", "elbowroom.plan._plan.good_ends"])
 def test_the_time_limit_starts_with_the_search(monkeypatch, part):
     """A fresh machine: what comes before the search takes longer than the search may."""
     module, name = part.rsplit(".", 1)
@@ -303,7 +345,7 @@ def test_the_time_limit_starts_with_the_search(monkeypatch, part):
 
 
 def test_costs_of_stomp_are_made_before_its_time_limit_counts(monkeypatch):
-    monkeypatch.setattr("elbowroom.plan._stomp.default_costs", slowed(default_costs))
+    monkeypatch.setattr("elbowroom.plan.stomp._stomp.default_costs", slowed(default_costs))
     model = cart().with_world(World([block("post", (-0.1, 0.1), (-0.3, 0.15))]))
     result = plan_motion(model, LEFT, RIGHT, PLANE, PlanOptions(timeout=SLOW, method="stomp"))
     assert is_sound(model, result, LEFT, RIGHT)

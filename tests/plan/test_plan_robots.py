@@ -28,6 +28,7 @@ def ends_in(model: er.CollisionModel, count: int, seed: int) -> np.ndarray:
     return rows[: 2 * count].reshape(count, 2, -1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "held"), [("shelf", False), ("table", True)])
 def test_both_arms_go_where_they_should_and_touch_nothing(kind, held):
     bare = model_of("teaarm")

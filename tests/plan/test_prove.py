@@ -34,7 +34,14 @@ def oracle(load):
 @pytest.mark.filterwarnings(
     "ignore:.*no configuration is free:elbowroom.errors.ApproximationWarning"
 )  # spoilers anywhere
-@pytest.mark.parametrize(("name", "count"), [("panda", 160), ("teaarm", 60), ("baxter", 30)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("panda", 160),
+        pytest.param("teaarm", 60, marks=pytest.mark.long),
+        pytest.param("baxter", 30, marks=pytest.mark.long),
+    ],
+)
 def test_nothing_is_called_free_that_coal_refutes(bare, oracle, name, count):
     """Half of the paths are spoiled; `benchmarks.proof_paths` runs ten thousand."""
     from tests.plan_oracles import PathJudge
@@ -52,6 +59,8 @@ def test_nothing_is_called_free_that_coal_refutes(bare, oracle, name, count):
             continue
         judge = PathJudge(case.model, oracle=oracle(name), pairs=pairs)
         touch = judge.first_touch(case.path)
+        if touch is None and case.touching is not None:
+            touch = judge.first_touch(case.touching[None])
         assert not (proof.free and touch is not None), f"{k} {case.spoiled}: {proof}; Coal: {touch}"
         free += touch is None
         proved += proof.free

@@ -7,7 +7,7 @@ import pytest
 
 from elbowroom.collision import CollisionModel
 from elbowroom.plan._sampler import BY_SPHERES, Sampler
-from elbowroom.plan.doors import Group
+from elbowroom.plan.internal import Group
 from elbowroom.world import Box, World
 
 

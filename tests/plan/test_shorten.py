@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom.plan._sampler import Sampler
-from elbowroom.plan.doors import Group
+from elbowroom.plan.internal import Group
 
 from .test_sampler import ends_of
 

@@ -9,9 +9,8 @@ import pytest
 
 import elbowroom as er
 from elbowroom.plan import Curve, prove_path
-from elbowroom.plan._roughness import roughness
-from elbowroom.plan._smooth import smooth
-from elbowroom.plan.doors import Group
+from elbowroom.plan._smooth import roughness, smooth
+from elbowroom.plan.internal import Group
 from elbowroom.world import World, scene_for
 
 from ..plan_oracles import PathJudge

@@ -8,11 +8,10 @@ import pytest
 from elbowroom import _core
 from elbowroom.errors import InputError
 from elbowroom.plan import FunctionCost, Stomp, StompOptions, prove_path
-from elbowroom.plan._roughness import roughness
-from elbowroom.plan._stomp_descent import Descent
-from elbowroom.plan._stomp_noise import first_path, resampled
-from elbowroom.plan._stomp_starts import through_vias
-from elbowroom.plan.doors import Group
+from elbowroom.plan._smooth import roughness
+from elbowroom.plan.internal import Group
+from elbowroom.plan.stomp._descent import Descent
+from elbowroom.plan.stomp._starts import first_path, resampled, through_vias
 from tests.plan.cart import LEFT, PLANE, RIGHT, along, cart, clear, wall
 
 AROUND = np.array([LEFT, [-0.3, 0.6, 0.0], [0.3, 0.6, 0.0], RIGHT])

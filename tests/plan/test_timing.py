@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 from elbowroom import load_robot
 from elbowroom.errors import InputError
 from elbowroom.plan import Curve, Motion, PlanOptions, time_curve
-from elbowroom.plan.doors import limits_of
+from elbowroom.plan.internal import limits_of
 from tests.timing_oracle import toppra_duration
 
 VELOCITY = np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61])
@@ -227,11 +227,11 @@ def test_infinite_limits_of_one_kind_are_none():
 
 def test_limits_of_robots_and_options():
     robot = load_robot("teaarm")
-    velocity, acceleration, jerk = limits_of(robot, PlanOptions())
+    velocity, acceleration, jerk = limits_of(robot, PlanOptions()).speeds
     np.testing.assert_array_equal(velocity, robot.velocity_limits)
     np.testing.assert_allclose(acceleration, 10.0 * velocity)
     assert jerk is None
-    velocity, acceleration, jerk = limits_of(robot, PlanOptions(velocity_limits=2.0, jerk_limits=50.0))
+    velocity, acceleration, jerk = limits_of(robot, PlanOptions(velocity_limits=2.0, jerk_limits=50.0)).speeds
     assert (velocity == 2.0).all()
     assert (acceleration == 20.0).all()
     assert (jerk == 50.0).all()
@@ -246,6 +246,6 @@ def test_a_robot_that_states_no_speed_gets_a_usual_one(tmp_path):
         '<robot name="one"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/>'
         '<child link="b"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="0" velocity="0"/></joint></robot>'
     )
-    velocity, acceleration, _ = limits_of(load_robot(urdf), PlanOptions())
+    velocity, acceleration, _ = limits_of(load_robot(urdf), PlanOptions()).speeds
     assert velocity.tolist() == [3.0]
     assert acceleration.tolist() == pytest.approx([30.0])

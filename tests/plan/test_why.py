@@ -188,7 +188,7 @@ def test_where_nothing_is_checked_no_clearance_is_claimed():
 
 def test_slack_of_one_joint_is_not_claimed_of_all():
     uneven = prove_path(wall(), [LEFT, [-0.6, 0.1, 0.0]], slack=[0.01, 0.0, 0.0])
-    assert uneven.why.endswith("joints off it by their slack (at most 0.01)")
+    assert uneven.why.endswith("joints up to 0.01 off it, each within its own slack")
     assert prove_path(wall(), [LEFT, [-0.6, 0.1, 0.0]], slack=0.01).why.endswith("joints up to 0.01 off it")
 
 

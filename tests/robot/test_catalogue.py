@@ -9,7 +9,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import ElbowroomError, MissingExtraError, UnknownRobotError
-from elbowroom.robot import _catalogue
+from elbowroom.robot.descriptions import _catalogue
 
 from .builders import link, robot_xml, write
 

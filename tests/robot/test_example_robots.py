@@ -9,8 +9,8 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import ApproximationWarning, DescriptionError
-from elbowroom.robot._catalogue import example_robots_dir
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.descriptions._catalogue import example_robots_dir
+from elbowroom.robot.internal import find_robot
 
 pytest.importorskip("pinocchio")
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.internal import find_robot
 from tests.oracles import PinocchioModel
 
 pytestmark = pytest.mark.robots
@@ -45,7 +45,7 @@ def test_poses_equal_pinocchio(load, name):
     assert angle_between(rotation_matrices(single), rotations).max() <= 2e-5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ROBOTS)
 def test_poses_equal_yourdfpy(load, name):
     import yourdfpy

@@ -10,7 +10,7 @@ import pytest
 import elbowroom as er
 from elbowroom.cli import main
 from elbowroom.errors import ApproximationWarning, InputError
-from elbowroom.robot.doors import require_geometry, unseen_links
+from elbowroom.robot.internal import require_geometry, unseen_links
 
 from .builders import collision, joint, link, robot_xml, write
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.internal import find_robot
 from tests.oracles import PinocchioCoal, coal
 
 pytestmark = pytest.mark.robots

@@ -10,7 +10,7 @@ from lxml import etree
 import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
 from elbowroom.errors import ApproximationWarning
-from elbowroom.robot._catalogue import ASSETS, find_robot
+from elbowroom.robot.descriptions._catalogue import ASSETS, find_robot
 
 from .builders import write
 

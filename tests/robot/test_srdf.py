@@ -7,7 +7,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import ApproximationWarning, DescriptionError
-from elbowroom.robot._srdf import srdf_for_robot
+from elbowroom.robot.descriptions._srdf import srdf_for_robot
 
 from .builders import joint, link, robot_xml, write
 

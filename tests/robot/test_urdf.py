@@ -37,6 +37,28 @@ def test_joint_types_limits_and_order(tmp_path):
         robot.lower[0] = 1.0
 
 
+def test_origins_and_axes_are_those_of_yourdfpy_to_the_last_bit(tmp_path):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(40, 3)) * rng.choice([0.01, 1.0, 3.0], (40, 1))
+    texts = ["0 0 1", "1.5707963267948966 0 -1.5707963267948966", "-0.0 3.141592653589793 -0"]
+    texts += [" ".join(map(str, row.tolist())) for row in rows]
+    names = [f"l{k}" for k in range(len(texts))]
+    box = '<box size="0.1 0.2 0.3"/>'
+    path = write(
+        tmp_path,
+        robot_xml(
+            *(link(name, collision(box, text, text)) for name, text in zip(names, texts, strict=True)),
+            *(joint(f"j{k}", names[k], names[k + 1], axis=texts[k]) for k in range(len(texts) - 1)),
+        ),
+    )
+    ours, theirs = er.load_robot(path), er.load_robot(yourdfpy.URDF.load(str(path)))
+    for mine, other in zip(ours.tree.joints, theirs.tree.joints, strict=True):
+        assert mine.T_parent_joint.tobytes() == other.T_parent_joint.tobytes()
+        assert mine.axis.tobytes() == other.axis.tobytes()
+    for name in names:
+        assert ours.shapes[name][0].T_link_shape.tobytes() == theirs.shapes[name][0].T_link_shape.tobytes()
+
+
 def test_mimic_of_a_mimic_follows_the_first_driver(tmp_path):
     path = write(
         tmp_path,
@@ -155,7 +177,7 @@ def test_base_pose_places_the_root_of_a_fixed_robot(load):
 
 
 def test_a_yourdfpy_object_loads_like_its_file(load):
-    from elbowroom.robot._catalogue import find_robot
+    from elbowroom.robot.descriptions._catalogue import find_robot
 
     path = find_robot("teaarm").description
     robot, cfg = er.load_robot(yourdfpy.URDF.load(str(path), load_meshes=False)), np.full(16, 0.1)

@@ -162,7 +162,7 @@ def test_files_beside_a_mesh_are_read_from_allowed_folders_only(tmp_path, image)
 
 def test_a_picture_larger_than_memory_is_not_opened(tmp_path, monkeypatch):
     textured(tmp_path)
-    monkeypatch.setattr("elbowroom.robot._painted.MAX_PIXELS", 15)
+    monkeypatch.setattr("elbowroom.robot.descriptions._painted.MAX_PIXELS", 15)
     robot = made(tmp_path, visual('<mesh filename="square.obj"/>'))
     assert not robot.link_visuals("a")[0].painted
     assert "4 x 4 pixels" in robot.visual_notes[0].text
@@ -231,7 +231,7 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path, monkeypatch):
     write_box_mesh(tmp_path / "m.stl")
     opened = []
     monkeypatch.setattr(
-        "elbowroom.robot._painted.mesh_bytes",
+        "elbowroom.robot.descriptions._painted.mesh_bytes",
         lambda path, where: opened.append(path.name) or path.read_bytes(),
     )
     robot = made(tmp_path, visual('<mesh filename="m.stl"/>'))

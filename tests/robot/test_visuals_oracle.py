@@ -9,8 +9,8 @@ import trimesh
 
 import elbowroom as er
 from elbowroom._poses import matrix_from_wxyz_xyz
-from elbowroom.robot._catalogue import ASSETS
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.descriptions._catalogue import ASSETS
+from elbowroom.robot.internal import find_robot
 from tests.oracles import PinocchioModel, pin
 
 from .builders import write

@@ -12,7 +12,7 @@ import pytest
 import elbowroom as er
 from elbowroom.cli import main
 from elbowroom.errors import ApproximationWarning, DescriptionError, MeshError, UnsafeFileError
-from elbowroom.robot.doors import find_robot
+from elbowroom.robot.internal import find_robot
 
 from .builders import collision, link, robot_xml, write, write_box_mesh
 

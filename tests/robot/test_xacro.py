@@ -11,7 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom.cli import main
 from elbowroom.errors import DescriptionError, UnsafeFileError
-from elbowroom.robot import _xacro
+from elbowroom.robot.descriptions import _urdf_elements
 
 from .builders import LIMIT, extents, write, write_box_mesh
 
@@ -159,7 +159,7 @@ def test_without_xacro_the_message_says_what_to_do(package, no_xacro, capsys):
     assert "xacro made.urdf.xacro > robot.urdf" in said
 
 
-@pytest.mark.skipif(_xacro._module() is None, reason="neither xacro nor xacrodoc is installed")
+@pytest.mark.skipif(_urdf_elements._module() is None, reason="neither xacro nor xacrodoc is installed")
 def test_the_real_xacro(package, capsys):
     robot = er.load_robot(package / "urdf/made.urdf.xacro", xacro_args={"prefix": "right"}, strict=True)
     assert robot.link_names == ("right_base", "tip")

@@ -14,7 +14,7 @@ import trimesh
 import elbowroom as er
 from elbowroom.errors import ElbowroomError
 from elbowroom.mesh import TriangleMesh, collide, distance_batch, mesh_mesh_contact, mesh_mesh_separation
-from elbowroom.mesh.doors import collide_states
+from elbowroom.mesh.internal import collide_states
 from tests.mesh.mesh_tools import coal_of, coal_pose, moved, rotations
 from tests.mesh.test_witness import off
 from tests.oracles import coal

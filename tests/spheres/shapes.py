@@ -18,8 +18,12 @@ class Toy(Robot):
     def __init__(self, **meshes: trimesh.Trimesh) -> None:
         vars(self).update(meshes=meshes, link_names=(*meshes, "frame"))
 
-    def link_mesh(self, name: str) -> trimesh.Trimesh | None:
-        return self.meshes.get(name)
+    @property
+    def mesh_links(self) -> tuple[str, ...]:
+        return tuple(self.meshes)
+
+    def link_triangles(self, link: str, *, within: float | None = None) -> trimesh.Trimesh | None:
+        return self.meshes.get(link)
 
     def child_joints(self, name: str) -> tuple:
         return ()

@@ -1,3 +1,8 @@
+"""The centerline fit: spheres along a link, as many as asked for, and what it refuses.
+
+Looks inside: one link alone is fitted and checked.
+"""
+
 from __future__ import annotations
 
 import numpy as np
@@ -8,8 +13,7 @@ from scipy.optimize import minimize
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import FitOptions, fit_spheres, prove_coverage
 from elbowroom.spheres._centerline import default_count, fit_centerline
-from elbowroom.spheres._certify import check
-from elbowroom.spheres._shape import LinkShape, bounding_sphere
+from elbowroom.spheres._shape import LinkShape, bounding_sphere, check
 
 ROBOTS = [
     "panda",
@@ -122,7 +126,7 @@ def test_bounding_sphere_is_near_the_smallest() -> None:
         assert radius <= (1 + 1e-6) * np.linalg.norm(points - start, axis=1).max()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.robots
 @pytest.mark.parametrize("name", [*ROBOTS, "teaarm"])
 def test_centerline_is_proved_on_every_link(load, name) -> None:

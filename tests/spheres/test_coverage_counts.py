@@ -1,4 +1,7 @@
-"""What "covered" is about: links proved, links without collision geometry, links left out, and frames."""
+"""What "covered" is about: links proved, links without collision geometry, links left out, and frames.
+
+Looks inside: every place that states the count (verdict, page, proof of one mesh) must state the same.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ import pytest
 
 import elbowroom as er
 from elbowroom.cli import main
-from elbowroom.collision.doors import one_ball_a_link
-from elbowroom.spheres.doors import prove_mesh_coverage
+from elbowroom.collision.internal import one_ball_a_link
+from elbowroom.spheres.internal import prove_mesh_coverage
 from elbowroom.ui.panels._spheres import headline as page_headline
 
 BOX = '<{0}><geometry><box size="{1}"/></geometry></{0}>'

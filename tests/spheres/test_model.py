@@ -72,7 +72,7 @@ def test_plain_json_forms_are_read() -> None:
         ("{", "not JSON"),
         ("[]", "expected an object"),
         ("{}", "empty"),
-        ('{"arm": [], "arm": []}', "'arm' is there twice"),
+        ('{"arm": [], "arm": []}', "'arm' is given twice"),
         ({"arm": [{"center": [0, 0, 0], "radius": float("nan")}]}, "link 'arm', sphere 0.*radius"),
         (
             {"arm": [{"center": [0, 0, 0], "radius": 1}, {"center": [0, 0, 0], "radius": -0.1}]},
@@ -113,7 +113,7 @@ def test_bad_numbers_name_the_place(centers, radii, message) -> None:
 
 
 def test_duplicate_links_and_wrong_indices() -> None:
-    with pytest.raises(InputError, match="'arm' is there twice"):
+    with pytest.raises(InputError, match="'arm' is given twice"):
         SphereModel(("arm", "arm"), np.zeros((0, 3)), np.zeros(0), np.zeros(0, dtype=int))
     with pytest.raises(InputError, match="link_idx must be in"):
         SphereModel(("arm",), np.zeros((1, 3)), np.ones(1), np.array([1]))

@@ -1,4 +1,8 @@
-"""Parts of the tight fit: sharing a budget, matching shapes, and the public names."""
+"""Parts of the tight fit: sharing a budget, matching shapes, and the public names.
+
+Looks inside: budgets, matching and inscribed balls have laws of their own, which a whole fit only shows on
+average.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,15 @@ import trimesh
 
 import elbowroom.spheres as spheres
 from elbowroom.spheres._budget import Claim, Rule, pick_known, share_budget
-from elbowroom.spheres._certify import check
-from elbowroom.spheres._inscribed import DistanceField, Neighbour, inscribed_cover
 from elbowroom.spheres._mirror import TURNS, match_shapes
-from elbowroom.spheres._shape import LinkShape
-from elbowroom.spheres._tight import Curve
+from elbowroom.spheres._rest import DistanceField, Neighbour, inscribed_cover
+from elbowroom.spheres._shape import LinkShape, check
+from elbowroom.spheres._tight import VolumeCurve
 
 
-def curve(ratios: list[float]) -> Curve:
+def curve(ratios: list[float]) -> VolumeCurve:
     n = len(ratios)
-    return Curve(tuple(range(1, n + 1)), tuple(ratios), tuple(np.zeros((k + 1, 4)) for k in range(n)))
+    return VolumeCurve(tuple(range(1, n + 1)), tuple(ratios), tuple(np.zeros((k + 1, 4)) for k in range(n)))
 
 
 def test_budget_is_shared_as_brute_force_would() -> None:
@@ -152,6 +155,7 @@ def test_links_that_match_in_several_ways_are_reflected_in_the_plane_of_the_robo
     )  # no plane of the robot
 
 
+@pytest.mark.long
 def test_an_inscribed_cover_keeps_off_its_neighbour() -> None:
     """Two plates 6 mm apart, one of which slides along the other: balls of both stay on their side of the middle."""
     plate = LinkShape.from_mesh(trimesh.creation.box((0.1, 0.06, 0.008)))

@@ -1,4 +1,7 @@
-"""The coverage proof against dense samples, which know nothing of power diagrams."""
+"""The coverage proof against dense samples, which know nothing of power diagrams.
+
+Looks inside: the proof is tried on shapes made for it, which no description would hold.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,8 @@ from scipy.spatial import ConvexHull
 
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import SphereModel, prove_coverage
-from elbowroom.spheres._certify import certify, check
-from elbowroom.spheres._shape import LinkShape
-from elbowroom.spheres.doors import prove_mesh_coverage
+from elbowroom.spheres._shape import LinkShape, certify, check
+from elbowroom.spheres.internal import prove_mesh_coverage
 
 from .shapes import (
     Toy,
@@ -38,7 +40,7 @@ def surface(mesh: trimesh.Trimesh, n: int, seed: int) -> np.ndarray:
     return np.einsum("nk,nkd->nd", w, tri)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_sets_are_never_contradicted_by_dense_samples() -> None:
     rng = np.random.default_rng(7)
     proved = caught = doubted = 0

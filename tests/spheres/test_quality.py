@@ -1,3 +1,8 @@
+"""How good a sphere model is: volumes and protrusion against formulas and dense samples.
+
+Looks inside: one shape alone is measured.
+"""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,8 @@
+"""The tight fit: proved, tight, repeatable, and within the options given.
+
+Looks inside: the search is tried on one shape, with its own budget.
+"""
+
 from __future__ import annotations
 
 import pickle
@@ -9,7 +14,7 @@ import trimesh
 from elbowroom import load_robot
 from elbowroom.errors import InputError, UnknownLinkError
 from elbowroom.spheres import ClipPlane, FitOptions, _fit, fit_spheres, prove_coverage, sphere_quality
-from elbowroom.spheres._problem import Problem, comparison_volume
+from elbowroom.spheres._problem import FitProblem, comparison_volume
 from elbowroom.spheres._shape import LinkShape
 from elbowroom.spheres._tight import QUICK
 
@@ -31,7 +36,7 @@ def quick(**options) -> FitOptions:
 
 
 @pytest.mark.robots
-@pytest.mark.slow
+@pytest.mark.long
 def test_panda_with_sixty_spheres(load) -> None:
     robot = load("panda")
     model = fit_spheres(robot, FitOptions(n_spheres=60, workers=1, cache=False))
@@ -46,7 +51,7 @@ def test_panda_with_sixty_spheres(load) -> None:
 
 
 @pytest.mark.robots
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_cylinder_per_link_does_not_beat_the_default(load) -> None:
     robot = load("allegro_right_hand")
     quality = sphere_quality(robot, fit_spheres(robot, FitOptions(cache=False)))
@@ -56,7 +61,7 @@ def test_one_cylinder_per_link_does_not_beat_the_default(load) -> None:
     assert len(quality.links) < quality.n_spheres <= 48 * len(quality.links)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_links_apart_at_rest_get_spheres_that_are_apart(load) -> None:
     from elbowroom.pairs import PairOptions, compute_pairs
 
@@ -72,7 +77,7 @@ def test_links_apart_at_rest_get_spheres_that_are_apart(load) -> None:
 
 
 @pytest.mark.robots
-@pytest.mark.slow
+@pytest.mark.long
 def test_same_seed_same_spheres_for_any_number_of_workers(load) -> None:
     robot = load("panda")
     options = {"n_spheres": 18, "effort": 0.1, "cache": False}
@@ -84,7 +89,7 @@ def test_same_seed_same_spheres_for_any_number_of_workers(load) -> None:
     assert prove_coverage(robot, other, measure=False).proved
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.robots
 def test_mirrored_links_get_mirrored_spheres(load) -> None:
     robot = load("panda")
@@ -155,10 +160,11 @@ def test_two_pieces_apart_are_not_bridged() -> None:
 
 def test_more_spheres_are_tighter() -> None:
     robot = Toy(link=trimesh.creation.box((0.3, 0.1, 0.05)))
-    ratios = [
-        sphere_quality(robot, fit_spheres(robot, quick(n_spheres=n, effort=1))).volume_ratio
+    ratios = [  # means over seeds: one fit of twelve differs by 0.005 from another, and with the last bits of sums
+        np.mean([sphere_quality(robot, fit_spheres(robot, quick(n_spheres=n, effort=1, seed=seed))).volume_ratio
+                 for seed in range(8)])
         for n in (1, 3, 12)
-    ]
+    ]  # fmt: skip
     assert ratios[0] > 1.5 * ratios[1] > 1.5 * ratios[2]
     assert ratios[2] < 1.9
 
@@ -166,13 +172,13 @@ def test_more_spheres_are_tighter() -> None:
 def test_more_effort_is_more_work(monkeypatch) -> None:
     robot = Toy(link=trimesh.creation.annulus(0.03, 0.06, 0.2))
     work: list[int] = []
-    improve = Problem.improve
+    improve = FitProblem.improve
 
     def counted(self, balls, trials, *rest):
         work.append(trials)
         return improve(self, balls, trials, *rest)
 
-    monkeypatch.setattr(Problem, "improve", counted)
+    monkeypatch.setattr(FitProblem, "improve", counted)
     trials = []
     for effort in (0.0, 0.5, 2.0):
         work.clear()
@@ -182,7 +188,7 @@ def test_more_effort_is_more_work(monkeypatch) -> None:
 
 
 @pytest.mark.robots
-@pytest.mark.slow
+@pytest.mark.long
 def test_more_effort_is_tighter(load) -> None:
     robot = load("panda")
     ratios = [
@@ -262,7 +268,7 @@ PINCER = """<robot name="pincer">
 """Two fingers on a large base, and a mast that nothing comes near."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_spheres_go_to_links_that_are_in_each_others_way(tmp_path) -> None:
     counts = {}
     for name, side in (("near", 0.016), ("far", 0.3)):
@@ -306,7 +312,7 @@ def test_links_that_no_count_mends_and_given_counts_are_named() -> None:
 
 
 @pytest.mark.robots
-@pytest.mark.slow
+@pytest.mark.long
 def test_fingers_of_a_mobile_robot_get_spheres(load) -> None:
     """One sphere each once was 6 and 13 times their hull, 33 and 40 mm out, and most refusals were theirs."""
     robot = load("tiago_pro")
@@ -389,7 +395,7 @@ def test_a_foreign_cache_file_is_not_taken_for_a_fit(tmp_path, monkeypatch, dama
 
 def test_exposed_area_is_the_derivative_of_the_volume() -> None:
     # looks inside: the descent relies on dV/dr = exposed area, here compared with finite differences of the volume
-    problem = Problem.build(LinkShape.from_mesh(open_patch()), deep=1e6)
+    problem = FitProblem.build(LinkShape.from_mesh(open_patch()), deep=1e6)
     balls = np.array([[0.0, 0, 0, 0.5], [0.4, 0.1, 0, 0.45], [0.1, 0.5, 0.2, 0.4]])
     turns = range(problem.core.n_turns)
     scale = (
@@ -409,7 +415,7 @@ def test_exposed_area_is_the_derivative_of_the_volume() -> None:
 
 
 def test_a_prepared_link_pickles_by_its_data() -> None:
-    problem = Problem.build(LinkShape.from_mesh(thin_wall()), deep=0.01)
+    problem = FitProblem.build(LinkShape.from_mesh(thin_wall()), deep=0.01)
     balls = problem.clustered(4, np.random.default_rng(0))
     copy = pickle.loads(pickle.dumps(problem))
     assert np.array_equal(copy.descend(balls, QUICK), problem.descend(balls, QUICK))

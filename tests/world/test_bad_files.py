@@ -37,7 +37,7 @@ def one(**fields):
         (HEAD + "[]}" + "x", "not readable as JSON"),
         ('{"format": "elbowroom-world", "obstacles": []}', "version None of a scene is not known, expected 1"),
         (HEAD.replace("1", "2") + "[]}", "version 2"),
-        (HEAD + '{}, "obstacles": []}', "'obstacles' is there twice"),
+        (HEAD + '{}, "obstacles": []}', "'obstacles' is given twice"),
         (HEAD + "{}}", "'obstacles' must be a list, found {}"),
         ('{"format": "elbowroom-world", "version": 1}', "'obstacles' must be a list, found None"),
         (HEAD + '[], "notes": 3}', "'notes' must be a list of sentences"),
@@ -112,7 +112,7 @@ def shelf(old, new):
     [
         (shelf("id: Can1", "id:"), "entry 1: id: expected a name, found None"),
         (shelf("id: Can1", "id: [1]"), "id: expected a name"),
-        (shelf("id: side_left", "id: Can1"), "object 'Can1' is there twice"),
+        (shelf("id: side_left", "id: Can1"), "object 'Can1' is given twice"),
         (shelf("type: cylinder", "type: 7"), "'type' must be one of box .1., sphere .2., .* found 7"),
         (shelf("type: cylinder", "type: prism"), "found 'prism'"),
         (shelf("type: cylinder", "kind: cylinder"), "found None"),
@@ -226,7 +226,7 @@ def test_a_scene_given_for_spheres_says_what_it_is(tmp_path, text):
             formats.read(put(tmp_path, name, text))
 
 
-@pytest.mark.parametrize("extension", ["json", "yaml"])
+@pytest.mark.parametrize("extension", ["json", pytest.param("yaml", marks=pytest.mark.long)])
 def test_ten_thousand_obstacles(tmp_path, extension):
     rng = np.random.default_rng(0)
     places = np.concatenate([np.tile([1.0, 0, 0, 0], (10_000, 1)), rng.normal(size=(10_000, 3))], axis=1)

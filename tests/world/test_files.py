@@ -1,4 +1,7 @@
-"""Scenes as JSON: nothing is lost, files that it names are found and shared."""
+"""Scenes as JSON: nothing is lost, files that it names are found and shared.
+
+Looks inside: `is_scene` decides before a file is read whether it is a scene.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import trimesh
 
 from elbowroom.errors import ApproximationWarning, FormatError, InputError, MeshError, UnsafeFileError
 from elbowroom.world import Box, HalfSpace, MeshObstacle, PointCloud, World
-from elbowroom.world.doors import is_scene
+from elbowroom.world.internal import is_scene
 
 from .scene_files import assert_same, everything, poses, put, sorted_rows
 

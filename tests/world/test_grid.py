@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import trimesh
@@ -44,6 +46,12 @@ def scene() -> World:
     return World(kinds)
 
 
+def _moved(way: np.ndarray) -> np.ndarray:
+    T = np.zeros((4, 4))
+    T[:3, 3] = way
+    return T
+
+
 def holds(low: np.ndarray, true: np.ndarray) -> bool:
     """Whether bounds hold; inside an obstacle, where nothing is to be cleared, they need only not be positive."""
     return bool((low <= np.maximum(true, 0.0) + 1e-9).all())
@@ -64,6 +72,39 @@ def test_bounds_hold_and_are_close(scene, size):
     assert inside.sum() > 20
     known = true / np.where(scene.nearest(points) == "sdf_grid", scene["sdf_grid"].slope, 1.0)
     assert (known - low)[inside].max() < 0.045  # half a diagonal of a cell, twice
+
+
+@pytest.mark.parametrize("crowd", [False, True])
+def test_bounds_of_a_cloud_hold_and_loosen_only_far_from_it(crowd):
+    """A block of cells is parted near obstacles only; a crowd has more obstacles near a block than are asked one by one."""
+    rng = np.random.default_rng(1)
+    world = World([PointCloud(rng.uniform(-0.3, 0.5, (3000, 3)) * (1.0, 1.0, 0.1), 0.02)])
+    if crowd:
+        world = World(
+            [*world, *(Sphere(0.004, pose=np.eye(4) + _moved(rng.uniform(0.2, 0.5, 3))) for _ in range(400))]
+        )
+    points = rng.uniform(*REGION, (20_000, 3))
+    low, true = bounds(world, points), world.distance(points)
+    assert holds(low, true)
+    half = 0.5 * np.sqrt(3.0) * 0.025  # of the diagonal of a cell
+    for near, off in (
+        (4 * half, 2 * half),
+        (8 * half, 4 * half),
+        (0.4, 8 * half),
+    ):  # a cell, a part of a block, a block
+        among = (true > 0.0) & (true < near)
+        assert among.sum() > 500
+        assert (true - low)[among].max() < off + 1e-5
+
+
+def test_threads_that_fill_the_same_cells_see_the_same_bounds(scene):
+    points = np.random.default_rng(5).uniform(*REGION, (20_000, 3))
+    alone = bounds(scene, points)
+    shared = World(list(scene)).clearance_grid(REGION)
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(shared.lower_bounds, [points] * 8))
+    for found in together:
+        np.testing.assert_array_equal(found, alone)
 
 
 def test_a_changed_world_keeps_the_grid_and_its_bounds_hold(scene):

@@ -65,6 +65,7 @@ def test_each_kind_equals_the_core(kind):
     assert_gradients_agree(world, at, np.asarray(gradient))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1])
 def test_scenes_of_all_kinds_equal_the_core(seed):
     world, at = scene(seed), points(3000, seed + 10)
@@ -81,6 +82,7 @@ def test_in_double_precision_they_are_equal_to_rounding():
         assert np.abs(np.asarray(found) - world.distance(at)).max() < 1e-12
 
 
+@pytest.mark.long
 def test_jit_vmap_and_grad_of_functions_that_hold_a_world():
     world, at = scene(5, len(ALL)), points(64, 6)
 
@@ -108,6 +110,7 @@ def test_a_world_may_be_a_static_argument():
     assert np.abs(np.asarray(distance(world, jnp.asarray(at))) - world.distance(at)).max() < CLOSE
 
 
+@pytest.mark.long
 def test_one_point_many_axes_and_none():
     world, at = scene(9), points(24, 2)
     one = world.distance(jnp.asarray(at[0]))

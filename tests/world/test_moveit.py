@@ -1,4 +1,7 @@
-"""Scenes of MoveIt and MotionBenchMaker as YAML."""
+"""Scenes of MoveIt and MotionBenchMaker as YAML.
+
+Looks inside: `is_scene` decides before a file is read whether it is a scene.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ruamel.yaml import YAML
 
 from elbowroom.errors import ApproximationWarning, FormatError
 from elbowroom.world import Box, Capsule, Cylinder, HalfSpace, MeshObstacle, Sphere, World
-from elbowroom.world.doors import is_scene
+from elbowroom.world.internal import is_scene
 
 from .scene_files import SHELF, everything, poses, put
 
@@ -46,7 +49,7 @@ def test_a_scene_of_motion_bench_maker(tmp_path):
     assert isinstance(side, Box)
     assert side.size == (1.2, 0.04, 0.34)
     assert np.allclose(side.pose[:3, :3], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
-    assert world.notes == ("the frame 'base_link' of 2 objects is taken for the world frame",)
+    assert world.notes == ("the frame 'base_link' of 2 objects is treated as the world frame",)
     assert is_scene(tmp_path / "scene.yaml")
 
 

@@ -1,4 +1,7 @@
-"""Worlds and obstacles as values: what they refuse, what they say, that they do not change, and what they share."""
+"""Worlds and obstacles as values: what they refuse, what they say, that they do not change, and what they share.
+
+Looks inside: limits of size are made small, so that files beyond them are small too.
+"""
 
 from __future__ import annotations
 

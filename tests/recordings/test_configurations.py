@@ -13,9 +13,9 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import FormatError, InputError
-from elbowroom.robot import read_configurations
+from elbowroom.recordings import read_configurations
 
-from .builders import joint, link, robot_xml
+from ..robot.builders import joint, link, robot_xml
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,7 @@ def test_files_that_cannot_be_read(robot, tmp_path):
 
 def test_long_files_are_read_in_blocks(robot, tmp_path, monkeypatch):
     """Blocks are put together in order; the rows of every block are checked."""
-    monkeypatch.setattr("elbowroom.robot._tables_csv.BLOCK", 7)
+    monkeypatch.setattr("elbowroom.recordings._tables.BLOCK", 7)
     rows = np.random.default_rng(0).uniform(-1, 1, (1000, 3))
     path = tmp_path / "long.csv"
     np.savetxt(path, rows, delimiter=",", header="a,b,slide")
@@ -286,7 +286,7 @@ def test_long_files_are_read_in_blocks(robot, tmp_path, monkeypatch):
 
 
 def test_streams_without_end_are_cut_off(robot, tmp_path, monkeypatch):
-    monkeypatch.setattr("elbowroom.robot._configurations.MAX_NUMBERS", 5)
+    monkeypatch.setattr("elbowroom.recordings._configurations.MAX_NUMBERS", 5)
     with pytest.raises(FormatError, match="more than 5 numbers"):
         read_configurations(write(tmp_path, "x.csv", SAME["order.csv"]), robot)
 

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from elbowroom.errors import InputError
 from elbowroom.ik import AxisTarget, JointTarget, LookAt, PoseTarget, PositionTarget
-from elbowroom.ik.track._grips import Grips, as_met, moved_since
+from elbowroom.ik.track._clutch import Clutches, as_met, moved_since
 from elbowroom.ik.track._options import TrackOptions
-from elbowroom.ik.track._watch import Watch
+from elbowroom.ik.track._tracker import TargetHistory
 
 DT = 0.01
 
@@ -58,53 +58,53 @@ class Hand:
         return as_met(target, np.concatenate([[1.0, 0, 0, 0], self.place]), 0.0)
 
 
-def test_an_open_grip_keeps_the_place_where_the_link_comes_to_rest():
-    hand, grips = Hand(), Grips(relative=False)
+def test_an_open_clutch_keeps_the_place_where_the_link_comes_to_rest():
+    hand, clutches = Hand(), Clutches(relative=False)
     target = [PositionTarget("a", np.array([1.0, 0, 0]))]
-    grips.update(target, True, hand.met, DT, moving=True)
-    assert np.allclose(grips.asked[0].position, [1, 0, 0])
+    clutches.update(target, True, hand.met, DT, moving=True)
+    assert np.allclose(clutches.asked[0].position, [1, 0, 0])
     for x, moving in ((0.1, True), (0.2, True), (0.25, False), (0.3, False)):
         hand.place = np.array([x, 0.0, 0.0])
-        grips.update(target, False, hand.met, DT, moving=moving)
-        assert not grips.closed
-    assert np.allclose(grips.asked[0].position, [0.25, 0, 0])
+        clutches.update(target, False, hand.met, DT, moving=moving)
+        assert not clutches.closed
+    assert np.allclose(clutches.asked[0].position, [0.25, 0, 0])
 
 
-def test_a_relative_grip_asks_for_nothing_when_it_closes():
-    hand, grips = Hand(), Grips(relative=True)
+def test_a_relative_clutch_asks_for_nothing_when_it_closes():
+    hand, clutches = Hand(), Clutches(relative=True)
     hand.place = np.array([0.3, 0.0, 0.0])
-    grips.update([PositionTarget("a", np.array([5.0, 0, 0]))], True, hand.met, DT, moving=False)
-    assert np.allclose(grips.asked[0].position, [0.3, 0, 0])
-    grips.update([PositionTarget("a", np.array([5.1, 0, 0]))], True, hand.met, DT, moving=False)
-    assert np.allclose(grips.asked[0].position, [0.4, 0, 0])
-    grips.update([PositionTarget("a", np.array([7.0, 0, 0]))], False, hand.met, DT, moving=False)
-    grips.update([PositionTarget("a", np.array([9.0, 0, 0]))], True, hand.met, DT, moving=False)
-    assert np.allclose(grips.asked[0].position, [0.3, 0, 0])
+    clutches.update([PositionTarget("a", np.array([5.0, 0, 0]))], True, hand.met, DT, moving=False)
+    assert np.allclose(clutches.asked[0].position, [0.3, 0, 0])
+    clutches.update([PositionTarget("a", np.array([5.1, 0, 0]))], True, hand.met, DT, moving=False)
+    assert np.allclose(clutches.asked[0].position, [0.4, 0, 0])
+    clutches.update([PositionTarget("a", np.array([7.0, 0, 0]))], False, hand.met, DT, moving=False)
+    clutches.update([PositionTarget("a", np.array([9.0, 0, 0]))], True, hand.met, DT, moving=False)
+    assert np.allclose(clutches.asked[0].position, [0.3, 0, 0])
 
 
 def test_each_link_has_its_own_clutch_and_a_lost_one_stays():
-    hand, grips = Hand(), Grips(relative=False)
+    hand, clutches = Hand(), Clutches(relative=False)
     a, b = PositionTarget("a", np.array([1.0, 0, 0])), PositionTarget("b", np.array([2.0, 0, 0]))
-    grips.update([a, b], {"a": False}, hand.met, DT, moving=False)
-    assert np.allclose([item.position[0] for item in grips.asked], [0.0, 2.0])
-    grips.update([a], True, hand.met, DT, moving=False)
-    assert np.allclose([item.position[0] for item in grips.asked], [1.0, 0.0])
-    assert grips.closed_for() == [DT, np.inf]
+    clutches.update([a, b], {"a": False}, hand.met, DT, moving=False)
+    assert np.allclose([item.position[0] for item in clutches.asked], [0.0, 2.0])
+    clutches.update([a], True, hand.met, DT, moving=False)
+    assert np.allclose([item.position[0] for item in clutches.asked], [1.0, 0.0])
+    assert clutches.closed_for() == [DT, np.inf]
 
 
-def _phases(watch: Watch, ticks: int, given: bool = True, *, stamp=None, now=None, clutch_open=False):
+def _phases(watch: TargetHistory, ticks: int, given: bool = True, *, stamp=None, now=None, clutch_open=False):
     return [watch.see(given, clutch_open, stamp, now, DT)[0] for _ in range(ticks)]
 
 
 def test_lost_targets_are_kept_then_the_robot_stops_then_they_are_followed_again():
-    watch = Watch(TrackOptions(stale_after=0.05, hold_for=0.1))
+    watch = TargetHistory(TrackOptions(stale_after=0.05, hold_for=0.1))
     assert _phases(watch, 3) == ["follow"] * 3
     assert _phases(watch, 12, given=False) == ["keep"] * 10 + ["brake"] * 2
     assert _phases(watch, 1) == ["follow"]
 
 
 def test_without_resume_the_clutch_has_to_be_opened_first():
-    watch = Watch(TrackOptions(stale_after=0.05, hold_for=0.1, resume=False))
+    watch = TargetHistory(TrackOptions(stale_after=0.05, hold_for=0.1, resume=False))
     _phases(watch, 1)
     _phases(watch, 12, given=False)
     assert _phases(watch, 2) == ["brake"] * 2
@@ -113,7 +113,7 @@ def test_without_resume_the_clutch_has_to_be_opened_first():
 
 
 def test_a_stamp_that_stays_the_same_grows_old():
-    watch = Watch(TrackOptions(stale_after=0.045, hold_for=0.1))
+    watch = TargetHistory(TrackOptions(stale_after=0.045, hold_for=0.1))
     assert _phases(watch, 5, stamp=7.0) == ["follow"] * 5  # new, then up to four ticks old
     assert _phases(watch, 10, stamp=7.0) == ["keep"] * 10
     assert _phases(watch, 1, stamp=7.0) == ["brake"]
@@ -121,7 +121,7 @@ def test_a_stamp_that_stays_the_same_grows_old():
 
 
 def test_a_clock_tells_the_age_of_a_target():
-    watch = Watch(TrackOptions(stale_after=0.05, hold_for=0.1))
+    watch = TargetHistory(TrackOptions(stale_after=0.05, hold_for=0.1))
     assert _phases(watch, 1, stamp=100.0, now=100.04) == ["follow"]
     assert _phases(watch, 1, stamp=100.01, now=100.08) == ["keep"]
     assert _phases(watch, 1, stamp=100.02, now=100.3) == ["brake"]
@@ -130,7 +130,7 @@ def test_a_clock_tells_the_age_of_a_target():
 
 
 def test_targets_out_of_order_are_not_followed_and_a_sender_may_start_again():
-    watch = Watch(TrackOptions(stale_after=0.05, hold_for=0.1))
+    watch = TargetHistory(TrackOptions(stale_after=0.05, hold_for=0.1))
     watch.see(True, False, 5.0, None, DT)
     watch.see(True, False, 4.0, None, DT)
     assert watch.outdated
