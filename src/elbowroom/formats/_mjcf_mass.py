@@ -29,6 +29,8 @@ SLACK = 1e-9
 """Relative slack left in the triangle inequality of principal moments, so that MuJoCo's rounding does not break it."""
 ROUNDING = 1e-6
 """Relative lack in that inequality which is the rounding of published numbers and not worth a word."""
+LEAST_MOMENT = 1e-12
+"""Principal moments up to this are a placeholder, kg m^2; a steel ball of 0.7 mm has more. MuJoCo 3.3 refuses 1e-20."""
 BALL = 0.4 * 0.05**2 * np.eye(3)
 """Inertia per kilogram of a ball of 5 cm radius, for a stated mass without usable inertia and without geometry."""
 MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -69,7 +71,7 @@ class Masses:
     mended: tuple[str, ...]
     """Links whose stated inertia no body can have, though its moments are positive: the two smaller ones are raised."""
     unusable: tuple[str, ...]
-    """Links with a stated mass whose inertia is missing, not finite or not positive: that of their hull is written."""
+    """Links with a stated mass whose inertia is missing, not finite or a placeholder: that of their hull is written."""
 
     @property
     def inertials(self) -> dict[str, Inertial]:
@@ -98,8 +100,8 @@ class Masses:
         if self.unusable:
             said.append(
                 "these links have a mass in the description, but an inertia that is unusable (missing, not finite or"
-                " not positive); that of the convex hull of their collision geometry, or of a ball of 5 cm radius"
-                f" where they have none, is written: {', '.join(self.unusable)}"
+                f" not above {LEAST_MOMENT:g} kg m^2); that of the convex hull of their collision geometry, or of a ball"
+                f" of 5 cm radius where they have none, is written: {', '.join(self.unusable)}"
             )
         return said
 
@@ -169,12 +171,12 @@ def _stated(robot: Robot) -> tuple[dict[str, Inertial], list[str], list[str]]:
 
 
 def _in_link_axes(rotation: np.ndarray, moments: np.ndarray) -> np.ndarray | None:
-    """The stated inertia in the link's axes; None for a placeholder, which is not finite or not positive definite."""
+    """The stated inertia in the link's axes; None for a placeholder, which is not finite or as good as zero."""
     xx, yy, zz, xy, xz, yz = moments
     stated = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     turned = bool((rotation != np.eye(3)).any())
     inertia = rotation @ stated @ rotation.T if turned else stated
-    return inertia if np.isfinite(inertia).all() and np.linalg.eigvalsh(inertia)[0] > 0 else None
+    return inertia if np.isfinite(inertia).all() and np.linalg.eigvalsh(inertia)[0] > LEAST_MOMENT else None
 
 
 def _balanced(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
