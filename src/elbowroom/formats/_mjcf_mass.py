@@ -100,8 +100,8 @@ class Masses:
         if self.unusable:
             said.append(
                 "these links have a mass in the description, but an inertia that is unusable (missing, not finite or"
-                f" not above {LEAST_MOMENT:g} kg m^2); that of the convex hull of their collision geometry, or of a ball"
-                f" of 5 cm radius where they have none, is written: {', '.join(self.unusable)}"
+                f" not above {LEAST_MOMENT:g} kg m^2); that of the convex hull of their collision geometry, or of a"
+                f" ball of 5 cm radius where they have none, is written: {', '.join(self.unusable)}"
             )
         return said
 
