@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Hashable, Iterator
@@ -26,7 +27,13 @@ COMPUTED = ("spheres", "pairs", "grasp")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives each run caches of its own, so that no fit of yesterday passes for today's; xdist's workers share them."""
+    """Gives each run caches of its own, so that no fit of yesterday passes for today's; xdist's workers share them.
+
+    A shell that starts the tests in the background ignores interrupts for them and for all that they start; tests of
+    interrupts need them.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # workers inherit the environment of the process that starts them
         caches = Path(tempfile.mkdtemp(prefix="elbowroom-tests-"))
         for folder in (RESULTS, SHIPPED):
