@@ -126,11 +126,10 @@ def pull(tab, begin, by):
 def drag_gizmos(tab, page, robot):
     """Pulls the handle of each hand at its arrows, out and back, as a mouse does."""
     cfg = robot.named_cfgs["arms_forward"]  # no arm is in front of a handle
-    page.send(SetCfg(tuple(cfg.tolist())))
     for name, hand in (("/targets/0", "frame_left_arm_ee"), ("/targets/1", "frame_right_arm_ee")):
+        page.send(SetCfg(tuple(cfg.tolist())))  # the other hand may have been pulled in front of this one
         tab.until_drawn(name)
-        if name == "/targets/0":
-            tab.until_at(name, tuple(robot.link_poses(cfg)[robot.link_index(hand), 4:]))
+        tab.until_at(name, tuple(robot.link_poses(cfg)[robot.link_index(hand), 4:]))
         stays_inside(tab)
         followed = []
         for axis in np.eye(3):
