@@ -49,6 +49,8 @@ def test_the_report_tells_the_story_in_order(demo):
     assert len(images) == 7
     assert all(base64.b64decode(image).startswith(b"\x89PNG") for image in images)
     assert [*facts][2:] == [MOTION, CLASH, MODEL, GUARD, HAND, "Your robot"]
+    assert "<code>Guard(model).step(...)</code>" in text
+    assert "`" not in re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.S)
 
 
 def test_claims_of_the_report_hold(demo):

@@ -1,7 +1,8 @@
 """Shaded pictures of triangles and spheres with a depth buffer.
 
-Flat shading, one light at the camera's shoulder, drawn at twice the size and averaged down. Spheres
-may be see-through: they are drawn over the solid parts where they are nearer.
+Flat shading, one light at the camera's shoulder, drawn at twice the size and averaged down. Spheres are see-through
+like soap bubbles: clear in the middle and coloured at the rim, so each can be told from its neighbours. They are drawn
+over the solid parts where they are nearer.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ class Picture:
     """(tris, 3, 3) corners in the world, and their colour."""
     glass: list[tuple[np.ndarray, Colour]] = field(default_factory=list[tuple[np.ndarray, Colour]])
     """The same, drawn see-through."""
-    opacity: float = 0.35
+    opacity: tuple[float, float] = (0.14, 0.9)
+    """Of what is see-through: where it is seen head-on, and at the edge of its outline."""
 
     def add_mesh(self, vertices_world: np.ndarray, faces: np.ndarray, colour: Colour) -> None:
         """Adds a solid mesh."""
@@ -134,30 +136,36 @@ class Picture:
         view = camera.frame(self.corners() if around is None else around)
         shape = (camera.height * SUPERSAMPLE, camera.width * SUPERSAMPLE)
         image, depth = np.full((*shape, 3), BACKGROUND), np.full(shape, -np.inf)
-        self._fill(self.solid, view, image, depth)
+        if self.solid:
+            pixels, shaded, _ = _shaded(self.solid, view)
+            _core.fill_triangles(pixels, shaded, image, depth)
         if self.glass:
-            veil, nearest = image.copy(), depth.copy()
-            self._fill(self.glass, view, veil, nearest)
-            image += self.opacity * (veil - image)
+            pixels, shaded, facing = _shaded(self.glass, view)
+            head_on, rim = self.opacity
+            opaque = np.repeat(head_on + (rim - head_on) * (1.0 - facing[:, None]) ** 2, 3, axis=1)
+            veil, opacity = image.copy(), np.zeros_like(image)
+            _core.fill_triangles(pixels, shaded, veil, depth.copy())
+            _core.fill_triangles(pixels, opaque, opacity, depth)
+            image += opacity * (veil - image)
         steps = range(SUPERSAMPLE)
         samples = [image[row::SUPERSAMPLE, column::SUPERSAMPLE] for row in steps for column in steps]
         return sum(samples, np.zeros(1)) / len(samples)
 
-    @staticmethod
-    def _fill(
-        parts: list[tuple[np.ndarray, Colour]], view: AimedCamera, image: np.ndarray, depth: np.ndarray
-    ) -> None:
-        if not parts:
-            return
-        light = view.axes.T @ np.array([0.35, 0.5, 0.8])
-        light /= np.linalg.norm(light)
-        corners = np.concatenate([corners for corners, _ in parts])
-        colours = np.repeat([colour for _, colour in parts], [len(corners) for corners, _ in parts], axis=0)
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        shade = 0.42 + 0.58 * np.abs(normals @ light) / np.maximum(np.linalg.norm(normals, axis=1), 1e-30)
-        pixels = view.project(corners.reshape(-1, 3))
-        pixels[:, :2] *= SUPERSAMPLE
-        _core.fill_triangles(pixels.reshape(-1, 3, 3), shade[:, None] * colours, image, depth)
+
+def _shaded(
+    parts: list[tuple[np.ndarray, Colour]], view: AimedCamera
+) -> tuple[Float[np.ndarray, "tris 3 3"], Float[np.ndarray, "tris 3"], Float[np.ndarray, "tris"]]:
+    """Corners of triangles in pixels and depth, their shaded colours, and how far each faces the camera, 0 to 1."""
+    light = view.axes.T @ np.array([0.35, 0.5, 0.8])
+    light /= np.linalg.norm(light)
+    corners = np.concatenate([corners for corners, _ in parts])
+    colours = np.repeat([colour for _, colour in parts], [len(corners) for corners, _ in parts], axis=0)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+    shade = 0.42 + 0.58 * np.abs(normals @ light)
+    pixels = view.project(corners.reshape(-1, 3))
+    pixels[:, :2] *= SUPERSAMPLE
+    return pixels.reshape(-1, 3, 3), shade[:, None] * colours, np.abs(normals @ view.axes[2])
 
 
 @cache

@@ -104,7 +104,7 @@ def motion_picture(
     robot = model.robot
     lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
     picture = robot_picture(robot, path[-1], colours=dict.fromkeys(robot.link_names, END))
-    picture.opacity = 0.4
+    picture.opacity = (0.4, 0.4)
     if model.world is not None:
         add_world(picture, model.world)
     for share in np.arange(MOMENTS) / MOMENTS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -76,6 +77,7 @@ class Section:
 
     title: str
     text: str
+    """Paragraphs, parted by empty lines; what is between backticks is set as code."""
     numbers: tuple[tuple[str, str], ...] = ()
     """Names and values to be seen at a glance."""
     figures: tuple[Figure, ...] = ()
@@ -126,7 +128,7 @@ def _section(part: Section, anchor: str) -> str:
             f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in part.numbers
         )
         lines.append(f"<dl>{cells}</dl>")
-    lines += [f"<p>{escape(text)}</p>" for text in part.text.split("\n\n")]
+    lines += [f"<p>{_inline(text)}</p>" for text in part.text.split("\n\n")]
     if part.code:
         lines.append(f"<pre><code>{escape(part.code)}</code></pre>")
     if part.playback:
@@ -136,8 +138,12 @@ def _section(part: Section, anchor: str) -> str:
         lines.append(f'<div class="still">{_figure(part.still)}</div>')
     if part.figures:
         lines += ['<div class="pictures">', *map(_figure, part.figures), "</div>"]
-    lines += [f'<p class="note">{escape(note)}</p>' for note in part.notes]
+    lines += [f'<p class="note">{_inline(note)}</p>' for note in part.notes]
     return "\n".join([*lines, "</section>"])
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _figure(figure: Figure) -> str:
