@@ -67,8 +67,9 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 test: $(VENV)/.dev
 	$(PYTEST) -m "not long" $(ARGS)
 
+# Three workers on two cores: many of these wait, for a browser or for robots in real time.
 test-rest: $(VENV)/.dev
-	$(PYTEST) -m long $(ARGS)
+	$(PYTEST) -n 3 -m long $(ARGS)
 
 test-all: $(VENV)/.dev
 	$(PYTEST) $(ARGS)
