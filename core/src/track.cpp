@@ -341,7 +341,7 @@ class SafeStep::Choice {
         if (!threat_) memory_.refuge.clear();
         if (threat_) {
             note(out_.held, held_by(*threat_)), out_.met = true;
-            f = self_.towards_refuge(tick_, memory_, until_);
+            f = self_.towards_refuge(tick_, *threat_, memory_, until_);
             if (!f.empty()) {
                 H.assign(n * n, 0.0);
                 for (std::size_t j = 0; j < n; j++) H[j * n + j] = 1.0;

@@ -1,9 +1,11 @@
 // Obstacles that move: a proof of where they will be, and ways out of their way.
 //
 // A robot that an obstacle reaches where it stands, within LOOK_AHEAD, looks for a refuge: of configurations drawn around its own,
-// the nearest one clear of all that the obstacles sweep, for the longest of HORIZONS, to which a straight motion within the limits leads, ahead of them, clear of
-// itself and of what stands still. It goes there, by steps that are proved like all others, and stays until it may be where it is
-// wanted. Spheres judge refuges; no guarantee rests on them.
+// half of them with other values of the joints that carry the threatened link alone, the nearest one clear of all that the
+// obstacles sweep, for the longest of HORIZONS, to which a straight motion within the limits leads, ahead of them, clear of itself
+// and of what stands still. It goes there, by steps that are proved like all others, and stays until it may be where it is wanted;
+// it looks for another one as soon as the motion there is no longer clear. Spheres decide whether a refuge is clear, spheres and
+// then meshes at sampled moments whether the motion there is; no guarantee rests on them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,16 +18,30 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LONGEST = 0.02, SHORTEST = 5e-4;  // metres that an obstacle moves in a span of time in which it is one grown obstacle
-constexpr double LOOK_AHEAD = 1.0;  // seconds
-constexpr std::array HORIZONS = {3.0, 2.0, 1.5, LOOK_AHEAD};  // seconds for which refuges are clear, the longest preferred
+constexpr double LOOK_AHEAD = 2.0;  // seconds
+constexpr std::array HORIZONS = {4.0, 3.0, LOOK_AHEAD};  // seconds for which refuges are clear, the longest preferred
 constexpr double CLEAR = 0.01;      // metres that obstacles pass a refuge by, above what all shall be apart
 constexpr double CALM = 0.5;        // share of it at which a robot has to make way, or a refuge is given up
-constexpr int DRAWS = 32;           // configurations drawn in one tick
+constexpr int DRAWS = 64;           // configurations drawn in one tick
 constexpr double SPREADS[] = {0.2, 0.5, 1.0, 2.0};  // rad or m
 constexpr int MOMENTS = 12;         // of a way to a refuge that are looked at
-constexpr double HASTE = 0.7;       // share of the limits at which ways to refuges are planned
+constexpr int PARTS_OF_MOMENT = 3;  // looked at by meshes, where spheres refuse a moment
+constexpr double HASTE = 0.9;       // share of the limits at which ways to refuges are planned
 constexpr double NEARER = 0.02;     // share of a way to a refuge to which it is shortened
 constexpr double BRISK = 1e3;       // rates and accelerations where there are no limits, 1/s and 1/s^2
+
+// Actuated joints that move a link; all of them where there is none.
+std::vector<bool> joints_that_carry(const Robot &robot, int link) {
+    std::vector<bool> out(static_cast<std::size_t>(robot.dof()), link < 0);
+    for (int body = link < 0 ? -1 : robot.link_places()[static_cast<std::size_t>(link)].body; body > 0;) {
+        const Body &at = robot.bodies()[static_cast<std::size_t>(body)];
+        int joint = at.joint;
+        while (joint >= 0 && robot.laws()[static_cast<std::size_t>(joint)].coupled) joint = robot.laws()[static_cast<std::size_t>(joint)].driver;
+        if (joint >= 0) out[static_cast<std::size_t>(robot.laws()[static_cast<std::size_t>(joint)].driver)] = true;
+        body = at.parent;
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -180,7 +196,25 @@ std::optional<Culprit> SafeStep::threat(const Tick &tick, std::span<const double
     return out;
 }
 
-bool SafeStep::way_out(const Tick &tick, std::span<const double> end, const Scene &still, ProofRequest::Clock::time_point until) const {
+// By meshes, which matter where the robot begins close to what an obstacle will sweep.
+bool SafeStep::passes(const MovingScenes &scenes, std::span<const double> control, std::span<const double> drift, double begin, double until) const {
+    const std::size_t n = dof(), pairs = scene_.n_pairs();
+    const std::vector<double> slack(n, 0.0);
+    std::vector<double> kept(pairs + scene_.around()->n_links(), 0.0);
+    std::fill_n(kept.begin(), pairs, ProofRequest::NOT_ASKED);
+    ProofRequest request;
+    request.keep = kept, request.likely = true, request.budget = PARTS;
+    for (const auto &[obstacle, scene] : scenes.each) {
+        const double *v = drift.data() + 3 * static_cast<std::size_t>(obstacle);
+        request.shift = 0.5 * (begin + until) * Vec3{v[0], v[1], v[2]};
+        PieceProof proof;
+        scene.prove({n, 1, 2, control, slack}, request, {&proof, 1});
+        if (proof.outcome != Outcome::free) return false;
+    }
+    return true;
+}
+
+bool SafeStep::way_out(const Tick &tick, std::span<const double> end, const MovingScenes &scenes, ProofRequest::Clock::time_point until) const {
     const std::size_t n = dof();
     // Straight, from rest to rest: speed and acceleration as shares of the way.
     double speed = BRISK, acceleration = BRISK;
@@ -189,43 +223,55 @@ bool SafeStep::way_out(const Tick &tick, std::span<const double> end, const Scen
         if (way > 0.0) speed = std::min(speed, HASTE * limits_.speed[j] / way), acceleration = std::min(acceleration, HASTE * limits_.acceleration[j] / way);
     }
     const double top = std::min(speed, std::sqrt(acceleration)), ramp = top / acceleration, whole = 1.0 / top + ramp;
-    std::vector<double> cfg(n);
-    for (int k = 1; k < MOMENTS; k++) {
-        const double t = whole * k / MOMENTS, late = std::max(t - (whole - ramp), 0.0), early = std::min(t, ramp);
+    std::vector<double> control(2 * n);
+    const auto place = [&](double t, double *out) {
+        const double late = std::max(t - (whole - ramp), 0.0), early = std::min(t, ramp);
         const double gone = 0.5 * acceleration * (early * early - late * late) + top * std::max(t - ramp, 0.0);
-        for (std::size_t j = 0; j < n; j++) cfg[j] = tick.cfg[j] + gone * (end[j] - tick.cfg[j]);
-        if (reached(cfg, tick.drift, t, t + whole / MOMENTS, 0.0)) return false;
+        for (std::size_t j = 0; j < n; j++) out[j] = tick.cfg[j] + gone * (end[j] - tick.cfg[j]);
+    };
+    for (int k = 0; k < MOMENTS; k++) {
+        const double t = whole * k / MOMENTS, next = t + whole / MOMENTS;
+        place(next, control.data());
+        if (!reached({control.data(), n}, tick.drift, t, next, 0.0)) continue;
+        for (int part = 0; part < PARTS_OF_MOMENT; part++) {
+            const double from = t + (next - t) * part / PARTS_OF_MOMENT, to = t + (next - t) * (part + 1) / PARTS_OF_MOMENT;
+            place(from, control.data()), place(to, control.data() + n);
+            if (ProofRequest::Clock::now() >= until || !passes(scenes, control, tick.drift, from, to)) return false;
+        }
     }
-    std::vector<double> control(tick.cfg.begin(), tick.cfg.end());
-    control.insert(control.end(), end.begin(), end.end());
+    std::copy(tick.cfg.begin(), tick.cfg.end(), control.begin());
+    std::copy(end.begin(), end.end(), control.begin() + static_cast<std::ptrdiff_t>(n));
     const std::vector<double> slack(n, 0.0);
     ProofRequest request;
     request.budget = PARTS, request.until = until;
     PieceProof proof;
-    still.prove({n, 1, 2, control, slack}, request, {&proof, 1});
+    scenes.still.prove({n, 1, 2, control, slack}, request, {&proof, 1});
     return proof.outcome == Outcome::free;
 }
 
-std::vector<double> SafeStep::towards_refuge(const Tick &tick, StepMemory &memory, ProofRequest::Clock::time_point until) const {
+std::vector<double> SafeStep::towards_refuge(const Tick &tick, Culprit who, StepMemory &memory, ProofRequest::Clock::time_point until) const {
     const std::size_t n = dof();
-    // For how long the refuge is clear, as one of HORIZONS; one that is clear for longer is looked for.
+    // For how long the refuge is clear, as one of HORIZONS; one that is clear for longer, or to which a way leads, is looked for.
     std::size_t lasting = HORIZONS.size();
     if (!memory.refuge.empty())
         for (lasting = 0; lasting < HORIZONS.size() && reached(memory.refuge, tick.drift, 0.0, HORIZONS[lasting], CALM * CLEAR);) lasting++;
     if (lasting == HORIZONS.size()) memory.refuge.clear();
+    const ProofRequest::Clock::time_point now = ProofRequest::Clock::now(), enough = now + (until - now) / 3;
+    const MovingScenes &scenes = moving_scenes(tick.drift, memory);
+    if (lasting < HORIZONS.size() && !way_out(tick, memory.refuge, scenes, enough)) lasting = HORIZONS.size();
     if (lasting > 0) {
-        const ProofRequest::Clock::time_point now = ProofRequest::Clock::now(), enough = now + (until - now) / 3;
-        const Scene &still = moving_scenes(tick.drift, memory).still;
         Random random(memory.draws++);
         std::vector<std::pair<double, std::vector<double>>> ends;
+        const std::vector<bool> carrying = joints_that_carry(scene_.robot(), who.link);
         for (int k = 0; k < DRAWS; k++) {
+            const bool few = k % 8 >= 4;  // only joints that carry the link that is in the way
             std::vector<double> end(n);
             double far = 0.0;
             for (std::size_t j = 0; j < n; j++) {
                 // The sum of four even draws, nearly normal.
                 double draw = -2.0;
                 for (int i = 0; i < 4; i++) draw += random.uniform();
-                const double way = limits_.speed[j] > 0.0 ? std::sqrt(3.0) * draw * SPREADS[k % 4] : 0.0;
+                const double way = limits_.speed[j] > 0.0 && (carrying[j] || !few) ? std::sqrt(3.0) * draw * SPREADS[k % 4] : 0.0;
                 end[j] = std::clamp(tick.cfg[j] + way, std::min(limits_.lower[j], tick.cfg[j]), std::max(limits_.upper[j], tick.cfg[j]));
                 far = std::max(far, std::fabs(end[j] - tick.cfg[j]));
             }
@@ -236,8 +282,15 @@ std::vector<double> SafeStep::towards_refuge(const Tick &tick, StepMemory &memor
         for (std::size_t k = 0; k < lasting && !found; k++)
             for (const auto &[far, end] : ends) {
                 if (found || ProofRequest::Clock::now() >= enough) break;
-                found = !reached(end, tick.drift, 0.0, HORIZONS[k], CLEAR) && way_out(tick, end, still, enough);
-                if (found) memory.refuge = end;
+                if (reached(end, tick.drift, 0.0, HORIZONS[k], CLEAR)) continue;
+                // Joints that need not move stay: the way is shorter, and less of the robot gets near anything on it.
+                std::vector<double> nearest = end;
+                for (std::size_t j = 0; j < n; j++) {
+                    nearest[j] = tick.cfg[j];
+                    if (end[j] != tick.cfg[j] && reached(nearest, tick.drift, 0.0, HORIZONS[k], CLEAR)) nearest[j] = end[j];
+                }
+                found = way_out(tick, nearest, scenes, enough);
+                if (found) memory.refuge = nearest;
             }
     }
     if (memory.refuge.empty()) return {};

@@ -179,8 +179,10 @@ class SafeStep {
     // Who reaches a robot that stands still, within seconds from now.
     std::optional<Culprit> reached(std::span<const double> cfg, std::span<const double> drift, double begin, double until, double margin) const;
     // The linear part of the objective of a tick that makes way; empty where no way is known.
-    std::vector<double> towards_refuge(const Tick &tick, StepMemory &memory, ProofRequest::Clock::time_point until) const;
-    bool way_out(const Tick &tick, std::span<const double> end, const Scene &still, ProofRequest::Clock::time_point until) const;
+    std::vector<double> towards_refuge(const Tick &tick, Culprit who, StepMemory &memory, ProofRequest::Clock::time_point until) const;
+    bool way_out(const Tick &tick, std::span<const double> end, const MovingScenes &scenes, ProofRequest::Clock::time_point until) const;
+    // Whether a short motion, control points (2, dof), keeps clear of the obstacles as they are half-way through it.
+    bool passes(const MovingScenes &scenes, std::span<const double> control, std::span<const double> drift, double begin, double until) const;
     bool contacts_no_deeper(std::span<const double> cfg, std::span<const double> end, const Survey &at, Culprit &who) const;
     Box box(const Tick &tick, std::span<const double> brake, bool least) const;
     std::vector<double> brake(const Tick &tick) const;
