@@ -4,8 +4,8 @@
 // half of them with other values of the joints that carry the threatened link alone, the nearest one clear of all that the
 // obstacles sweep, for the longest of HORIZONS, to which a straight motion within the limits leads, ahead of them, clear of itself
 // and of what stands still. It goes there, by steps that are proved like all others, and stays until it may be where it is wanted;
-// it looks for another one as soon as the motion there is no longer clear. Spheres decide whether a refuge is clear, spheres and
-// then meshes at sampled moments whether the motion there is; no guarantee rests on them.
+// it looks for another one as soon as the motion there is no longer clear. Spheres decide what is clear, and where they are too
+// large, meshes at sampled moments; no guarantee rests on them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,6 +26,8 @@ constexpr int DRAWS = 64;           // configurations drawn in one tick
 constexpr double SPREADS[] = {0.2, 0.5, 1.0, 2.0};  // rad or m
 constexpr int MOMENTS = 12;         // of a way to a refuge that are looked at
 constexpr int PARTS_OF_MOMENT = 3;  // looked at by meshes, where spheres refuse a moment
+constexpr unsigned MOMENTS_AT_REST = 128;  // of a robot in a refuge that are looked at by meshes; a power of two
+constexpr unsigned AGAIN = 16;      // one of so many is looked at again in each tick
 constexpr double HASTE = 0.9;       // share of the limits at which ways to refuges are planned
 constexpr double NEARER = 0.02;     // share of a way to a refuge to which it is shortened
 constexpr double BRISK = 1e3;       // rates and accelerations where there are no limits, 1/s and 1/s^2
@@ -196,11 +198,11 @@ std::optional<Culprit> SafeStep::threat(const Tick &tick, std::span<const double
     return out;
 }
 
-// By meshes, which matter where the robot begins close to what an obstacle will sweep.
-bool SafeStep::passes(const MovingScenes &scenes, std::span<const double> control, std::span<const double> drift, double begin, double until) const {
+// By meshes, which matter where spheres are too large.
+bool SafeStep::passes(const MovingScenes &scenes, std::span<const double> control, std::span<const double> drift, double begin, double until, double margin) const {
     const std::size_t n = dof(), pairs = scene_.n_pairs();
     const std::vector<double> slack(n, 0.0);
-    std::vector<double> kept(pairs + scene_.around()->n_links(), 0.0);
+    std::vector<double> kept(pairs + scene_.around()->n_links(), margin);
     std::fill_n(kept.begin(), pairs, ProofRequest::NOT_ASKED);
     ProofRequest request;
     request.keep = kept, request.likely = true, request.budget = PARTS;
@@ -210,6 +212,20 @@ bool SafeStep::passes(const MovingScenes &scenes, std::span<const double> contro
         PieceProof proof;
         scene.prove({n, 1, 2, control, slack}, request, {&proof, 1});
         if (proof.outcome != Outcome::free) return false;
+    }
+    return true;
+}
+
+// Moments are looked at in bit-reversed order: an obstacle that sweeps through is met soon.
+bool SafeStep::passes_at_rest(const MovingScenes &scenes, std::span<const double> cfg, const Tick &tick, double until, ProofRequest::Clock::time_point enough, std::optional<unsigned> again) const {
+    std::vector<double> control(cfg.begin(), cfg.end());
+    control.insert(control.end(), cfg.begin(), cfg.end());
+    for (unsigned k = again.value_or(0) % AGAIN; k < MOMENTS_AT_REST; k += again ? AGAIN : 1) {
+        if (ProofRequest::Clock::now() >= enough) return again.has_value();
+        unsigned place = 0;
+        for (unsigned bit = 1; bit < MOMENTS_AT_REST; bit *= 2) place = 2 * place + (k / bit & 1u);
+        const double t = until * place / MOMENTS_AT_REST;
+        if (!passes(scenes, control, tick.drift, t, t + until / MOMENTS_AT_REST, CLEAR)) return false;
     }
     return true;
 }
@@ -236,7 +252,7 @@ bool SafeStep::way_out(const Tick &tick, std::span<const double> end, const Movi
         for (int part = 0; part < PARTS_OF_MOMENT; part++) {
             const double from = t + (next - t) * part / PARTS_OF_MOMENT, to = t + (next - t) * (part + 1) / PARTS_OF_MOMENT;
             place(from, control.data()), place(to, control.data() + n);
-            if (ProofRequest::Clock::now() >= until || !passes(scenes, control, tick.drift, from, to)) return false;
+            if (ProofRequest::Clock::now() >= until || !passes(scenes, control, tick.drift, from, to, 0.0)) return false;
         }
     }
     std::copy(tick.cfg.begin(), tick.cfg.end(), control.begin());
@@ -252,12 +268,18 @@ bool SafeStep::way_out(const Tick &tick, std::span<const double> end, const Movi
 std::vector<double> SafeStep::towards_refuge(const Tick &tick, Culprit who, StepMemory &memory, ProofRequest::Clock::time_point until) const {
     const std::size_t n = dof();
     // For how long the refuge is clear, as one of HORIZONS; one that is clear for longer, or to which a way leads, is looked for.
-    std::size_t lasting = HORIZONS.size();
-    if (!memory.refuge.empty())
-        for (lasting = 0; lasting < HORIZONS.size() && reached(memory.refuge, tick.drift, 0.0, HORIZONS[lasting], CALM * CLEAR);) lasting++;
-    if (lasting == HORIZONS.size()) memory.refuge.clear();
     const ProofRequest::Clock::time_point now = ProofRequest::Clock::now(), enough = now + (until - now) / 3;
     const MovingScenes &scenes = moving_scenes(tick.drift, memory);
+    std::size_t lasting = HORIZONS.size();
+    if (!memory.refuge.empty()) {
+        const auto still_clear = [&](double horizon) {
+            return !reached(memory.refuge, tick.drift, 0.0, horizon, CALM * CLEAR) ||
+                   (memory.by_meshes && passes_at_rest(scenes, memory.refuge, tick, horizon, enough, static_cast<unsigned>(memory.draws)));
+        };
+        for (lasting = 0; lasting < HORIZONS.size() && !still_clear(HORIZONS[lasting]);) lasting++;
+        memory.draws += memory.by_meshes;
+    }
+    if (lasting == HORIZONS.size()) memory.refuge.clear();
     if (lasting < HORIZONS.size() && !way_out(tick, memory.refuge, scenes, enough)) lasting = HORIZONS.size();
     if (lasting > 0) {
         Random random(memory.draws++);
@@ -279,18 +301,21 @@ std::vector<double> SafeStep::towards_refuge(const Tick &tick, Culprit who, Step
         }
         std::sort(ends.begin(), ends.end());
         bool found = false;
-        for (std::size_t k = 0; k < lasting && !found; k++)
+        // By spheres, the longest horizon first; then by meshes.
+        for (std::size_t k = 0; k < lasting + 1 && !found; k++)
             for (const auto &[far, end] : ends) {
                 if (found || ProofRequest::Clock::now() >= enough) break;
-                if (reached(end, tick.drift, 0.0, HORIZONS[k], CLEAR)) continue;
+                const bool by_meshes = k == lasting;
+                const double horizon = HORIZONS[by_meshes ? lasting - 1 : k];
+                if (by_meshes ? !passes_at_rest(scenes, end, tick, horizon, enough) : reached(end, tick.drift, 0.0, horizon, CLEAR).has_value()) continue;
                 // Joints that need not move stay: the way is shorter, and less of the robot gets near anything on it.
                 std::vector<double> nearest = end;
-                for (std::size_t j = 0; j < n; j++) {
+                for (std::size_t j = 0; j < n && !by_meshes; j++) {
                     nearest[j] = tick.cfg[j];
-                    if (end[j] != tick.cfg[j] && reached(nearest, tick.drift, 0.0, HORIZONS[k], CLEAR)) nearest[j] = end[j];
+                    if (end[j] != tick.cfg[j] && reached(nearest, tick.drift, 0.0, horizon, CLEAR)) nearest[j] = end[j];
                 }
                 found = way_out(tick, nearest, scenes, enough);
-                if (found) memory.refuge = nearest;
+                if (found) memory.refuge = nearest, memory.by_meshes = by_meshes;
             }
     }
     if (memory.refuge.empty()) return {};
