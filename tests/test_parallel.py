@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -33,6 +36,19 @@ def fail(item: int) -> int:
 def test_errors_reach_the_caller(workers):
     with pytest.raises(ValueError, match="item"):
         parallel_map(fail, range(3), workers=workers)
+
+
+def interrupts_held(_: int) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_of_the_terminal_is_for_the_parent_alone():
+    """In a process of its own, which has not started any others before."""
+    code = "from elbowroom._parallel import parallel_map; from tests.test_parallel import interrupts_held as held\n"
+    code += "import signal; print(parallel_map(held, range(6), workers=2), held(0))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split("\n")[0] == f"{[True] * 6} False"
 
 
 def test_no_work_no_result():

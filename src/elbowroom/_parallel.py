@@ -13,7 +13,7 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -89,7 +89,7 @@ def _spread(
         return_as="generator" if streams else "list",
         prefer="threads" if prefer_threads else None,
     )
-    with _interrupts_held():
+    with nullcontext() if prefer_threads else _interrupts_held():
         return parallel(joblib.delayed(function)(item) for item in work)
 
 
@@ -99,6 +99,10 @@ def _interrupts_held() -> Generator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    from multiprocessing import resource_tracker
+
+    # Otherwise it starts with the first worker, and Python lets interrupts through again once it has started it.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
