@@ -237,6 +237,7 @@ def test_targets_that_are_none_are_left_free(bridge, tmp_path, asked):
         assert (off < 2e-3) == (frame in asked), (frame, metres, radians)
 
 
+@pytest.mark.long
 def test_a_robot_with_one_hand_has_that_frame_alone(bridge, tmp_path):
     path = write(tmp_path, arms())
     robot = bridge.ModelRobot(robot=str(path), right="right_hand", weights={"self_collision": 20.0})

@@ -158,6 +158,7 @@ SLOW = (
     "elbowroom demo",
     "elbowroom spheres teaarm -n",
     "elbowroom check",
+    "elbowroom pairs teaarm --method centerline --diff",
     "elbowroom setup",
     "elbowroom ik",
     "elbowroom bench",

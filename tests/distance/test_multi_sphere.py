@@ -193,6 +193,7 @@ def test_distances_of_link_pairs_are_the_smallest_of_their_spheres(teaarm):
             coll.compute_link_pair_distance(robot, cfgs, wrong)
 
 
+@pytest.mark.long
 def test_link_pairs_that_are_left_out_are_left_out_of_every_answer(teaarm):
     robot, coll = teaarm
     cfgs = jnp.asarray(robot.random_cfgs(40, seed=12), dtype=jnp.float32)

@@ -103,7 +103,9 @@ def test_every_example_robot_holds_its_pose(tmp_path, load, name):
     assert aside < (0.5 if name.startswith("simple_humanoid") else 0.011)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in LARGE else name for name in ROBOTS]
+)
 def test_contacts_are_those_of_the_spheres(written, name):
     """Brute force over all spheres, by our own kinematics, against MuJoCo's contacts; ignored pairs never touch."""
     robot, spheres, pairs, _, _, model = written(name)

@@ -215,6 +215,7 @@ class TestErrors:
         assert [entry.name for entry in tmp_path.iterdir()] == ["a.yml"]
 
 
+@pytest.mark.long
 def test_a_pair_matrix_keeps_its_reasons_in_srdf(tmp_path, arm):
     from elbowroom.pairs import PairMatrix, PairReason
     from elbowroom.pairs._srdf import read_pairs_srdf

@@ -201,6 +201,7 @@ def checker(hand: Hand) -> GraspChecker:
     return GraspChecker(hand)
 
 
+@pytest.mark.long
 def test_checks_know_what_touches(checker: GraspChecker, smooth: GraspPlanner) -> None:
     T = np.eye(4)
     T[2, 3] = 0.1

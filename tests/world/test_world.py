@@ -433,6 +433,7 @@ def test_new_obstacles_are_seen():
     assert (more.nearest(points) == "dots").any()
 
 
+@pytest.mark.long
 def test_a_mesh_in_many_obstacles_is_not_copied():
     """Two thousand copies of its 80,000 triangles would take 40 GB."""
     rng = np.random.default_rng(13)
