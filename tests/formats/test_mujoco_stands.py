@@ -23,6 +23,7 @@ ROBOTS = (
 )  # fmt: skip
 """Arms with and without grippers, two arms on wheels, humanoids, quadrupeds, hands; rh56 comes from an MJCF."""
 LARGE = ("tiago_pro", "g1", "solo12", "b1-z1")
+ALL = [pytest.param(name, marks=pytest.mark.long) if name in LARGE else name for name in ROBOTS]
 SECONDS = 2.0
 
 
@@ -48,9 +49,7 @@ def set_joints(robot, model, data, cfg):
             data.joint(joint.name).qpos = value
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.long) if name in LARGE else name for name in ROBOTS]
-)
+@pytest.mark.parametrize("name", ALL)
 def test_it_holds_its_default_pose(written, name):
     robot, _, pairs, _, _, model = written(name)
     data = mujoco.MjData(model)
@@ -103,9 +102,7 @@ def test_every_example_robot_holds_its_pose(tmp_path, load, name):
     assert aside < (0.5 if name.startswith("simple_humanoid") else 0.011)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.long) if name in LARGE else name for name in ROBOTS]
-)
+@pytest.mark.parametrize("name", ALL)
 def test_contacts_are_those_of_the_spheres(written, name):
     """Brute force over all spheres, by our own kinematics, against MuJoCo's contacts; ignored pairs never touch."""
     robot, spheres, pairs, _, _, model = written(name)
@@ -135,7 +132,7 @@ def test_contacts_are_those_of_the_spheres(written, name):
     assert meetings  # or nothing was compared
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ALL)
 def test_it_weighs_what_its_description_says(written, name):
     robot, _, _, path, notes, model = written(name)
     if robot.path.suffix != ".urdf":
