@@ -678,7 +678,7 @@ def axes(robot, cfg):
 def er_rotation(wxyz):
     from scipy.spatial.transform import Rotation
 
-    return Rotation.from_quat(wxyz, scalar_first=True).as_matrix()
+    return Rotation.from_quat(np.roll(wxyz, -1)).as_matrix()
 
 
 @pytest.mark.robots
