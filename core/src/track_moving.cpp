@@ -27,7 +27,7 @@ constexpr double SPREADS[] = {0.2, 0.5, 1.0, 2.0};  // rad or m
 constexpr int MOMENTS = 12;         // of a way to a refuge that are looked at
 constexpr int PARTS_OF_MOMENT = 3;  // looked at by meshes, where spheres refuse a moment
 constexpr unsigned MOMENTS_AT_REST = 128;  // of a robot in a refuge that are looked at by meshes; a power of two
-constexpr unsigned AGAIN = 16;      // one of so many is looked at again in each tick
+constexpr unsigned AGAIN = 16;      // one of so many moments is checked again in each tick
 constexpr double HASTE = 0.9;       // share of the limits at which ways to refuges are planned
 constexpr double NEARER = 0.02;     // share of a way to a refuge to which it is shortened
 constexpr double BRISK = 1e3;       // rates and accelerations where there are no limits, 1/s and 1/s^2
@@ -198,7 +198,7 @@ std::optional<Culprit> SafeStep::threat(const Tick &tick, std::span<const double
     return out;
 }
 
-// By meshes, which matter where spheres are too large.
+// Exact, for motions that spheres refuse.
 bool SafeStep::passes(const MovingScenes &scenes, std::span<const double> control, std::span<const double> drift, double begin, double until, double margin) const {
     const std::size_t n = dof(), pairs = scene_.n_pairs();
     const std::vector<double> slack(n, 0.0);
@@ -216,7 +216,7 @@ bool SafeStep::passes(const MovingScenes &scenes, std::span<const double> contro
     return true;
 }
 
-// Moments are looked at in bit-reversed order: an obstacle that sweeps through is met soon.
+// In bit-reversed order, so that an obstacle that sweeps through the refuge is found after a few moments.
 bool SafeStep::passes_at_rest(const MovingScenes &scenes, std::span<const double> cfg, const Tick &tick, double until, ProofRequest::Clock::time_point enough, std::optional<unsigned> again) const {
     std::vector<double> control(cfg.begin(), cfg.end());
     control.insert(control.end(), cfg.begin(), cfg.end());

@@ -97,7 +97,7 @@ struct StepMemory {
     std::vector<std::optional<TriangleNumbers>> hints;
     std::shared_ptr<const MovingScenes> moving;
     std::vector<double> refuge;  // where the robot makes way for an obstacle that comes; empty: it need not, or knows none
-    bool by_meshes = false;      // spheres are too large for it
+    bool by_meshes = false;      // the refuge is clear by meshes; spheres are too large for it
     std::uint64_t draws = 0;     // how often one was looked for, or looked at again
 
     void forget() { where.clear(), pairs.clear(), hints.clear(), moving.reset(); }
@@ -184,8 +184,8 @@ class SafeStep {
     bool way_out(const Tick &tick, std::span<const double> end, const MovingScenes &scenes, ProofRequest::Clock::time_point until) const;
     // Whether a short motion, control points (2, dof), keeps clear of the obstacles as they are half-way through it.
     bool passes(const MovingScenes &scenes, std::span<const double> control, std::span<const double> drift, double begin, double until, double margin) const;
-    // Whether a robot that stands still at `cfg` keeps clear for so many seconds: at many moments, or, to look again, at some of them
-    // that differ from number to number. Out of time, only what is looked at again passes.
+    // Whether a robot that stands still at `cfg` keeps clear for `until` seconds, at sampled moments. A refuge that passed before is
+    // checked at a few of them, others for each value of `again`. When time runs out, a new refuge fails and a known one passes.
     bool passes_at_rest(const MovingScenes &scenes, std::span<const double> cfg, const Tick &tick, double until, ProofRequest::Clock::time_point enough,
                         std::optional<unsigned> again = {}) const;
     bool contacts_no_deeper(std::span<const double> cfg, std::span<const double> end, const Survey &at, Culprit &who) const;
